@@ -1,0 +1,177 @@
+//! What a backend offers to the engine. Buffers, pools and streams belong to each
+//! backend; across backends there is only [`Prepared`].
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::Case;
+use crate::primitives::schema::{Default, Kind, Param, Variant};
+
+/// Whether something can be used here, and if not, why: data, never a panic.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Availability {
+    Available,
+    Unavailable { reason: String },
+}
+
+/// One device of one backend, for `devices`, records and captions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Device {
+    /// `scalar`, `cpu` or `cuda`.
+    pub backend: String,
+    /// Marketing name: `AMD EPYC …`, `NVIDIA H200`. Empty when unavailable.
+    pub name: String,
+    /// Facts in the order to show them: threads, isa, caches; SMs, L2, driver …
+    pub facts: Vec<(String, String)>,
+    /// Memory that a case may use, bytes, when the device was looked at.
+    pub memory: Option<u64>,
+    pub availability: Availability,
+}
+
+/// A request to stop, shared between the engine's threads. Generation, verification
+/// and sampling poll it.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Asks everybody who holds this to stop.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody asked.
+    pub fn requested(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// `Err(Failure::Cancelled)` once somebody asked.
+    pub fn check(&self) -> Result<(), Failure> {
+        if self.requested() { Err(Failure::Cancelled) } else { Ok(()) }
+    }
+}
+
+/// A deliberate mistake, for proving that certificates can fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fault {
+    /// Every access one element beside where it belongs.
+    OffByOne,
+    /// The last element (or the last partial vector) is not handled.
+    MissingTail,
+    /// A pass or a thread works on its neighbour's chunk.
+    WrongChunk,
+    /// One store in the middle is skipped.
+    SkippedStore,
+}
+
+impl Fault {
+    /// All of them.
+    pub const ALL: [Fault; 4] = [Fault::OffByOne, Fault::MissingTail, Fault::WrongChunk, Fault::SkippedStore];
+}
+
+/// Why a case could not be prepared, sampled or certified.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// It cannot run here (`n/a: reason`): too large, no such instruction set.
+    #[error("n/a: {0}")]
+    NotApplicable(String),
+    /// It went wrong; other cases may go on in this engine.
+    #[error("{0}")]
+    Failed(String),
+    /// The device or its context is gone; only a fresh engine can go on.
+    #[error("{0}")]
+    Lost(String),
+    /// Somebody asked to stop.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// What a certificate found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Everything that the definition says holds; how many elements were checked.
+    Certified { checked: u64 },
+    /// It does not: the first mistake, in words.
+    Wrong { mistake: String },
+}
+
+/// A case with its arrays in place on the device, ready to be timed.
+///
+/// Data stays on the device that computes it; nothing here gives access to it except
+/// [`read_back`](Prepared::read_back), which the tests and `verify` use at small sizes.
+pub trait Prepared {
+    /// Executes the primitive `batch` times and returns the seconds of all of them
+    /// together. The clock runs inside the workers (or between events), so waking
+    /// a pool or a launch queue is not in it.
+    fn sample(&mut self, batch: u32) -> Result<f64, Failure>;
+
+    /// Poisons the outputs, executes the primitive once and proves the result on the
+    /// device, without a host copy of the data.
+    fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure>;
+
+    /// Bytes that it holds on the device.
+    fn memory(&self) -> u64;
+
+    /// What `auto` and other open parameters became: full key and value, for the record.
+    fn resolved(&self) -> Vec<(String, crate::plan::Value)> {
+        Vec::new()
+    }
+
+    /// Poisons the outputs, executes once and copies the whole output to the host.
+    fn read_back(&mut self) -> Result<Vec<u8>, Failure>;
+}
+
+/// A backend as the engine sees it.
+pub trait Executor {
+    /// `scalar`, `cpu` or `cuda`.
+    fn backend(&self) -> &'static str;
+
+    /// What it runs on, or why it cannot.
+    fn device(&self) -> Device;
+
+    /// Allocates and generates the inputs of a case, where they will be used.
+    /// `fault` asks for a deliberately wrong implementation.
+    fn prepare(
+        &self,
+        case: &Case,
+        fault: Option<Fault>,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Prepared>, Failure>;
+
+    /// GB/s of a quick copy (both ways counted), for estimates.
+    fn copy_probe(&self) -> Result<f64, Failure>;
+}
+
+/// The backends and their parameters, for the recipe language.
+pub const BACKENDS: Param = Param {
+    name: "backend",
+    kind: Kind::Choice(&[
+        Variant::plain("scalar", "one thread, no SIMD: the baseline"),
+        Variant {
+            name: "cpu",
+            params: &[
+                Param {
+                    name: "threads",
+                    kind: Kind::CountOr { min: 1, max: 4096, words: &["auto"] },
+                    default: Default::Is("auto"),
+                    doc: "worker threads, each pinned to one CPU of the inherited affinity mask; auto: all of them",
+                },
+                Param {
+                    name: "isa",
+                    kind: Kind::Word(&["auto", "scalar", "avx2", "avx512"]),
+                    default: Default::Is("auto"),
+                    doc: "instruction set of the data path; auto: by run-time detection",
+                },
+            ],
+            main: None,
+            doc: "rayon threads and SIMD",
+        },
+        Variant::plain("cuda", "one NVIDIA GPU"),
+    ]),
+    default: Default::Required,
+    doc: "where the cases run",
+};

@@ -1,0 +1,3 @@
+//! The engine: a process of its own that runs a plan and tells what happens.
+
+pub mod protocol;

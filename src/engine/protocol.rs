@@ -1,0 +1,129 @@
+//! What a client and an engine say to each other: one JSON object a line.
+//!
+//! A client sends [`Command`]s on the engine's standard input; the engine answers
+//! with [`Event`]s on its standard output. The recorded events are the run's log.
+
+use serde::{Deserialize, Serialize};
+
+use crate::backend::{Device, Verdict};
+use crate::plan::{Plan, Value};
+
+/// Version of this protocol; a client refuses an engine of another one.
+pub const PROTOCOL: u32 = 1;
+
+/// From a client to the engine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "kebab-case")]
+pub enum Command {
+    /// Run a plan. `skip` holds the (case id, round) pairs that are already on disk.
+    Run {
+        plan: Box<Plan>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        skip: Vec<(String, u32)>,
+    },
+    /// The result with this number is on disk: the next one may start.
+    Ack { seq: u64 },
+    /// Stop at the next boundary of a sample; finished results stay.
+    Cancel,
+    /// Measure a quick copy on each of these backends, for an estimate.
+    Probe { backends: Vec<String> },
+}
+
+/// What a case is going through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// Memory is allocated and inputs are generated.
+    Generate,
+    /// Untimed executions; the batch is chosen.
+    WarmUp,
+    /// Timed samples.
+    Sample,
+    /// The certificate.
+    Certify,
+}
+
+/// Severity of a log line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    Info,
+    Warn,
+    Error,
+}
+
+/// The samples of one case in one round: the unit of acknowledgement, of the file
+/// and of resuming.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoundResult {
+    /// Case id.
+    pub case: String,
+    /// From 0.
+    pub round: u32,
+    /// Seconds of one execution each (a batch's time over the batch).
+    pub samples: Vec<f64>,
+    /// Executions in one timed sample.
+    pub batch: u32,
+    /// Present in the round that certified the case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// Bytes held on the device.
+    pub memory: u64,
+    /// What open parameters became.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resolved: Vec<(String, Value)>,
+    /// Seconds since the epoch when the first sample started.
+    pub started: f64,
+}
+
+/// Where the engine runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Environment {
+    pub host: String,
+    pub os: String,
+    pub kernel: String,
+    pub cpu: String,
+    /// CPUs of the inherited affinity mask.
+    pub affinity: Vec<usize>,
+    /// Total memory, bytes.
+    pub memory: u64,
+    /// `always`, `madvise` or `never`, where the kernel says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transparent_huge_pages: Option<String>,
+}
+
+/// From the engine to its client.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// First line of every engine; a client skips whatever noise comes before it.
+    Hello { protocol: u32, version: String, revision: String, devices: Vec<Device>, environment: Environment },
+    /// A plan starts.
+    Started { cases: usize, rounds: usize },
+    /// Progress inside one (case, round); may be coalesced.
+    Progress { case: String, round: u32, stage: Stage },
+    /// A finished (case, round). The engine waits for the acknowledgement of `seq`.
+    Round { seq: u64, result: RoundResult },
+    /// The case cannot run here. Waits for its acknowledgement.
+    NotApplicable { seq: u64, case: String, reason: String },
+    /// The case went wrong; nothing of it is a result. Waits for its acknowledgement.
+    Failed { seq: u64, case: String, round: u32, error: String },
+    /// GB/s of a quick copy on a backend.
+    Probed { backend: String, copy: Option<f64>, reason: Option<String> },
+    /// Something a person may want to know.
+    Log { level: Level, text: String },
+    /// The plan is over; `cancelled` says whether it was stopped early.
+    Finished { cancelled: bool },
+}
+
+impl Event {
+    /// The number to acknowledge, for events that are results.
+    pub fn seq(&self) -> Option<u64> {
+        match self {
+            Event::Round { seq, .. } | Event::NotApplicable { seq, .. } | Event::Failed { seq, .. } => {
+                Some(*seq)
+            }
+            _ => None,
+        }
+    }
+}

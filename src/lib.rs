@@ -1,0 +1,8 @@
+//! scatterlab: a laboratory in a terminal for memory-bound parallel primitives.
+
+pub mod backend;
+pub mod engine;
+pub mod measure;
+pub mod plan;
+pub mod primitives;
+pub mod run;

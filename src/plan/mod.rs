@@ -1,0 +1,155 @@
+//! What a recipe means: experiments, axes and the cases they multiply to. Pure.
+
+mod value;
+
+use serde::{Deserialize, Serialize};
+
+pub use value::{Params, Value};
+
+/// One measurement with every parameter fixed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Case {
+    /// Twelve hexadecimal digits: the hash of everything below that decides what is
+    /// computed (primitive, parameters, seed), and of nothing else.
+    pub id: String,
+    /// Index into [`Plan::experiments`].
+    pub experiment: usize,
+    /// Registry name of the primitive.
+    pub primitive: String,
+    /// Every parameter, the backend's among them.
+    pub params: Params,
+    /// Seed of all inputs.
+    pub seed: u64,
+    /// Set when the plan already knows that this case cannot run: the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_applicable: Option<String>,
+}
+
+impl Case {
+    /// The backend's name: `scalar`, `cpu` or `cuda`.
+    pub fn backend(&self) -> &str {
+        self.params.text("backend").unwrap_or("?")
+    }
+}
+
+/// What one axis of a sweep looks like on a chart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// Equal steps (`a..b +k`, or a list of numbers in no constant ratio).
+    Linear,
+    /// Equal ratios (`a..b xk`, or a list of numbers in a constant ratio).
+    Log,
+    /// Names.
+    Category,
+}
+
+/// A parameter that takes several values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Axis {
+    /// Full dotted key, as in [`Params`].
+    pub key: String,
+    /// The name people use: the key's last word, longer where that is ambiguous.
+    pub name: String,
+    /// The values in the recipe's order, without repeats.
+    pub values: Vec<Value>,
+    /// How to draw it.
+    pub scale: Scale,
+    /// Whether its integers are sizes in bytes.
+    pub bytes: bool,
+}
+
+/// The quantity on a chart's y axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// Effective bandwidth, GB/s.
+    Bandwidth,
+    /// System bandwidth, GB/s: the data tuples and the locations.
+    SystemBandwidth,
+    /// Time of one execution, seconds.
+    Time,
+    /// Elements per second.
+    Throughput,
+}
+
+/// How an experiment is drawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Chart {
+    /// Full key of the axis on x.
+    pub x: String,
+    /// What is on y.
+    pub y: Quantity,
+    /// Keys whose values tell one line from another.
+    pub lines: Vec<String>,
+    /// Keys whose values tell one panel from another.
+    pub panels: Vec<String>,
+    /// A key and the value of it that is the baseline: y becomes the change
+    /// against the baseline in per cent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relative_to: Option<(String, Value)>,
+}
+
+/// How an experiment is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measure {
+    /// Rounds, each with fresh allocations.
+    pub rounds: u32,
+    /// Samples in a round, after one untimed warm-up.
+    pub samples: u32,
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Measure { rounds: 5, samples: 5 }
+    }
+}
+
+/// The paper and the claim that an experiment is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Paper {
+    /// `he2007`, `sengupta2007`, `ashkiani2017` or `lavin2020`.
+    pub key: String,
+    /// Figure number or letter, if the recipe replays one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figure: Option<String>,
+    /// Table number, if the recipe replays one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
+    /// What the paper says of it, in a few words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<String>,
+}
+
+/// One experiment: a primitive, what is swept, and how it is drawn and sampled.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Experiment {
+    /// Title over the chart.
+    pub title: String,
+    /// Lower-case words joined by dashes: the stem of this experiment's files.
+    pub slug: String,
+    /// Registry name of the primitive.
+    pub primitive: String,
+    /// The paper it replays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paper: Option<Paper>,
+    /// Swept parameters, the recipe's order.
+    pub axes: Vec<Axis>,
+    /// How it is drawn.
+    pub chart: Chart,
+    /// How it is sampled.
+    pub measure: Measure,
+}
+
+/// Everything a run will do, in the recipe's order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The recipe's title.
+    pub title: String,
+    /// BLAKE3 of the recipe's text, hexadecimal.
+    pub recipe_hash: String,
+    /// The experiments.
+    pub experiments: Vec<Experiment>,
+    /// Their cases, experiment by experiment.
+    pub cases: Vec<Case>,
+}

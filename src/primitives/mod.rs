@@ -1,0 +1,159 @@
+//! The primitives: their definitions, parameters and accesses (pure), and beside
+//! them their implementations, which the engine alone imports.
+
+pub mod schema;
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::{Params, Value};
+use schema::Param;
+
+/// Whether an access reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    Read,
+    Write,
+}
+
+/// The order in which an access visits its footprint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Every element once, ascending.
+    Sequential,
+    /// Every `stride`-th element, ascending.
+    Strided { stride: u64 },
+    /// Each element of the footprint once, in random order.
+    Random,
+    /// `partitions` ascending streams, the next element's stream chosen at random
+    /// (he2007 §3.3.2, Case II).
+    Partitions { partitions: u64 },
+    /// Independent draws with Zipf-distributed ranks, exponent `exponent`.
+    Zipf { exponent: f64 },
+    /// A pattern moved by `delta` elements after each of its uses (lavin2020 §3.1).
+    Pattern { indices: Vec<u64>, delta: u64 },
+}
+
+/// How many of an access's operations may be in flight together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Concurrency {
+    /// All are independent of each other.
+    Independent,
+    /// Each needs the one before it.
+    Chained,
+}
+
+/// One array's part in one pass of a method: what the models, the declared bytes
+/// and the time estimate evaluate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Access {
+    /// The array in the definition's own letters: `R_in`, `R_out`, `L`, `a` …
+    pub array: String,
+    pub direction: Direction,
+    /// Bytes of one element (he2007's z).
+    pub element: u64,
+    /// Accesses in the pass (he2007's n).
+    pub count: u64,
+    /// Bytes from which they are drawn.
+    pub footprint: u64,
+    pub order: Order,
+    pub concurrency: Concurrency,
+}
+
+impl Access {
+    /// Bytes that the access asks for.
+    pub fn bytes(&self) -> u64 {
+        self.element * self.count
+    }
+}
+
+/// A pass over memory, performed `times` times one after the other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pass {
+    /// How often (he2007's nChunk).
+    pub times: u64,
+    pub accesses: Vec<Access>,
+}
+
+/// What a case does to memory, known before it runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Work {
+    /// The method's accesses, pass by pass.
+    pub passes: Vec<Pass>,
+    /// Elements that the definition handles (tuples, pattern entries, keys).
+    pub elements: u64,
+    /// Bytes that count for the effective bandwidth.
+    pub effective_bytes: u64,
+    /// Bytes of the data tuples both ways and of the locations, each once.
+    pub system_bytes: u64,
+    /// Bytes of memory the timed arrays occupy on the device.
+    pub footprint: u64,
+    /// Further bytes that the certificate or the generation needs at its peak.
+    pub scratch: u64,
+}
+
+impl Work {
+    /// Bytes that the method asks for over all its passes.
+    pub fn declared_bytes(&self) -> u64 {
+        self.passes.iter().map(|p| p.times * p.accesses.iter().map(Access::bytes).sum::<u64>()).sum()
+    }
+}
+
+/// Why a primitive cannot do what its parameters say.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The recipe is wrong: the full key and what is wrong with it.
+    #[error("{key}: {message}")]
+    Invalid { key: String, message: String },
+    /// The recipe is fine, but this combination does not exist (`n/a: reason`).
+    #[error("n/a: {0}")]
+    NotApplicable(String),
+}
+
+impl Refusal {
+    /// An [`Refusal::Invalid`].
+    pub fn invalid(key: impl Into<String>, message: impl Into<String>) -> Refusal {
+        Refusal::Invalid { key: key.into(), message: message.into() }
+    }
+}
+
+/// An operation with a mathematical definition: its pure half.
+pub trait Primitive: Sync {
+    /// Name in recipes and in the registry.
+    fn name(&self) -> &'static str;
+
+    /// The definition in one line.
+    fn summary(&self) -> &'static str;
+
+    /// Accepted parameters, `method` among them where there is more than one.
+    fn params(&self) -> &'static [Param];
+
+    /// Full keys of the methods' names, for the registry's completeness test.
+    fn methods(&self) -> &'static [&'static str];
+
+    /// Checks what no single parameter can know, and says what the case does to
+    /// memory. Never allocates in proportion to the case.
+    fn work(&self, params: &Params) -> Result<Work, Refusal>;
+
+    /// Compares an implementation's whole output, as
+    /// [`Prepared::read_back`](crate::backend::Prepared::read_back) returns it, with
+    /// the sequential oracle. For small cases: host memory, one thread.
+    fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String>;
+
+    /// Further columns that this primitive adds to a record (a pattern's class …).
+    fn annotations(&self, _params: &Params) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
+}
+
+/// Every primitive, in the order of the documentation.
+pub fn registry() -> &'static [&'static dyn Primitive] {
+    &[]
+}
+
+/// The primitive of this name.
+pub fn find(name: &str) -> Option<&'static dyn Primitive> {
+    registry().iter().copied().find(|p| p.name() == name)
+}
