@@ -5,4 +5,6 @@ pub mod engine;
 pub mod measure;
 pub mod plan;
 pub mod primitives;
+pub mod recipe;
 pub mod run;
+pub mod units;
