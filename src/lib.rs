@@ -8,3 +8,9 @@ pub mod primitives;
 pub mod recipe;
 pub mod run;
 pub mod units;
+
+/// This build's version.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The git revision that this build was made from, or `unknown`.
+pub const REVISION: &str = env!("SCATTERLAB_REVISION");
