@@ -266,28 +266,19 @@ impl<W: Write> Server<W> {
 
     fn probe(&mut self, backends: &[String]) -> io::Result<()> {
         for backend in backends {
-            let event = match self.executors.iter().find(|e| e.backend() == backend) {
-                None => Event::Probed {
-                    backend: backend.clone(),
-                    copy: None,
-                    reason: Some("no such backend".to_owned()),
-                },
-                Some(executor) => match (executor.device().availability, executor.copy_probe()) {
-                    (Availability::Unavailable { reason }, _) => {
-                        Event::Probed { backend: backend.clone(), copy: None, reason: Some(reason) }
-                    }
-                    (_, Ok(copy)) => {
-                        Event::Probed { backend: backend.clone(), copy: Some(copy), reason: None }
-                    }
-                    (_, Err(failure)) => Event::Probed {
-                        backend: backend.clone(),
-                        copy: None,
-                        reason: Some(failure.to_string()),
-                    },
-                },
-            };
-            self.emit(&event)?;
+            let probed = self.copy_on(backend);
+            let (copy, reason) = probed.map_or_else(|reason| (None, Some(reason)), |copy| (Some(copy), None));
+            self.emit(&Event::Probed { backend: backend.clone(), copy, reason })?;
         }
         Ok(())
+    }
+
+    fn copy_on(&self, backend: &str) -> Result<f64, String> {
+        let executor = self.executors.iter().find(|e| e.backend() == backend);
+        let executor = executor.ok_or_else(|| "no such backend".to_owned())?;
+        match executor.device().availability {
+            Availability::Unavailable { reason } => Err(reason),
+            Availability::Available => executor.copy_probe().map_err(|failure| failure.to_string()),
+        }
     }
 }
