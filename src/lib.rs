@@ -7,4 +7,6 @@ pub mod measure;
 pub mod patterns;
 pub mod plan;
 pub mod primitives;
+pub mod recipe;
 pub mod run;
+pub mod units;
