@@ -42,6 +42,7 @@
 //! - What is missing (a driver, an instruction set, memory) is data: `n/a: reason`.
 
 pub mod backend;
+pub mod cli;
 
 pub mod engine;
 pub mod experiments;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use identity::case_id;
 pub use overrides::Overrides;
-pub use resolve::resolve;
+pub use resolve::{resolve, slug};
 pub use value::{Params, Value};
 
 /// One measurement with every parameter fixed.
@@ -182,8 +182,8 @@ impl Axis {
         let value = case.params.get(&self.key)?;
         Some(match value {
             Value::Text(name) => name.clone(),
-            Value::Int(bytes) if self.bytes => format!("{} {}", self.name, crate::units::fmt_bytes(*bytes)),
-            Value::Int(count) => format!("{} {}", self.name, crate::units::fmt_count(*count)),
+            Value::Int(bytes) if self.bytes => format!("{} {}", self.name, crate::units::label_bytes(*bytes)),
+            Value::Int(count) => format!("{} {}", self.name, crate::units::label_count(*count)),
             other => format!("{} {other}", self.name),
         })
     }

@@ -66,8 +66,8 @@ fn experiment(draft: &Draft, catalog: &Catalog, slugs: &mut HashSet<String>) -> 
     })
 }
 
-/// Lower-case words joined by dashes.
-fn slug(title: &str) -> String {
+/// Lower-case words joined by dashes: a title as a file name.
+pub fn slug(title: &str) -> String {
     const LONGEST: usize = 60;
     let words = title.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty());
     let mut slug = words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-");
