@@ -5,4 +5,5 @@ pub mod names;
 mod relative;
 pub mod scale;
 pub mod series;
+pub mod svg;
 pub mod unit;
