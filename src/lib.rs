@@ -2,6 +2,7 @@
 
 pub mod backend;
 pub mod engine;
+pub mod experiments;
 pub mod measure;
 pub mod patterns;
 pub mod plan;

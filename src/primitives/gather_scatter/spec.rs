@@ -9,6 +9,9 @@ use crate::primitives::{Refusal, reader};
 /// Most partitions.
 pub const MAX_PARTITIONS: u64 = 1 << 16;
 
+/// Most passes over one segment.
+pub const MAX_PASSES: u64 = 4096;
+
 /// Which side of the move is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
@@ -188,6 +191,10 @@ impl Spec {
             )),
         };
         within("passes", passes)?;
+        if passes > MAX_PASSES {
+            let key = format!("method.{name}.passes");
+            return Err(Refusal::invalid(key, format!("at most {MAX_PASSES}")));
+        }
         within("segments", segments)?;
         match self.locations {
             Locations::Partitions { count } if count > self.tuples.min(MAX_PARTITIONS) => {
