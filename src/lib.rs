@@ -7,4 +7,12 @@ pub mod measure;
 pub mod patterns;
 pub mod plan;
 pub mod primitives;
+pub mod recipe;
 pub mod run;
+pub mod units;
+
+/// This build's version.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The git revision that this build was made from, or `unknown`.
+pub const REVISION: &str = env!("SCATTERLAB_REVISION");

@@ -1,5 +1,8 @@
-//! The run folder and the records it holds.
+//! Runs: the folder on disk, the records derived from its events, and what drives a
+//! plan through an engine.
 
+pub mod clock;
+pub mod folder;
 mod ledger;
 mod record;
 pub mod runner;

@@ -9,6 +9,7 @@ mod codes;
 mod shims;
 
 use std::cell::Cell;
+use std::error::Error;
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
@@ -40,22 +41,34 @@ pub(super) fn library() -> Result<&'static Library, &'static str> {
     LIBRARY.get_or_init(open).as_ref().map_err(String::as_str)
 }
 
-/// Opens the first candidate that loads.
+/// Opens the driver that [`OVERRIDE`] names, or else the first candidate that loads.
 fn open() -> Result<Library, String> {
-    let named = std::env::var(OVERRIDE).ok();
-    let candidates = named.as_deref().map_or(CANDIDATES.to_vec(), |path| vec![path]);
-    let mut errors = Vec::new();
-    for &path in &candidates {
+    match std::env::var(OVERRIDE) {
+        Ok(path) => open_first(&[&path]),
+        Err(_) => open_first(&CANDIDATES),
+    }
+}
+
+/// Opens the first that loads. What is said of the failure is why one that is there
+/// does not load, or else that the first is not there.
+fn open_first(candidates: &[&str]) -> Result<Library, String> {
+    let mut why = None;
+    for &path in candidates {
         // SAFETY: loading runs the library's initialisers; this is NVIDIA's driver, or
         // what the person who set the variable asked for.
         match unsafe { Library::new(path) } {
             Ok(library) => return Ok(library),
-            Err(error) => errors.push(error.to_string()),
+            Err(error) => why = why.or(broken(path, &error)),
         }
     }
-    let missing = |e: &String| e.contains("cannot open shared object file: No such file");
-    let found_but_broken = errors.iter().find(|e| !missing(e));
-    Err(found_but_broken.cloned().unwrap_or_else(|| format!("{} not found", candidates[0])))
+    Err(why.unwrap_or_else(|| format!("{} not found", candidates.first().unwrap_or(&"libcuda.so.1"))))
+}
+
+/// The loader's words, unless they only say that there is no file of this path.
+fn broken(path: &str, error: &libloading::Error) -> Option<String> {
+    let words = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+    let missing = format!("{path}: cannot open shared object file: No such file");
+    (!words.starts_with(&missing)).then_some(words)
 }
 
 /// The address of the driver's function `name`, for the shims.
@@ -75,4 +88,17 @@ fn answer(code: u32) -> u32 {
     }
     LAST.set(code);
     if codes::known_to_cust(code) { code } else { codes::UNKNOWN }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_there_and_does_not_load_is_the_reason() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+        let why = open_first(&["libnowhere.so.1", path]).err().unwrap();
+        assert!(why.contains("Cargo.toml") && why.contains("ELF"), "{why}");
+        assert_eq!(open_first(&["libnowhere.so.1", "/x"]).err().unwrap(), "libnowhere.so.1 not found");
+    }
 }
