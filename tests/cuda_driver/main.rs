@@ -6,8 +6,9 @@
 mod fake;
 
 use fake::Fake;
-use scatterlab::backend::Failure;
 use scatterlab::backend::cuda::Gpu;
+use scatterlab::backend::{Availability, Executor, Failure};
+use scatterlab::engine::executors::cuda::CudaExecutor;
 
 #[test]
 fn opens_the_device_and_reads_its_facts() {
@@ -28,6 +29,19 @@ fn a_driver_without_a_device_is_a_reason() {
     let why = Gpu::open().err().unwrap();
     assert_eq!(why.reason, "no CUDA device");
     assert_eq!(why.to_string(), "no CUDA device: cuInit found none");
+}
+
+#[test]
+fn the_engine_sees_the_device_or_the_reason() {
+    let Some(fake) = Fake::new() else { return };
+    let device = CudaExecutor::default().device();
+    assert_eq!((device.name.as_str(), device.memory), ("Imaginary GPU", Some(9 << 30)));
+    assert_eq!(device.availability, Availability::Available);
+    fake.devices(0);
+    let none = CudaExecutor::default();
+    let reason = "no CUDA device".to_owned();
+    assert_eq!(none.device().availability, Availability::Unavailable { reason: reason.clone() });
+    assert_eq!(none.copy_probe(), Err(Failure::NotApplicable(reason)));
 }
 
 #[test]
@@ -74,7 +88,7 @@ fn data_goes_there_and_back() {
 fn an_array_that_does_not_fit_is_not_applicable() {
     let Some(_fake) = Fake::new() else { return };
     let gpu = Gpu::open().unwrap();
-    let text = "n/a: needs 12 GiB of device memory, 9 GiB free";
+    let text = "n/a: needs 12.0 GiB of device memory, 9.00 GiB free";
     assert_eq!(gpu.alloc::<u64>(12 << 27).err().unwrap().to_string(), text);
     assert_eq!(gpu.require(12 << 30).unwrap_err().to_string(), text);
     assert!(matches!(gpu.alloc::<u64>(usize::MAX), Err(Failure::NotApplicable(_))));

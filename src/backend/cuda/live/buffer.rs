@@ -12,6 +12,7 @@ use super::error::{Code, OUT_OF_MEMORY, check_raw, code};
 use super::gpu::{Gpu, Inner};
 use crate::backend::Failure;
 use crate::backend::cuda::{DevicePtr, Plain};
+use crate::units::fmt_bytes;
 
 /// `len` elements of device memory, freed when dropped.
 pub struct DeviceBuffer<T: Plain> {
@@ -179,32 +180,11 @@ impl Gpu {
 
 /// What a case that does not fit says.
 pub(super) fn too_large(bytes: u64, free: Option<u64>) -> Failure {
-    let free = free.map_or("unknown".to_owned(), binary);
-    Failure::NotApplicable(format!("needs {} of device memory, {free} free", binary(bytes)))
+    let free = free.map_or("unknown".to_owned(), fmt_bytes);
+    Failure::NotApplicable(format!("needs {} of device memory, {free} free", fmt_bytes(bytes)))
 }
 
 /// What a copy to a host without memory says.
 fn host_memory(bytes: usize) -> Failure {
-    Failure::Failed(format!("no host memory for a copy of {}", binary(bytes as u64)))
-}
-
-/// Bytes in the largest binary unit that leaves at least 1, with two decimals at most.
-fn binary(bytes: u64) -> String {
-    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    let power = (bytes.max(1).ilog2() / 10) as usize;
-    let value = bytes as f64 / (1u64 << (10 * power)) as f64;
-    format!("{} {}", (value * 100.0).round() / 100.0, UNITS[power])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn says_what_is_needed_and_what_is_free() {
-        let failure = too_large(12 << 30, Some((9 << 30) + (1 << 29)));
-        assert_eq!(failure.to_string(), "n/a: needs 12 GiB of device memory, 9.5 GiB free");
-        assert_eq!(binary(0), "0 B");
-        assert_eq!(binary(u64::MAX), "16 EiB");
-    }
+    Failure::Failed(format!("no host memory for a copy of {}", fmt_bytes(bytes as u64)))
 }

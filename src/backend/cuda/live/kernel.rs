@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use cust::sys::{self, CUfunction_attribute};
 
 use super::buffer::DeviceBuffer;
-use super::error::{Code, check, check_raw, code};
+use super::error::{Code, check, check_raw, code, raw};
 use super::gpu::{Gpu, Inner};
 use super::ptx;
 use crate::backend::Failure;
@@ -108,10 +108,11 @@ impl Kernel {
 
     /// `Failed` if the arguments are not as many and as large as the kernel's.
     fn check(&self, args: &[Arg]) -> Result<(), Failure> {
-        let given: Vec<usize> = args.iter().map(|arg| arg.size).collect();
-        if given == self.sizes {
+        let given = args.iter().map(|arg| arg.size);
+        if given.clone().eq(self.sizes.iter().copied()) {
             return Ok(());
         }
+        let given: Vec<usize> = given.collect();
         let name = self.name;
         Err(Failure::Failed(format!(
             "kernel {name} takes arguments of {:?} bytes, not {given:?}",
@@ -210,7 +211,7 @@ impl Gpu {
                 ptr::null_mut(),
             )
         };
-        check_raw(&format!("cuLaunchKernel({})", kernel.name), result)
+        raw(result).map_err(|code| code.failure(&format!("cuLaunchKernel({})", kernel.name)))
     }
 
     /// Blocks of this kernel that the whole device can hold at once.

@@ -44,7 +44,7 @@ fn facts(driver_cuda: (u32, u32), compute_capability: (u32, u32)) -> GpuFacts {
 fn reads_the_parameters_of_each_kernel() {
     let entries = entries(TEXT);
     assert_eq!(entries["fill"], [8, 4, 8, 24]);
-    assert_eq!(entries["nothing"], []);
+    assert!(entries["nothing"].is_empty());
     assert_eq!(entries.len(), 2);
 }
 
