@@ -1,7 +1,6 @@
 //! The GPU as the engine sees it.
 
 use std::cell::OnceCell;
-use std::sync::Arc;
 
 use crate::backend::cuda::{Gpu, GpuFacts, Unavailable};
 use crate::backend::{Availability, Cancel, Device, Executor, Failure, Fault, Prepared};
@@ -16,16 +15,16 @@ const PROBE_COPIES: u32 = 8;
 /// Device 0 of the CUDA driver, opened when it is first asked about.
 #[derive(Default)]
 pub struct CudaExecutor {
-    gpu: OnceCell<Result<Arc<Gpu>, Unavailable>>,
+    gpu: OnceCell<Result<Gpu, Unavailable>>,
 }
 
 impl CudaExecutor {
-    fn gpu(&self) -> Result<&Arc<Gpu>, &Unavailable> {
-        self.gpu.get_or_init(|| Gpu::open().map(Arc::new)).as_ref()
+    fn gpu(&self) -> Result<&Gpu, &Unavailable> {
+        self.gpu.get_or_init(Gpu::open).as_ref()
     }
 
     /// The GPU for a case; without one, the case is not applicable here.
-    fn needed(&self) -> Result<&Arc<Gpu>, Failure> {
+    fn needed(&self) -> Result<&Gpu, Failure> {
         self.gpu().map_err(|why| Failure::NotApplicable(why.reason.clone()))
     }
 }
