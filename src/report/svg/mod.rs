@@ -7,7 +7,7 @@ mod panel;
 mod scene;
 mod style;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use anyhow::Result;
 

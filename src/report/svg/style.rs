@@ -19,7 +19,7 @@ const PALETTE: [Color; 7] = [
 const DASHES: [Option<(i32, i32)>; 3] = [None, Some((9, 4)), Some((4, 3))];
 
 /// Dash of a reference, which is no sweep.
-pub const REFERENCE: Option<(i32, i32)> = Some((2, 4));
+pub const REFERENCE: Option<(i32, i32)> = Some((4, 4));
 
 /// Outlines of the markers around (0, 0) with radius 1; the first is a circle.
 const OUTLINES: [&[(f64, f64)]; 6] = [
