@@ -154,6 +154,9 @@ fn more_shared_memory_than_48_kib_is_opted_into() {
     assert_eq!(fake.raised(), 0, "not needed");
     gpu.max_blocks(&kernel, 256, 64 << 10).unwrap();
     assert_eq!(fake.raised(), 64 << 10);
+    let again = gpu.module("stream").unwrap().kernel("stream_fill").unwrap();
+    gpu.max_blocks(&again, 256, 50 << 10).unwrap();
+    assert_eq!(fake.raised(), 64 << 10, "never lowered, for the first handle relies on it");
     let failure = gpu.max_blocks(&kernel, 256, 228 << 10).unwrap_err();
     assert!(matches!(failure, Failure::NotApplicable(_)), "{failure}");
 }
