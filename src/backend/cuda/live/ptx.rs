@@ -10,8 +10,8 @@ pub(super) const UNSUPPORTED_VERSION: u32 = 222;
 
 /// Every module: its name, and the PTX that `kernels/build.sh` made of its source.
 const MODULES: &[(&str, &str)] = &[
-    ("stream", include_str!("../../../../kernels/ptx/stream.ptx")),
     ("gather_scatter", include_str!("../../../../kernels/ptx/gather_scatter.ptx")),
+    ("stream", include_str!("../../../../kernels/ptx/stream.ptx")),
 ];
 
 /// The PTX of a module.
