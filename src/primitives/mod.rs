@@ -1,7 +1,11 @@
 //! The primitives: their definitions, parameters and accesses (pure), and beside
 //! them their implementations, which the engine alone imports.
 
+pub mod gather_scatter;
+pub mod pattern;
+mod reader;
 pub mod schema;
+pub mod stream;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,0 +1,8 @@
+//! pattern: Spatter's gathers and scatters with a short index pattern that moves by a
+//! delta (lavin2020).
+
+mod source;
+pub mod spec;
+
+pub use source::Source;
+pub use spec::Spec;

@@ -1,0 +1,5 @@
+//! stream: STREAM's kernels on f64 arrays, and a read and a write alone.
+
+pub mod spec;
+
+pub use spec::Spec;
