@@ -1,6 +1,9 @@
 //! What a backend offers to the engine. Buffers, pools and streams belong to each
 //! backend; across backends there is only [`Prepared`].
 
+#[cfg(unix)]
+pub mod cpu;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,3 +1,4 @@
 //! The engine: a process of its own that runs a plan and tells what happens.
 
+pub mod executors;
 pub mod protocol;

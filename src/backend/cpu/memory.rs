@@ -21,15 +21,16 @@ pub fn total() -> Option<u64> {
 pub fn require(bytes: u64) -> Result<(), Failure> {
     match available() {
         Some(free) if bytes > free => {
-            Err(Failure::NotApplicable(format!("needs {}, {} free", gib(bytes), gib(free))))
+            Err(Failure::NotApplicable(format!("needs {}, {} free", size(bytes), size(free))))
         }
         _ => Ok(()),
     }
 }
 
 /// Three significant digits with a binary unit, as in `12 GiB`.
-fn gib(bytes: u64) -> String {
-    let (unit, name) = if bytes >= 1 << 30 { (1u64 << 30, "GiB") } else { (1 << 20, "MiB") };
+pub(super) fn size(bytes: u64) -> String {
+    let units = [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let (unit, name) = units.into_iter().find(|u| bytes >= u.0).unwrap_or((1, "B"));
     let value = bytes as f64 / unit as f64;
     let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
     let text = format!("{value:.digits$}");
@@ -56,12 +57,9 @@ fn cgroup_room() -> Vec<u64> {
         let (controllers, path) = (fields.next().unwrap_or(""), fields.next().unwrap_or(""));
         match controllers {
             "" => rooms_above("/sys/fs/cgroup", path, "memory.max", "memory.current"),
-            "memory" => rooms_above(
-                "/sys/fs/cgroup/memory",
-                path,
-                "memory.limit_in_bytes",
-                "memory.usage_in_bytes",
-            ),
+            "memory" => {
+                rooms_above("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes", "memory.usage_in_bytes")
+            }
             _ => Vec::new(),
         }
     });
@@ -74,9 +72,7 @@ fn rooms_above(root: &str, path: &str, limit: &str, usage: &str) -> Vec<u64> {
         let below = p.strip_prefix("/").unwrap_or(p);
         std::path::Path::new(root).join(below)
     });
-    groups
-        .filter_map(|g| Some(number(g.join(limit))?.saturating_sub(number(g.join(usage))?)))
-        .collect()
+    groups.filter_map(|g| Some(number(g.join(limit))?.saturating_sub(number(g.join(usage))?))).collect()
 }
 
 #[cfg(test)]
@@ -95,7 +91,10 @@ mod tests {
 
     #[test]
     fn sizes_read_well() {
-        assert_eq!([gib(12 << 30), gib((9 << 30) + (1 << 29)), gib(3 << 20)], ["12 GiB", "9.5 GiB", "3 MiB"]);
-        assert_eq!(gib(100 << 20), "100 MiB");
+        assert_eq!(
+            [size(12 << 30), size((9 << 30) + (1 << 29)), size(3 << 20)],
+            ["12 GiB", "9.5 GiB", "3 MiB"]
+        );
+        assert_eq!(size(100 << 20), "100 MiB");
     }
 }

@@ -6,16 +6,18 @@
 pub mod affinity;
 mod barrier;
 mod buffer;
+pub mod check;
 pub mod facts;
 mod isa;
 mod job;
 mod launch;
 pub mod memory;
 mod pool;
+pub mod simd;
 
 pub use barrier::Barrier;
 pub use buffer::{Buffer, POISON};
 pub use isa::Isa;
-pub use job::{Context, Job, OnPool};
+pub use job::{Context, Job, fence};
 pub use launch::{part, pieces};
 pub use pool::{Blocks, Pool, Worker};

@@ -114,7 +114,12 @@ impl Pool {
     /// Calls `work` with each block of [0, n), every worker on its own static part,
     /// and stops soon after `cancel` asks. The same parts as in the kernels, so memory
     /// is first touched where it will be used.
-    pub fn for_blocks(&self, n: usize, cancel: &Cancel, work: impl Fn(Range<usize>) + Sync) -> Result<(), Failure> {
+    pub fn for_blocks(
+        &self,
+        n: usize,
+        cancel: &Cancel,
+        work: impl Fn(Range<usize>) + Sync,
+    ) -> Result<(), Failure> {
         self.try_run(|worker| {
             for block in Blocks::of(part(n, worker.index, worker.count)) {
                 cancel.check()?;
