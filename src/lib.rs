@@ -2,8 +2,11 @@
 
 pub mod backend;
 pub mod engine;
+pub mod experiments;
 pub mod measure;
 pub mod patterns;
 pub mod plan;
 pub mod primitives;
+pub mod recipe;
 pub mod run;
+pub mod units;

@@ -117,6 +117,17 @@ pub const TABLE_5: [Application; 34] = [
     Application::scatter("LULESH-S3", STRIDE_24, 0, Some("Stride-24")),
 ];
 
+/// The names of Table 5, in its order.
+pub const NAMES: [&str; 34] = {
+    let mut names = [""; 34];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = TABLE_5[at].name;
+        at += 1;
+    }
+    names
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,16 +1,26 @@
 //! What a recipe means: experiments, axes and the cases they multiply to. Pure.
 
+mod catalog;
+mod chart;
+mod identity;
+mod overrides;
+mod resolve;
 mod value;
 
 use serde::{Deserialize, Serialize};
 
+pub use identity::case_id;
+pub use overrides::Overrides;
+pub use resolve::resolve;
 pub use value::{Params, Value};
 
 /// One measurement with every parameter fixed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// Twelve hexadecimal digits: the hash of everything below that decides what is
-    /// computed (primitive, parameters, seed), and of nothing else.
+    /// computed (primitive, parameters, seed), and of nothing else ([`case_id`]). Unique
+    /// in a plan: where a later experiment repeats a case, `-` and the experiment's
+    /// number, counted from 1, follow.
     pub id: String,
     /// Index into [`Plan::experiments`].
     pub experiment: usize,

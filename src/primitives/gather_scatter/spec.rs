@@ -9,12 +9,15 @@ use crate::primitives::{Refusal, reader};
 /// Most partitions.
 pub const MAX_PARTITIONS: u64 = 1 << 16;
 
+/// Most passes over one segment.
+pub const MAX_PASSES: u64 = 4096;
+
 /// Which side of the move is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
-    /// R_out[i] = R_in[L[i]]
+    /// `R_out[i] = R_in[L[i]]`
     Gather,
-    /// R_out[L[i]] = R_in[i]
+    /// `R_out[L[i]] = R_in[i]`
     Scatter,
 }
 
@@ -47,7 +50,7 @@ impl Method {
 /// The distribution of L.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Locations {
-    /// L[i] = i
+    /// `L[i] = i`
     Sequential,
     /// A pseudo-random permutation.
     Random,
@@ -71,7 +74,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// L[i] where it has a closed form; `i` below the number of tuples.
+    /// `L[i]` where it has a closed form; `i` below the number of tuples.
     #[inline(always)]
     pub fn location(&self, i: u64) -> Option<u64> {
         match self {
@@ -82,7 +85,7 @@ impl Source {
         }
     }
 
-    /// The i with L[i] = `j`, where L is a permutation with a closed form.
+    /// The i with `L[i] = j`, where L is a permutation with a closed form.
     #[inline(always)]
     pub fn inverse(&self, j: u64) -> Option<u64> {
         match self {
@@ -188,6 +191,10 @@ impl Spec {
             )),
         };
         within("passes", passes)?;
+        if passes > MAX_PASSES {
+            let key = format!("method.{name}.passes");
+            return Err(Refusal::invalid(key, format!("at most {MAX_PASSES}")));
+        }
         within("segments", segments)?;
         match self.locations {
             Locations::Partitions { count } if count > self.tuples.min(MAX_PARTITIONS) => {

@@ -1,5 +1,7 @@
 use super::*;
 use crate::plan::Value;
+use crate::primitives::Primitive;
+use crate::primitives::pattern::Pattern;
 use proptest::prelude::*;
 
 fn int(v: u64) -> Value {
@@ -155,6 +157,8 @@ proptest! {
             prop_assert!(s.sparse_words() <= reader::MAX_BYTES / 8);
             prop_assert!(s.source_words() <= reader::MAX_BYTES / 8);
             prop_assert!(s.dense_words() <= reader::MAX_BYTES / 8);
+            let work = Pattern.work(&params).expect("a valid spec has work");
+            prop_assert!(work.effective_bytes >= 8 && work.declared_bytes() >= work.effective_bytes);
             prop_assert!(s.count >= 1 && s.length() >= 1);
             if let Some(footprint) = params.int("footprint") {
                 prop_assert!(s.sparse_words() * 8 <= footprint && s.source_words() * 8 <= footprint);
