@@ -85,7 +85,7 @@ pub fn parse_with(
     let (title, drafts) = interpreter.recipe(&root).map_err(|mistake| RecipeError {
         origin: file_name.to_owned(),
         place: locate_place(text, mistake.place),
-        problem: mistake.problem,
+        problem: Box::new(mistake.problem),
     })?;
     Ok(Recipe { title, file: file_name.into(), text: text.into(), drafts })
 }
