@@ -275,6 +275,35 @@ fn degenerate_runs_still_make_a_chart() {
     }
 }
 
+/// Times that differ from case to case as a hash of the case says.
+fn scattered(case: &crate::plan::Case) -> f64 {
+    let digits = u32::from_str_radix(&case.id[..4], 16).expect("hexadecimal");
+    let work = crate::primitives::find(&case.primitive).and_then(|p| p.work(&case.params).ok());
+    let speed = if case.backend() == "cuda" { 1e12 } else { 5e9 };
+    work.map_or(1.0, |w| w.effective_bytes as f64) / speed * (1.0 + f64::from(digits) / 16384.0)
+}
+
+#[test]
+fn every_shipped_recipe_has_a_chart_with_all_its_labels() {
+    for recipe in crate::experiments::shipped() {
+        let ledger = crate::report::csv::tests::finished_in(recipe.path, scattered);
+        let (plan, records) = (ledger.plan(), ledger.records());
+        for (i, experiment) in plan.experiments.iter().enumerate() {
+            let data = series(plan, i, records);
+            let caption = Caption::new(plan, i, records, &environment(), &[], "2026-11-20");
+            let document = render(&data, &caption).expect("a chart");
+            let shown: usize = records.iter().filter(|r| r.case.experiment == i).count();
+            assert!(data.measured().count() > 0 && data.measured().count() <= shown, "{}", recipe.path);
+            let missing: Vec<&String> =
+                data.labels.iter().filter(|l| !document.contains(&format!(">\n{l}\n<"))).collect();
+            assert!(missing.is_empty(), "{}: {missing:?}", recipe.path);
+            let mut only = plan.clone();
+            only.experiments = vec![experiment.clone()];
+            keep(&only, &document);
+        }
+    }
+}
+
 #[test]
 fn captions_name_paper_machine_recipe_and_date() {
     let (mut plan, records) = strides();
