@@ -6,7 +6,11 @@ use crate::report::series::tests::{axis, case, passes, plan, record, text, witho
 use crate::run::{Record, Status};
 
 fn caption() -> Caption {
-    Caption { paper: Some("he2007, figure 9".to_owned()), lines: vec!["cpu: A processor".to_owned()] }
+    Caption {
+        recipe: None,
+        paper: Some("he2007, figure 9".to_owned()),
+        lines: vec!["cpu: A processor".to_owned()],
+    }
 }
 
 fn draw(plan: &Plan, records: &[Record]) -> String {
@@ -318,6 +322,7 @@ fn captions_name_paper_machine_recipe_and_date() {
         vec![device("scalar", "A processor"), device("cpu", "A processor"), device("cuda", "NVIDIA H200")];
     let caption = Caption::new(&plan, 0, &records, &environment, &devices, "2026-11-20");
     assert_eq!(caption.paper.as_deref(), Some("lavin2020, figure 3: bandwidth halves with each doubling"));
+    assert_eq!(caption.recipe.as_deref(), Some("Recipe"));
     assert_eq!(caption.lines[1], "scalar, cpu: A processor · cuda: NVIDIA H200");
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(caption.lines[2], format!("Recipe 0123456789ab · 2026-11-20 · scatterlab {version}"));
