@@ -7,6 +7,7 @@ use super::identity::value_text;
 use super::{Axis, Scale, Value};
 use crate::primitives::schema::Kind;
 use crate::recipe::{Mistake, Nearest, Place, Problem, Setting, Slot, listed};
+use crate::units::{label_bytes, label_count};
 
 /// A parameter and everything it takes.
 pub(super) struct Entry {
@@ -26,6 +27,15 @@ impl Entry {
     /// Whether it takes several values.
     pub fn varies(&self) -> bool {
         self.values.len() > 1
+    }
+
+    /// A value as the recipe would write it.
+    pub fn label(&self, value: &Value) -> String {
+        match (value, self.slot.param.kind) {
+            (Value::Int(v), Kind::Bytes { .. }) => label_bytes(*v),
+            (Value::Int(v), _) => label_count(*v),
+            _ => value.to_string(),
+        }
     }
 
     /// How to draw it: as its range says, else by its values.
@@ -84,10 +94,9 @@ impl Catalog {
 
     /// The parameters that a person may mean by `name`.
     pub fn candidates(&self, name: &str) -> Vec<&Entry> {
-        if let Some(entry) = self.entries.iter().find(|e| e.slot.key == name || e.slot.name == name) {
-            return vec![entry];
-        }
-        let found: Vec<&Entry> = self.entries.iter().filter(|e| e.slot.answers_to(name)).collect();
+        let rank = |e: &Entry| e.slot.answers_to(name);
+        let best = self.entries.iter().filter_map(rank).min();
+        let found: Vec<&Entry> = self.entries.iter().filter(|e| best.is_some() && rank(e) == best).collect();
         match name.strip_prefix(self.primitive).and_then(|rest| rest.strip_prefix('.')) {
             Some(rest) if found.is_empty() => self.candidates(rest),
             _ => found,

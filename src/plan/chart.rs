@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::catalog::Catalog;
 use super::identity::value_text;
 use super::{Chart, Value};
-use crate::recipe::{Draft, Mistake, Name, Nearest, Node, Place, Problem, Setting, listed, scalar};
+use crate::recipe::{Draft, Mistake, Name, Node, Place, Problem, Setting, listed, scalar};
 
 /// The chart of an experiment, with full keys.
 pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> {
@@ -42,9 +42,11 @@ pub(super) fn assigns(chart: &Chart, key: &str) -> bool {
 fn once(x: &str, lines: &[String], panels: &[String], draft: &Draft) -> Result<(), Mistake> {
     let mut seen = HashSet::from([x]);
     match lines.iter().chain(panels).find(|key| !seen.insert(key)) {
-        Some(key) => {
-            Err(Mistake::invalid(draft.chart.place, "chart", format!("`{key}` has more than one place")))
-        }
+        Some(key) => Err(Mistake::invalid(
+            draft.chart.place,
+            "chart",
+            format!("`{key}` stands in more than one of x, lines and panels"),
+        )),
         None => Ok(()),
     }
 }
@@ -57,10 +59,10 @@ fn baseline(catalog: &Catalog, name: &Name, node: &Node) -> Result<(String, Valu
     if entry.values.contains(&value) {
         return Ok((entry.slot.key.clone(), value));
     }
-    let names: Vec<String> = entry.values.iter().map(Value::to_string).collect();
+    let names: Vec<String> = entry.values.iter().map(|v| entry.label(v)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let (word, accepted, nearest) = (value.to_string(), listed(&names), Nearest(None));
-    Err(Mistake::new(node.place, Problem::UnknownWord { at, word, accepted, nearest }))
+    let (value, accepted) = (entry.label(&value), listed(&names));
+    Err(Mistake::new(node.place, Problem::NotAmong { at, value, accepted }))
 }
 
 /// The items of `cases` must be told apart by what the chart assigns of them.

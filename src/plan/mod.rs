@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use identity::case_id;
 pub use overrides::Overrides;
-pub use resolve::resolve;
+pub use resolve::{resolve, slug};
 pub use value::{Params, Value};
 
 /// One measurement with every parameter fixed.
@@ -162,4 +162,29 @@ pub struct Plan {
     pub experiments: Vec<Experiment>,
     /// Their cases, experiment by experiment.
     pub cases: Vec<Case>,
+}
+
+impl Experiment {
+    /// What tells this case from the experiment's others: `cpu · passes 4`.
+    pub fn label(&self, case: &Case) -> String {
+        let words: Vec<String> = self.axes.iter().filter_map(|axis| axis.label(case)).collect();
+        if words.is_empty() {
+            format!("{} · {}", case.backend(), case.primitive)
+        } else {
+            words.join(" · ")
+        }
+    }
+}
+
+impl Axis {
+    /// `passes 4`, `tuple 8 B`, `cpu`: a name stands alone, a number with the axis's name.
+    fn label(&self, case: &Case) -> Option<String> {
+        let value = case.params.get(&self.key)?;
+        Some(match value {
+            Value::Text(name) => name.clone(),
+            Value::Int(bytes) if self.bytes => format!("{} {}", self.name, crate::units::label_bytes(*bytes)),
+            Value::Int(count) => format!("{} {}", self.name, crate::units::label_count(*count)),
+            other => format!("{} {other}", self.name),
+        })
+    }
 }

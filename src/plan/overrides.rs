@@ -180,7 +180,7 @@ fn unchosen(params: &[Param], owner: &str, name: &str) -> Option<Slot> {
     let top = params.iter().map(|p| Slot::top(p, owner)).chain([Slot::top(&BACKENDS, "")]);
     let mut slots: Vec<Slot> = top.collect();
     while let Some(slot) = slots.pop() {
-        if slot.answers_to(name) {
+        if slot.answers_to(name).is_some() {
             return Some(slot);
         }
         if let Kind::Choice(variants) | Kind::Inline(variants) = slot.param.kind {

@@ -56,6 +56,9 @@ pub enum Problem {
     /// A word that is none of those known.
     #[error("{at}: unknown word `{}`; accepted: {accepted}{nearest}", shown(word))]
     UnknownWord { at: String, word: String, accepted: String, nearest: Nearest },
+    /// A value that the parameter could have, but has in no case of the experiment.
+    #[error("{at}: no case has {value}; accepted: {accepted}")]
+    NotAmong { at: String, value: String, accepted: String },
     /// A number with a wrong unit, or too large for 64 bits.
     #[error("{at}: {reason}")]
     Quantity { at: String, reason: UnitError },
@@ -81,8 +84,8 @@ pub enum Problem {
     #[error("{at}: {message}")]
     Invalid { at: String, message: String },
     /// The sweep multiplies to too much.
-    #[error("{at}: {cases} cases are too many; accepted: at most {limit} in one recipe")]
-    TooManyCases { at: String, cases: String, limit: usize },
+    #[error("{at}: the sweeps multiply to more than {limit} cases")]
+    TooManyCases { at: String, limit: usize },
 }
 
 /// The accepted name closest to what was written, if any is close.
@@ -91,7 +94,7 @@ pub struct Nearest(pub Option<String>);
 
 impl Nearest {
     /// Looks for a name within a third of its letters (Damerau-Levenshtein, upper and
-    /// lower case alike).
+    /// lower case alike). Names of three letters and less are all close to each other.
     pub fn among<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Nearest {
         const LONGEST: usize = 60;
         if written.len() > LONGEST {
@@ -99,7 +102,7 @@ impl Nearest {
         }
         let written = written.to_lowercase();
         let distance = |name: &str| strsim::damerau_levenshtein(&written, &name.to_lowercase());
-        let close = names.into_iter().map(|name| (distance(name), name));
+        let close = names.into_iter().filter(|name| name.len() > 3).map(|name| (distance(name), name));
         let best = close.filter(|(d, name)| *d <= (name.len() / 3).max(1)).min_by_key(|(d, _)| *d);
         Nearest(best.map(|(_, name)| name.to_owned()))
     }

@@ -92,6 +92,5 @@ pub fn parse_with(
 
 /// [`Problem::TooManyCases`].
 pub(crate) fn too_many(place: Place, at: &str) -> Mistake {
-    let cases = format!("more than {MAX_CASES}");
-    Mistake::new(place, Problem::TooManyCases { at: at.to_owned(), cases, limit: MAX_CASES })
+    Mistake::new(place, Problem::TooManyCases { at: at.to_owned(), limit: MAX_CASES })
 }

@@ -99,6 +99,7 @@ pub(crate) fn read(origin: &str, text: &str) -> Result<Node, RecipeError> {
     if text.len() > MAX_TEXT {
         return Err(fail(None, Problem::Unsupported("larger than 1 MiB".to_owned())));
     }
+    let text = without_mark(text);
     if let Some(place) = too_deep(text) {
         return Err(fail(Some(place), Problem::Unsupported(nesting())));
     }
@@ -118,7 +119,12 @@ pub(crate) fn read(origin: &str, text: &str) -> Result<Node, RecipeError> {
 /// Line and column of a node of this text.
 pub(crate) fn locate_place(text: &str, place: Place) -> Option<(usize, usize)> {
     let Place::Recipe(number) = place else { return None };
-    locate(serde_yaml::Deserializer::from_str(text), number)
+    locate(serde_yaml::Deserializer::from_str(without_mark(text)), number)
+}
+
+/// The text after a byte order mark, which libyaml takes for a document of its own.
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 fn locate(deserializer: serde_yaml::Deserializer<'_>, number: u32) -> Option<(usize, usize)> {
@@ -139,7 +145,7 @@ fn yaml_error(
         let problem = Problem::Unsupported("holds more than one YAML document".to_owned());
         return RecipeError { origin: origin.to_owned(), place: second, problem };
     }
-    let cut = [" at line ", " at position "].iter().filter_map(|s| message.find(s)).min();
+    let cut = [" at line ", " at position ", ", while "].iter().filter_map(|s| message.find(s)).min();
     let message = crate::units::shown(&message[..cut.unwrap_or(message.len())]);
     RecipeError { origin: origin.to_owned(), place, problem: Problem::Syntax(message) }
 }

@@ -70,13 +70,16 @@ impl Slot {
         }
     }
 
-    /// Whether a person may call this parameter by `name`: its full key, its axis name,
-    /// or the last words of either (of the key at least two, so that `count` is not
-    /// `locations.partitions.count`).
-    pub fn answers_to(&self, name: &str) -> bool {
-        let tail =
-            |path: &str| path == name || path.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
-        tail(&self.name) || (tail(&self.key) && (name.contains('.') || self.key == name))
+    /// How well `name` names this parameter: 0 by its full key or axis name, 1 by the
+    /// last words of either (of the key at least two), 2 by the key's last word alone
+    /// (`count` for `locations.partitions.count`, where nothing else is called `count`).
+    pub fn answers_to(&self, name: &str) -> Option<u8> {
+        let tail = |path: &str| path.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
+        match () {
+            () if self.key == name || self.name == name => Some(0),
+            () if tail(&self.name) || (tail(&self.key) && name.contains('.')) => Some(1),
+            () => tail(&self.key).then_some(2),
+        }
     }
 }
 
