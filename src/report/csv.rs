@@ -6,7 +6,7 @@
 mod columns;
 mod fixed;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::io::Write;
 

@@ -11,6 +11,8 @@ pub const HASH_DIGITS: usize = 12;
 /// What stands under the title and under the chart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caption {
+    /// The recipe's title, where the experiment's is another.
+    pub recipe: Option<String>,
     /// Paper, figure and claim; `None` for an experiment of one's own.
     pub paper: Option<String>,
     /// How to read the points, where they were measured, and how to replay them.
@@ -33,7 +35,8 @@ impl Caption {
         lines.extend(machine(&used, environment, devices));
         let hash: String = plan.recipe_hash.chars().take(HASH_DIGITS).collect();
         lines.push(format!("Recipe {hash} · {date} · scatterlab {}", env!("CARGO_PKG_VERSION")));
-        Caption { paper: found.and_then(|e| e.paper.as_ref()).map(paper), lines }
+        let recipe = found.filter(|e| e.title != plan.title).map(|_| plan.title.clone());
+        Caption { recipe, paper: found.and_then(|e| e.paper.as_ref()).map(paper), lines }
     }
 }
 
@@ -76,9 +79,13 @@ fn machine(backends: &[&str], environment: &Environment, devices: &[Device]) -> 
             None => groups.push((name, vec![backend])),
         }
     }
-    let words: Vec<String> =
-        groups.iter().map(|(n, members)| format!("{}: {n}", members.join(", "))).collect();
+    let words: Vec<String> = groups.iter().map(|(name, members)| group(name, members)).collect();
     (!words.is_empty()).then(|| words.join(" · "))
+}
+
+fn group(name: &str, backends: &[&str]) -> String {
+    let name = if name.is_empty() { "unnamed device" } else { name };
+    format!("{}: {name}", backends.join(", "))
 }
 
 /// The name of the device that a backend runs on; the processor's for the CPU

@@ -6,7 +6,11 @@ use crate::report::series::tests::{axis, case, passes, plan, record, text, witho
 use crate::run::{Record, Status};
 
 fn caption() -> Caption {
-    Caption { paper: Some("he2007, figure 9".to_owned()), lines: vec!["cpu: A processor".to_owned()] }
+    Caption {
+        recipe: None,
+        paper: Some("he2007, figure 9".to_owned()),
+        lines: vec!["cpu: A processor".to_owned()],
+    }
 }
 
 fn draw(plan: &Plan, records: &[Record]) -> String {
@@ -275,6 +279,35 @@ fn degenerate_runs_still_make_a_chart() {
     }
 }
 
+/// Times that differ from case to case as a hash of the case says.
+fn scattered(case: &crate::plan::Case) -> f64 {
+    let digits = u32::from_str_radix(&case.id[..4], 16).expect("hexadecimal");
+    let work = crate::primitives::find(&case.primitive).and_then(|p| p.work(&case.params).ok());
+    let speed = if case.backend() == "cuda" { 1e12 } else { 5e9 };
+    work.map_or(1.0, |w| w.effective_bytes as f64) / speed * (1.0 + f64::from(digits) / 16384.0)
+}
+
+#[test]
+fn every_shipped_recipe_has_a_chart_with_all_its_labels() {
+    for recipe in crate::experiments::shipped() {
+        let ledger = crate::report::csv::tests::finished_in(recipe.path, scattered);
+        let (plan, records) = (ledger.plan(), ledger.records());
+        for (i, experiment) in plan.experiments.iter().enumerate() {
+            let data = series(plan, i, records);
+            let caption = Caption::new(plan, i, records, &environment(), &[], "2026-11-20");
+            let document = render(&data, &caption).expect("a chart");
+            let shown: usize = records.iter().filter(|r| r.case.experiment == i).count();
+            assert!(data.measured().count() > 0 && data.measured().count() <= shown, "{}", recipe.path);
+            let missing: Vec<&String> =
+                data.labels.iter().filter(|l| !document.contains(&format!(">\n{l}\n<"))).collect();
+            assert!(missing.is_empty(), "{}: {missing:?}", recipe.path);
+            let mut only = plan.clone();
+            only.experiments = vec![experiment.clone()];
+            keep(&only, &document);
+        }
+    }
+}
+
 #[test]
 fn captions_name_paper_machine_recipe_and_date() {
     let (mut plan, records) = strides();
@@ -289,6 +322,7 @@ fn captions_name_paper_machine_recipe_and_date() {
         vec![device("scalar", "A processor"), device("cpu", "A processor"), device("cuda", "NVIDIA H200")];
     let caption = Caption::new(&plan, 0, &records, &environment, &devices, "2026-11-20");
     assert_eq!(caption.paper.as_deref(), Some("lavin2020, figure 3: bandwidth halves with each doubling"));
+    assert_eq!(caption.recipe.as_deref(), Some("Recipe"));
     assert_eq!(caption.lines[1], "scalar, cpu: A processor · cuda: NVIDIA H200");
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(caption.lines[2], format!("Recipe 0123456789ab · 2026-11-20 · scatterlab {version}"));
