@@ -53,9 +53,7 @@ pub enum Suite {
 pub fn suite(suite: Suite, backend: &str, seed: u64) -> anyhow::Result<Plan> {
     let text = if suite == Suite::Large { LARGE } else { SMALL };
     let (target, axes) = match (backend, suite) {
-        ("cpu", Suite::Small | Suite::Mutants) => {
-            ("{cpu: {isa: [scalar, avx2, avx512]}}", "isa")
-        }
+        ("cpu", Suite::Small | Suite::Mutants) => ("{cpu: {isa: [scalar, avx2, avx512]}}", "isa"),
         (other, _) => (other, "backend"),
     };
     let text = text.replace("BACKEND_AXES", axes).replace("BACKEND", target);
@@ -105,7 +103,9 @@ pub fn verify(
         match (&case.not_applicable, suite) {
             (Some(reason), _) => tally.add(label, Finding::NotApplicable(reason.clone())),
             (None, Suite::Mutants) => {
-                for fault in Fault::ALL {
+                let primitive = primitives::find(&case.primitive);
+                let shows = |fault: &Fault| primitive.is_some_and(|p| p.shows(&case.params, *fault));
+                for fault in Fault::ALL.into_iter().filter(shows) {
                     let finding = mutant(case, fault, executor)?;
                     tally.add(|| format!("{} with {fault:?}", label()), finding);
                 }

@@ -157,7 +157,9 @@ impl Spec {
             }
             Locations::Partitions { count } => Source::Partitions { count, seed: self.seed },
             Locations::Zipf { exponent } => {
-                Source::Zipf(Box::new(Zipf::new(self.tuples, exponent, self.seed).ok_or_else(too_large)?))
+                // Nothing is drawn for no tuples, but a distribution has at least one rank.
+                let zipf = Zipf::new(self.tuples.max(1), exponent, self.seed);
+                Source::Zipf(Box::new(zipf.ok_or_else(too_large)?))
             }
         })
     }

@@ -125,6 +125,15 @@ impl Spec {
         }
     }
 
+    /// The indices and the delta that address the sparse array; of gs, those of the
+    /// writing side.
+    pub fn written(&self) -> (Vec<u64>, u64) {
+        match self.kernel {
+            Kernel::Gs => (self.scatter.clone(), self.delta_scatter),
+            _ => (self.applied(), self.delta),
+        }
+    }
+
     /// Words of the dense side, P·wrap; 0 for gs, which has none.
     pub fn dense_words(&self) -> u64 {
         if self.kernel == Kernel::Gs { 0 } else { self.length() * self.wrap }
