@@ -168,3 +168,10 @@ fn hostile_inputs_end_quickly() {
         assert!(start.elapsed() < Duration::from_secs(5), "{name} took {:?}", start.elapsed());
     }
 }
+
+#[test]
+fn a_long_file_name_is_given_in_full() {
+    let name = format!("{}/r.yaml", "folder".repeat(20));
+    let error = parse(&name, "a: 1\n").map(|_| ()).expect_err("an unknown key");
+    assert!(error.to_string().starts_with(&format!("{name}:1:1: unknown key `a`")), "{error}");
+}

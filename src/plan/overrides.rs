@@ -4,8 +4,8 @@ use super::catalog::{Catalog, ambiguous};
 use crate::backend::BACKENDS;
 use crate::primitives::schema::{Default as Unmentioned, Kind, Param};
 use crate::recipe::{
-    ChartDraft, Content, Draft, Key, Mistake, Node, Place, RecipeError, Setting, Slot, accepted, alternative,
-    count, entry, read, set_measure,
+    ChartDraft, Content, Draft, Key, Mistake, Node, Place, Setting, Slot, accepted, alternative, count,
+    entry, read, set_measure,
 };
 
 /// Changes to a recipe, in the order of the command line; the backends come first.
@@ -35,30 +35,18 @@ impl Overrides {
 /// Keys that are no parameters.
 const OTHER_KEYS: [&str; 3] = ["seed", "measure.rounds", "measure.samples"];
 
-/// Applies the overrides to every experiment. The outer error is one of YAML syntax.
-pub(super) fn apply(drafts: &mut [Draft], overrides: &Overrides) -> Result<Result<(), Mistake>, RecipeError> {
-    let mut nodes = Vec::new();
-    for (at, (_, text)) in overrides.set.iter().enumerate() {
-        let place = Place::Override(at);
-        let node = read("", text).map_err(|error| RecipeError {
-            origin: overrides.origin(place).unwrap_or_default(),
-            place: None,
-            problem: error.problem,
-        })?;
-        nodes.push(node.placed(place));
-    }
-    Ok(apply_nodes(drafts, overrides, &nodes))
-}
-
-fn apply_nodes(drafts: &mut [Draft], overrides: &Overrides, nodes: &[Node]) -> Result<(), Mistake> {
+/// Applies the overrides to every experiment.
+pub(super) fn apply(drafts: &mut [Draft], overrides: &Overrides) -> Result<(), Mistake> {
     if !overrides.backends.is_empty() {
         drafts.iter_mut().try_for_each(|draft| replace_backends(draft, &overrides.backends))?;
     }
-    for ((key, _), node) in overrides.set.iter().zip(nodes) {
+    for (at, (key, text)) in overrides.set.iter().enumerate() {
+        let place = Place::Override(at);
+        let node = read("", text).map_err(|error| Mistake::new(place, *error.problem))?.placed(place);
         let mut applied = false;
         let mut reason = None;
         for draft in drafts.iter_mut() {
-            match set(draft, key, node)? {
+            match set(draft, key, &node)? {
                 None => applied = true,
                 Some(mistake) => reason = reason.or(Some(mistake)),
             }

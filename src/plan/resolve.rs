@@ -22,13 +22,12 @@ use crate::recipe::{
 /// The first mistake, with its place in the recipe or the override that made it.
 pub fn resolve(recipe: &Recipe, overrides: &Overrides) -> Result<Plan, RecipeError> {
     let mut drafts = recipe.drafts.clone();
-    let done = apply(&mut drafts, overrides)?;
     let located = |mistake: Mistake| RecipeError {
         origin: overrides.origin(mistake.place).unwrap_or_else(|| recipe.file().to_owned()),
         place: locate_place(recipe.text(), mistake.place),
-        problem: mistake.problem,
+        problem: Box::new(mistake.problem),
     };
-    done.map_err(located)?;
+    apply(&mut drafts, overrides).map_err(located)?;
     plan(recipe, &drafts).map_err(located)
 }
 

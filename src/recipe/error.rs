@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::units::{UnitError, shown};
+use crate::units::{UnitError, escaped, shown};
 
 /// A mistake in a recipe or in an override of it. Its `Display` is one line:
 /// ``fig09.yaml:3:38: unknown key `pases` in scatter.method.multipass; accepted: passes``.
@@ -14,12 +14,12 @@ pub struct RecipeError {
     /// Line and column, both from 1, the column in characters.
     pub place: Option<(usize, usize)>,
     /// What is wrong.
-    pub problem: Problem,
+    pub problem: Box<Problem>,
 }
 
 impl fmt::Display for RecipeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&shown(&self.origin))?;
+        f.write_str(&escaped(&self.origin))?;
         if let Some((line, column)) = self.place {
             write!(f, ":{line}:{column}")?;
         }
@@ -45,7 +45,7 @@ pub enum Problem {
     #[error("missing key `{key}` in {at}")]
     MissingKey { key: String, at: String },
     /// The same key twice in one map.
-    #[error("duplicate key `{}` in {at}", shown(key))]
+    #[error("duplicate key `{}` in {}", shown(key), shown(at))]
     DuplicateKey { key: String, at: String },
     /// A list where a number belongs, and the like.
     #[error("{at}: expected {expected}, found {found}")]

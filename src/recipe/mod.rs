@@ -1,7 +1,7 @@
-//! The recipe as written. Step one ([`node`]) reads YAML into nodes, step two
-//! ([`draft`], [`setting`]) interprets them against the parameters that each primitive
-//! declares. What the sweeps multiply to is [`plan::resolve`](crate::plan::resolve)'s
-//! business. `docs/recipes.md` describes the language.
+//! The recipe as written. Step one reads YAML into nodes that remember their place,
+//! step two interprets them against the parameters that each primitive declares. What
+//! the sweeps multiply to is [`plan::resolve`](crate::plan::resolve)'s business.
+//! `docs/recipes.md` describes the language.
 
 mod chart;
 mod draft;
@@ -85,7 +85,7 @@ pub fn parse_with(
     let (title, drafts) = interpreter.recipe(&root).map_err(|mistake| RecipeError {
         origin: file_name.to_owned(),
         place: locate_place(text, mistake.place),
-        problem: mistake.problem,
+        problem: Box::new(mistake.problem),
     })?;
     Ok(Recipe { title, file: file_name.into(), text: text.into(), drafts })
 }

@@ -95,7 +95,7 @@ impl Default for Node {
 /// What is not YAML, uses tags or keys that are not plain words, repeats a key, holds
 /// several documents, or exceeds 1 MiB, 16 levels or 200,000 nodes.
 pub(crate) fn read(origin: &str, text: &str) -> Result<Node, RecipeError> {
-    let fail = |place, problem| RecipeError { origin: origin.to_owned(), place, problem };
+    let fail = |place, problem| RecipeError { origin: origin.to_owned(), place, problem: Box::new(problem) };
     if text.len() > MAX_TEXT {
         return Err(fail(None, Problem::Unsupported("larger than 1 MiB".to_owned())));
     }
@@ -143,11 +143,11 @@ fn yaml_error(
     if message.contains("more than one document") {
         let second = serde_yaml::Deserializer::from_str(text).nth(1).and_then(|d| locate(d, 0));
         let problem = Problem::Unsupported("holds more than one YAML document".to_owned());
-        return RecipeError { origin: origin.to_owned(), place: second, problem };
+        return RecipeError { origin: origin.to_owned(), place: second, problem: Box::new(problem) };
     }
     let cut = [" at line ", " at position ", ", while "].iter().filter_map(|s| message.find(s)).min();
     let message = crate::units::shown(&message[..cut.unwrap_or(message.len())]);
-    RecipeError { origin: origin.to_owned(), place, problem: Problem::Syntax(message) }
+    RecipeError { origin: origin.to_owned(), place, problem: Box::new(Problem::Syntax(message)) }
 }
 
 /// The first bracket that certainly stands too deep: libyaml's time grows with the

@@ -4,6 +4,7 @@
 //! are those of the data tuples on one side, n·z (he2007 §3.2: without L); the system
 //! bytes are both sides and L, 2·n·z + n·index.
 
+pub mod cpu;
 pub mod cuda;
 mod oracle;
 mod schema;

@@ -118,7 +118,8 @@ pub fn index_of_tuple_word(seed: u64, tuple: u64, word: u64) -> (u64, u64) {
 pub struct Spec {
     pub kernel: Kernel,
     pub method: Method,
-    /// Tuples of R_in, of R_out and locations of L (he2007's n), 1 to 2^40.
+    /// Tuples of R_in, of R_out and locations of L (he2007's n), up to 2^40. A recipe asks
+    /// for at least 1; `verify` runs 0 as well.
     pub tuples: u64,
     /// Bytes of a tuple (he2007's z): 4, 8, 16 or 32.
     pub tuple: u64,
@@ -134,7 +135,7 @@ impl Spec {
         let spec = Spec {
             kernel,
             method: method(params)?,
-            tuples: reader::positive(params, "tuples")?,
+            tuples: reader::int(params, "tuples")?,
             tuple: reader::one_of(params, "tuple", &[4, 8, 16, 32], 8)?,
             index: reader::one_of(params, "index", &[4, 8], 4)?,
             locations: locations(params)?,
@@ -183,7 +184,7 @@ impl Spec {
     fn check_scheme(&self) -> Result<(), Refusal> {
         let (segments, passes) = self.method.segments_and_passes();
         let name = if matches!(self.method, Method::Segmented { .. }) { "segmented" } else { "multipass" };
-        let within = |parameter: &str, value: u64| match value <= self.tuples {
+        let within = |parameter: &str, value: u64| match value <= self.tuples.max(1) {
             true => Ok(()),
             false => Err(Refusal::invalid(
                 format!("method.{name}.{parameter}"),
@@ -197,7 +198,7 @@ impl Spec {
         }
         within("segments", segments)?;
         match self.locations {
-            Locations::Partitions { count } if count > self.tuples.min(MAX_PARTITIONS) => {
+            Locations::Partitions { count } if count > self.tuples.clamp(1, MAX_PARTITIONS) => {
                 Err(Refusal::invalid(
                     "locations.partitions.count",
                     format!("{count} is more than there are tuples, or than {MAX_PARTITIONS}"),

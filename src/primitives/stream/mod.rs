@@ -5,6 +5,7 @@
 //! once (read and write 8n, copy and scale 16n, add and triad 24n). What a write
 //! allocate reads besides is not counted.
 
+pub mod cpu;
 pub mod cuda;
 mod oracle;
 pub mod spec;
