@@ -30,6 +30,21 @@ const TOKENS: &[&str] = &[
     "[1, 2, 4]", "[[0], [8]]", "{multipass: {passes: 4}}", "{partitions: 32}", "{cpu: {threads: [1, 2]}}",
 ];
 
+/// Overrides that many recipes accept.
+const PAIRS: &[(&str, &str)] = &[
+    ("tuples", "1Ki..4Ki x2"),
+    ("method", "[direct, {multipass: {passes: [1, 2]}}]"),
+    ("locations", "{partitions: 1..64 x2}"),
+    ("app", "[PENNANT-G0, AMG-G0]"),
+    ("uniform", "{length: 8, stride: 1..4 x2}"),
+    ("footprint", "null"),
+    ("threads", "[1, auto]"),
+    ("seed", "9"),
+    ("measure.rounds", "2"),
+    ("chart.x", "backend"),
+    ("chart.lines", "[]"),
+];
+
 /// A small generator of our own (SplitMix64), so that a failing seed says everything.
 struct Random(u64);
 
@@ -67,16 +82,19 @@ fn corpus() -> Vec<String> {
     }
     let mut texts = Vec::new();
     walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments"), &mut texts);
-    texts.extend(include_str!("malformed.txt").split("\n====\n").map(str::to_owned));
     let documentation = include_str!("../docs/recipes.md").split("```yaml\n").skip(1);
     texts.extend(documentation.filter_map(|b| b.split("```").next()).map(str::to_owned));
+    // As many right ones as malformed ones.
+    let mut texts = [&texts[..]; 4].concat();
+    texts.extend(include_str!("malformed.txt").split("\n====\n").map(str::to_owned));
     texts
 }
 
 /// A recipe after one to eight small accidents.
 fn mutated(corpus: &[String], random: &mut Random) -> String {
     let mut bytes = random.pick(corpus).clone().into_bytes();
-    for _ in 0..=random.below(8) {
+    let most = *random.pick(&[1, 2, 8]);
+    for _ in 0..=random.below(most) {
         let (from, to) = span(&bytes, random);
         match random.below(7) {
             0 => bytes[from..to].iter_mut().take(1).for_each(|b| *b ^= 1 << random.below(8)),
@@ -116,7 +134,15 @@ fn overrides(random: &mut Random) -> Overrides {
         let parts: Vec<&str> = (0..=random.below(3)).map(|_| random.token()).collect();
         parts.join(".")
     };
-    let set = (0..random.below(3)).map(|_| (key(random), words(random, 3))).collect();
+    let pair = |random: &mut Random| match random.below(3) {
+        0 => (key(random), words(random, 3)),
+        1 => (random.token().to_owned(), random.token().to_owned()),
+        _ => {
+            let (key, value) = *random.pick(PAIRS);
+            (key.to_owned(), value.to_owned())
+        }
+    };
+    let set = (0..random.below(3)).map(|_| pair(random)).collect();
     let backends = (0..random.below(3)).map(|_| (*random.pick(&["scalar", "cpu", "cuda", "gpu"])).to_owned());
     Overrides { set, backends: backends.collect() }
 }
@@ -128,27 +154,28 @@ fn quantity(random: &mut Random) -> String {
         .collect()
 }
 
-/// Whether the recipe was understood; fails on a panic and on what takes too long.
-fn one_input(corpus: &[String], seed: u64) -> bool {
+/// Whether the recipe was understood, without and with the overrides; fails on a panic and on what takes too long.
+fn one_input(corpus: &[String], seed: u64) -> (bool, bool) {
     let mut random = Random(seed);
     let (text, overrides, number) =
         (mutated(corpus, &mut random), overrides(&mut random), quantity(&mut random));
     let start = Instant::now();
     let result = catch_unwind(AssertUnwindSafe(|| {
         let _ = (parse_count(&number), parse_bytes(&number), parse_seconds(&number));
-        let recipe = parse("r.yaml", &text).map_err(|e| e.to_string())?;
-        let plain = resolve(&recipe, &Overrides::default()).map_err(|e| e.to_string());
-        let changed = resolve(&recipe, &overrides).map(|_| ()).map_err(|e| e.to_string());
-        plain.and(changed)
+        let recipe = parse("r.yaml", &text);
+        [Overrides::default(), overrides.clone()].map(|overrides| {
+            let plan = recipe.clone().and_then(|recipe| resolve(&recipe, &overrides));
+            plan.map(|_| ()).map_err(|error| error.to_string())
+        })
     }));
     let took = start.elapsed();
     let input = || format!("seed {seed}, overrides {overrides:?}, quantity {number:?}, recipe:\n{text}");
-    let Ok(result) = result else { panic!("a panic with {}", input()) };
+    let Ok(results) = result else { panic!("a panic with {}", input()) };
     assert!(took < LIMIT, "{took:?} with {}", input());
-    if let Err(message) = &result {
+    for message in results.iter().filter_map(|r| r.as_ref().err()) {
         assert!(!message.chars().any(char::is_control), "message {message:?} with {}", input());
     }
-    result.is_ok()
+    (results[0].is_ok(), results[1].is_ok())
 }
 
 proptest! {
@@ -171,11 +198,19 @@ fn fuzz_for_a_while() {
     let seconds = std::env::var("SCATTERLAB_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(60);
     let (corpus, start) = (corpus(), Instant::now());
     let first = std::env::var("SCATTERLAB_FUZZ_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0u64);
-    let (mut inputs, mut understood) = (0u64, 0u64);
+    let (mut inputs, mut plain, mut changed) = (0u64, 0u64, 0u64);
     while start.elapsed() < Duration::from_secs(seconds) {
-        understood += u64::from(one_input(&corpus, first.wrapping_add(inputs)));
+        let understood = one_input(&corpus, first.wrapping_add(inputs));
+        plain += u64::from(understood.0);
+        changed += u64::from(understood.1);
         inputs += 1;
     }
-    println!("{inputs} inputs from seed {first}, {understood} of them understood, in {:?}", start.elapsed());
-    assert!(understood > 0, "not one mutated recipe was understood: the mutations are too wild");
+    println!(
+        "{inputs} inputs from seed {first}: {plain} understood, {changed} with overrides, {:?}",
+        start.elapsed()
+    );
+    assert!(
+        plain * 100 > inputs && changed * 100 > inputs,
+        "too few are understood: the mutations are too wild"
+    );
 }

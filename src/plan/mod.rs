@@ -86,7 +86,9 @@ pub enum Quantity {
 /// How an experiment is drawn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chart {
-    /// Full key of the axis on x.
+    /// Full key of the parameter on x. Where it belongs to a variant (`passes` of
+    /// `multipass`), cases of other variants lack it: each of those is a reference
+    /// without a place on x, to be drawn as a horizontal line.
     pub x: String,
     /// What is on y.
     pub y: Quantity,
