@@ -5,6 +5,7 @@
 //! and each use of it (for gs on both sides); the index buffers stay in registers or
 //! the first cache and are not counted (lavin2020 §3.3).
 
+pub mod cuda;
 mod oracle;
 mod schema;
 mod source;

@@ -9,7 +9,11 @@ use crate::backend::cuda::GpuFacts;
 pub(super) const UNSUPPORTED_VERSION: u32 = 222;
 
 /// Every module: its name, and the PTX that `kernels/build.sh` made of its source.
-const MODULES: &[(&str, &str)] = &[];
+const MODULES: &[(&str, &str)] = &[
+    ("gather_scatter", include_str!("../../../../kernels/ptx/gather_scatter.ptx")),
+    ("pattern", include_str!("../../../../kernels/ptx/pattern.ptx")),
+    ("stream", include_str!("../../../../kernels/ptx/stream.ptx")),
+];
 
 /// The PTX of a module.
 pub(super) fn embedded(name: &str) -> Option<&'static str> {
