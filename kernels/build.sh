@@ -65,11 +65,13 @@ install_nvcc() {
 }
 
 # compile_ptx NAME FILE: the lines that number the compiler's build are left out, for
-# they say nothing about the code.
+# they say nothing about the code, and so is the hash of the source's path that names of
+# `__shared__` variables in helpers carry.
 compile_ptx() {
     (cd "$here" && "$nvcc" "${flags[@]}" -arch="$virtual_arch" -ptx "$1.cu" -o "$2.raw") &&
         sed -e '/^\/\/ Compiler Build ID:/d' -e '/^\/\/ Based on NVVM/d' \
-            -e '/^\/\/ Cuda compilation tools/d' "$2.raw" >"$2.tmp" &&
+            -e '/^\/\/ Cuda compilation tools/d' \
+            -e 's/_INTERNAL_[0-9a-f]\{8\}_/_INTERNAL_00000000_/g' "$2.raw" >"$2.tmp" &&
         rm "$2.raw" && mv "$2.tmp" "$2" && return
     rm -f "$2.raw" "$2.tmp"
     return 1

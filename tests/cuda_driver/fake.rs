@@ -1,6 +1,6 @@
 //! Compiles the driver of `fake.c`, has the backend load it, and steers it.
 
-use std::ffi::{CString, c_char, c_int, c_uint};
+use std::ffi::{CString, c_char, c_int, c_long, c_uint};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -43,6 +43,32 @@ impl Fake {
     pub fn allocations(&self) -> c_uint {
         // SAFETY: as above.
         unsafe { self.get::<unsafe extern "C" fn() -> c_uint>("fake_allocations")() }
+    }
+
+    /// Its CUDA version, as 1000 * major + 10 * minor.
+    pub fn version(&self, cuda: c_int) {
+        // SAFETY: as above.
+        unsafe { self.get::<unsafe extern "C" fn(c_int)>("fake_version")(cuda) };
+    }
+
+    /// Blocks, threads and dynamic shared memory of the last launch.
+    pub fn launched(&self) -> [c_uint; 3] {
+        // SAFETY: as above.
+        let get = self.get::<unsafe extern "C" fn(c_int) -> c_uint>("fake_launched");
+        // SAFETY: as above.
+        [0, 1, 2].map(|i| unsafe { get(i) })
+    }
+
+    /// The dynamic shared memory that was opted into, 0 before.
+    pub fn raised(&self) -> c_uint {
+        // SAFETY: as above.
+        unsafe { self.get::<unsafe extern "C" fn() -> c_uint>("fake_raised")() }
+    }
+
+    /// Modules that are loaded.
+    pub fn loaded(&self) -> c_long {
+        // SAFETY: as above.
+        unsafe { self.get::<unsafe extern "C" fn() -> c_long>("fake_loaded")() }
     }
 
     fn get<T>(&self, name: &str) -> Symbol<'_, T> {

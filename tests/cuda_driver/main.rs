@@ -125,3 +125,68 @@ fn a_function_that_an_old_driver_lacks_is_an_error() {
     );
     assert_eq!(cust::error::CudaError::IllegalAddress.to_string(), "\"CUDA_ERROR_ILLEGAL_ADDRESS\"");
 }
+
+#[test]
+fn a_kernel_is_launched_with_arguments_of_its_own_sizes_only() {
+    let Some(fake) = Fake::new() else { return };
+    let gpu = Gpu::open().unwrap();
+    let kernel = gpu.module("stream").unwrap().kernel("stream_fill").unwrap();
+    let out = gpu.alloc::<f64>(8).unwrap();
+    let (key, n) = (1u64, 8u64);
+    gpu.launch(&kernel, 3, 256, 0, &[(&out).into(), (&key).into(), (&n).into()]).unwrap();
+    assert_eq!(fake.launched(), [3, 256, 0]);
+    let narrow = gpu.launch(&kernel, 3, 256, 0, &[(&out).into(), (&key).into(), (&8u32).into()]);
+    let text = "kernel stream_fill takes arguments of [8, 8, 8] bytes, not [8, 8, 4]";
+    assert_eq!(narrow, Err(Failure::Failed(text.into())));
+    assert!(gpu.launch(&kernel, 3, 256, 0, &[(&out).into()]).is_err());
+    fake.fail("cuLaunchKernel", 719);
+    let lost = gpu.launch(&kernel, 3, 256, 0, &[(&out).into(), (&key).into(), (&n).into()]);
+    let text = "cuLaunchKernel(stream_fill): CUDA_ERROR_LAUNCH_FAILED (719)";
+    assert_eq!(lost, Err(Failure::Lost(text.into())));
+}
+
+#[test]
+fn more_shared_memory_than_48_kib_is_opted_into() {
+    let Some(fake) = Fake::new() else { return };
+    let gpu = Gpu::open().unwrap();
+    let kernel = gpu.module("stream").unwrap().kernel("stream_fill").unwrap();
+    assert_eq!(gpu.max_blocks(&kernel, 256, 48 << 10), Ok(8 * 4));
+    assert_eq!(fake.raised(), 0, "not needed");
+    gpu.max_blocks(&kernel, 256, 64 << 10).unwrap();
+    assert_eq!(fake.raised(), 64 << 10);
+    let again = gpu.module("stream").unwrap().kernel("stream_fill").unwrap();
+    gpu.max_blocks(&again, 256, 50 << 10).unwrap();
+    assert_eq!(fake.raised(), 64 << 10, "never lowered, for the first handle relies on it");
+    let failure = gpu.max_blocks(&kernel, 256, 228 << 10).unwrap_err();
+    assert!(matches!(failure, Failure::NotApplicable(_)), "{failure}");
+}
+
+#[test]
+fn a_module_is_compiled_once_and_unloaded_with_its_last_user() {
+    let Some(fake) = Fake::new() else { return };
+    let gpu = Gpu::open().unwrap();
+    let kernel = gpu.module("stream").unwrap().kernel("stream_fill").unwrap();
+    let again = gpu.module("stream").unwrap();
+    assert_eq!(fake.loaded(), 1);
+    assert!(again.kernel("nothing").is_err() && gpu.module("nothing").is_err());
+    drop((gpu, again));
+    assert_eq!(fake.loaded(), 1, "a kernel keeps its module");
+    drop(kernel);
+    assert_eq!(fake.loaded(), 0);
+}
+
+#[test]
+fn ptx_newer_than_the_driver_names_both_versions() {
+    let Some(fake) = Fake::new() else { return };
+    fake.version(12080);
+    let old = Gpu::open().unwrap().module("stream").err().unwrap();
+    let text =
+        "the kernels are PTX 9.0, the driver (CUDA 12.8) takes PTX up to 8.7: a newer driver is needed";
+    assert_eq!(old, Failure::NotApplicable(text.into()));
+    assert_eq!(fake.loaded(), 0, "the driver was not asked");
+    // A driver that refuses what its version should allow.
+    fake.version(13000);
+    fake.fail("cuModuleLoadDataEx", 222);
+    let refused = Gpu::open().unwrap().module("stream").err().unwrap();
+    assert!(refused.to_string().contains("PTX 9.0"), "{refused}");
+}

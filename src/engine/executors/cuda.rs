@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use crate::backend::cuda::{Gpu, GpuFacts, Unavailable};
 use crate::backend::{Availability, Cancel, Device, Executor, Failure, Fault, Prepared};
 use crate::plan::Case;
+use crate::primitives::{gather_scatter, pattern, stream};
 use crate::units;
 
 /// Bytes that the quick copy moves one way.
@@ -65,9 +66,13 @@ impl Executor for CudaExecutor {
         fault: Option<Fault>,
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared>, Failure> {
-        let _gpu = self.needed()?;
-        let _ = (fault, cancel);
-        Err(Failure::NotApplicable(format!("{} has no CUDA kernels", case.primitive)))
+        let gpu = self.needed()?;
+        match case.primitive.as_str() {
+            "stream" => stream::cuda::prepare(gpu, case, fault, cancel),
+            "gather" | "scatter" => gather_scatter::cuda::prepare(gpu, case, fault, cancel),
+            "pattern" => pattern::cuda::prepare(gpu, case, fault, cancel),
+            other => Err(Failure::NotApplicable(format!("{other} has no CUDA kernels"))),
+        }
     }
 
     fn copy_probe(&self) -> Result<f64, Failure> {

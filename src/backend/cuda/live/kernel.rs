@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::marker::PhantomData;
 use std::ptr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cust::sys::{self, CUfunction_attribute};
 
@@ -23,7 +22,22 @@ const SHARED_WITHOUT_OPT_IN: u32 = 48 << 10;
 /// A module that the driver has compiled, with the parameters of its kernels.
 pub(super) struct Loaded {
     module: cust::module::Module,
-    parameters: HashMap<&'static str, Vec<usize>>,
+    entries: HashMap<&'static str, Arc<Entry>>,
+}
+
+/// What is known of one kernel, whoever asked for it.
+struct Entry {
+    name: &'static str,
+    /// Bytes of each parameter.
+    sizes: Vec<usize>,
+    /// Dynamic shared memory that the driver has been told to allow.
+    allowed: Mutex<u32>,
+}
+
+impl Entry {
+    fn new(name: &'static str, sizes: Vec<usize>) -> Entry {
+        Entry { name, sizes, allowed: Mutex::new(SHARED_WITHOUT_OPT_IN) }
+    }
 }
 
 impl Loaded {
@@ -37,14 +51,15 @@ impl Loaded {
     /// As [`new`](Loaded::new), from a text.
     fn from_ptx(gpu: &Inner, name: &str, text: &'static str) -> Result<Loaded, Failure> {
         ptx::check(text, &gpu.facts)?;
-        let parameters = ptx::entries(text);
+        let entry = |(name, sizes)| (name, Arc::new(Entry::new(name, sizes)));
+        let entries = ptx::entries(text).into_iter().map(entry).collect();
         let image = CString::new(text).map_err(|_| Failure::Failed(format!("{name}.ptx has a zero byte")))?;
         gpu.bind()?;
         let module = code(cust::module::Module::from_ptx_cstr(&image, &[])).map_err(|code| match code {
             Code(ptx::UNSUPPORTED_VERSION) => ptx::too_new(text, &gpu.facts),
             other => other.failure(&format!("cuModuleLoadDataEx({name}.ptx)")),
         })?;
-        Ok(Loaded { module, parameters })
+        Ok(Loaded { module, entries })
     }
 }
 
@@ -66,16 +81,10 @@ impl Module {
     /// The `extern "C"` kernel of this name.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Failure> {
         let missing = || Failure::Failed(format!("no kernel `{name}` in the module"));
-        let (&name, sizes) = self.loaded.parameters.get_key_value(name).ok_or_else(missing)?;
+        let entry = self.loaded.entries.get(name).ok_or_else(missing)?.clone();
         self.gpu.bind()?;
         let function = check("cuModuleGetFunction", self.loaded.module.get_function(name))?;
-        Ok(Kernel {
-            name,
-            function: Handle(function.to_raw()),
-            sizes: sizes.clone(),
-            raised: Arc::new(AtomicU32::new(SHARED_WITHOUT_OPT_IN)),
-            _module: self.clone(),
-        })
+        Ok(Kernel { entry, function: Handle(function.to_raw()), _module: self.clone() })
     }
 }
 
@@ -91,33 +100,26 @@ unsafe impl Sync for Handle {}
 /// One kernel, ready to be launched.
 #[derive(Clone)]
 pub struct Kernel {
-    name: &'static str,
+    entry: Arc<Entry>,
     function: Handle,
-    /// Bytes of each parameter.
-    sizes: Vec<usize>,
-    /// Dynamic shared memory that the driver has been told to allow.
-    raised: Arc<AtomicU32>,
     _module: Module,
 }
 
 impl Kernel {
     /// Its name in the PTX.
     pub fn name(&self) -> &'static str {
-        self.name
+        self.entry.name
     }
 
     /// `Failed` if the arguments are not as many and as large as the kernel's.
     fn check(&self, args: &[Arg]) -> Result<(), Failure> {
         let given = args.iter().map(|arg| arg.size);
-        if given.clone().eq(self.sizes.iter().copied()) {
+        let Entry { name, sizes, .. } = &*self.entry;
+        if given.clone().eq(sizes.iter().copied()) {
             return Ok(());
         }
         let given: Vec<usize> = given.collect();
-        let name = self.name;
-        Err(Failure::Failed(format!(
-            "kernel {name} takes arguments of {:?} bytes, not {given:?}",
-            self.sizes
-        )))
+        Err(Failure::Failed(format!("kernel {name} takes arguments of {sizes:?} bytes, not {given:?}")))
     }
 
     /// Raises the kernel's limit of dynamic shared memory where it is too low.
@@ -128,14 +130,15 @@ impl Kernel {
                 facts.shared_per_block
             )));
         }
-        if bytes <= self.raised.load(Ordering::Relaxed) {
+        let mut allowed = self.entry.allowed.lock().unwrap_or_else(PoisonError::into_inner);
+        if bytes <= *allowed {
             return Ok(());
         }
         let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the handle lives as long as the module that this kernel holds.
         let result = unsafe { sys::cuFuncSetAttribute(self.function.0, attribute, bytes.cast_signed()) };
         check_raw("cuFuncSetAttribute(max dynamic shared size)", result)?;
-        self.raised.store(bytes, Ordering::Relaxed);
+        *allowed = bytes;
         Ok(())
     }
 }
@@ -211,7 +214,7 @@ impl Gpu {
                 ptr::null_mut(),
             )
         };
-        raw(result).map_err(|code| code.failure(&format!("cuLaunchKernel({})", kernel.name)))
+        raw(result).map_err(|code| code.failure(&format!("cuLaunchKernel({})", kernel.name())))
     }
 
     /// Blocks of this kernel that the whole device can hold at once.

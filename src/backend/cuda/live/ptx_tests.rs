@@ -82,3 +82,32 @@ fn knows_which_ptx_each_cuda_version_takes() {
 fn text_that_is_not_ptx_is_refused() {
     assert!(matches!(check("hello", &facts((13, 0), (9, 0))), Err(Failure::Failed(_))));
 }
+
+#[test]
+fn every_embedded_module_has_kernels_whose_parameters_are_read() {
+    assert!(!MODULES.is_empty());
+    for (name, text) in MODULES {
+        assert_eq!(check(text, &facts((13, 0), (7, 5))), Ok(()), "{name}");
+        let entries = entries(text);
+        assert!(!entries.is_empty(), "{name}");
+        for (kernel, sizes) in entries {
+            let declared = text.matches(&format!("{kernel}_param_")).count();
+            assert!(declared >= sizes.len(), "{name}: {kernel}");
+            let last = format!("{kernel}_param_{}", sizes.len());
+            assert!(!text.contains(&last), "{name}: {kernel} has more parameters than {sizes:?}");
+            assert!(sizes.iter().all(|&bytes| bytes > 0), "{name}: {kernel} {sizes:?}");
+        }
+    }
+}
+
+#[test]
+fn every_ptx_file_is_embedded() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/ptx");
+    let mut files: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .filter_map(|entry| Some(entry.unwrap().file_name().to_str()?.strip_suffix(".ptx")?.to_owned()))
+        .collect();
+    files.sort();
+    let names: Vec<&str> = MODULES.iter().map(|&(name, _)| name).collect();
+    assert_eq!(files, names);
+}
