@@ -220,6 +220,8 @@ struct Claim {
     Locations locations;
 };
 
+static_assert(sizeof(Locations) == 80 && sizeof(Claim) == 144, "the layouts of the host");
+
 // Whether L[i] is what it must be: the closed form, or inside i's partition.
 LAB bool location_holds(const Claim& c, u64 i, u64 at, Finding* finding) {
     if (c.locations.kind == PARTITIONS) {

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use crate::backend::cuda::{Gpu, GpuFacts, Unavailable};
 use crate::backend::{Availability, Cancel, Device, Executor, Failure, Fault, Prepared};
 use crate::plan::Case;
-use crate::primitives::{gather_scatter, stream};
+use crate::primitives::{gather_scatter, pattern, stream};
 use crate::units;
 
 /// Bytes that the quick copy moves one way.
@@ -70,6 +70,7 @@ impl Executor for CudaExecutor {
         match case.primitive.as_str() {
             "stream" => stream::cuda::prepare(gpu, case, fault, cancel),
             "gather" | "scatter" => gather_scatter::cuda::prepare(gpu, case, fault, cancel),
+            "pattern" => pattern::cuda::prepare(gpu, case, fault, cancel),
             other => Err(Failure::NotApplicable(format!("{other} has no CUDA kernels"))),
         }
     }

@@ -42,6 +42,7 @@ impl Finding {
             3 => format!("L[{first}] is {found}, outside its partition, which begins at {expected}"),
             4 => format!("element {first}: {output}[{at}] was not written (expected {expected:#x})"),
             5 => format!("{output}[{at}] holds {found:#x}, but nothing is written there"),
+            6 => format!("{output}[{at}] holds {found:#x}, which none of its writers stores"),
             _ => format!("element {first} is wrong"),
         })
     }

@@ -33,6 +33,12 @@ pub fn ranges(n: u64, fault: Option<Fault>) -> Vec<Range> {
     all.into_iter().filter(|range| range.count > 0).collect()
 }
 
+/// [0, n) in windows of `size` (at least 1) elements, the last may be shorter.
+pub fn windows(n: u64, size: u64) -> impl Iterator<Item = Range> {
+    let size = size.max(1);
+    (0..n.div_ceil(size)).map(move |k| Range { first: k * size, count: size.min(n - k * size) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +62,14 @@ mod tests {
                 assert!(handled.iter().all(|&i| i < n));
                 assert!((0..n).any(|i| !handled.contains(&i)), "{fault:?} of {n}");
             }
+        }
+    }
+
+    #[test]
+    fn windows_cover_everything_once() {
+        for (n, size) in [(0, 4), (1, 4), (8, 4), (9, 4), (3, 0)] {
+            let all: Vec<u64> = windows(n, size).flat_map(|w| w.first..w.first + w.count).collect();
+            assert_eq!(all, (0..n).collect::<Vec<_>>(), "{n} by {size}");
         }
     }
 

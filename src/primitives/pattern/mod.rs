@@ -6,6 +6,7 @@
 //! the first cache and are not counted (lavin2020 §3.3).
 
 pub mod cpu;
+pub mod cuda;
 mod oracle;
 mod schema;
 mod source;

@@ -1,0 +1,47 @@
+use super::*;
+
+fn spec(kernel: Kernel, length: u64, delta: u64, count: u64) -> Spec {
+    Spec {
+        kernel,
+        method: Method::Direct,
+        pattern: (0..length).collect(),
+        inner: Vec::new(),
+        gather: Vec::new(),
+        scatter: Vec::new(),
+        delta,
+        delta_gather: 0,
+        delta_scatter: 0,
+        count,
+        wrap: 1,
+        index: 4,
+        seed: 1,
+    }
+}
+
+#[test]
+fn windows_bound_the_scratch() {
+    for (length, delta, count) in
+        [(8, 8, 1 << 32), (16, 0, 1 << 40), (8, 1 << 20, 1 << 16), (1 << 20, 1, 100)]
+    {
+        let scatter = spec(Kernel::Scatter, length, delta, count);
+        assert!(scratch(&scatter, length) <= (512 << 20) + 8, "{length}, {delta}, {count}");
+        let gather = spec(Kernel::Gather, length, delta, count);
+        assert!(scratch(&gather, length) <= 256 << 20, "{length}, {delta}, {count}");
+    }
+}
+
+#[test]
+fn windows_are_never_empty() {
+    assert_eq!(kept_window(&spec(Kernel::Gather, 1 << 26, 1, 5)), 1);
+    assert_eq!(marked_window(&spec(Kernel::Scatter, 8, 8, 5), 1 << 40), 1);
+    assert_eq!(marked_window(&spec(Kernel::Scatter, 8, 0, 5), 8), 5);
+}
+
+/// A window's words lie inside its largest region.
+#[test]
+fn regions_hold_their_windows() {
+    let spec = spec(Kernel::Scatter, 8, 1 << 28, 1 << 10);
+    let window = marked_window(&spec, 8);
+    assert!(window < spec.count && largest_region(&spec, 8) == 8 + (window - 1) * spec.delta);
+    assert!(largest_region(&spec, 8) <= REGION_WORDS);
+}

@@ -1,0 +1,258 @@
+//! pattern on a GPU (`kernels/pattern.cu`): one launch an execution, the dense side of
+//! each block in its shared memory.
+
+mod certify;
+mod fault;
+mod kernels;
+mod walk;
+
+use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu};
+use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
+use crate::plan;
+use crate::primitives::cuda::range::Range;
+use crate::primitives::cuda::{length, poison, refused};
+use crate::primitives::pattern::spec::{Kernel, Method, Spec};
+use fault::Plan;
+use kernels::{Kernels, Launch, Pattern};
+use walk::{Dense, Shape, UNROLL};
+
+/// A case in place.
+struct Case {
+    gpu: Gpu,
+    spec: Spec,
+    kernels: Kernels,
+    shape: Shape,
+    /// The dense side of a block; `None` for the kernels that have none.
+    dense: Option<Dense>,
+    /// What an execution launches.
+    plan: Plan,
+    /// p, or q and p; of gs p_s.
+    pattern: Pattern,
+    /// What is executed in its place by a deliberately wrong implementation.
+    wrong_pattern: Option<Pattern>,
+    /// p_g of gs.
+    source_pattern: Option<Pattern>,
+    /// S; of gs S_s. It has a guard word behind its last one.
+    sparse: DeviceBuffer<u64>,
+    /// S_g of gs.
+    source: Option<DeviceBuffer<u64>>,
+    /// The sum of read-only.
+    fold: DeviceBuffer<u64>,
+    /// Smallest and largest entry of the pattern as applied to S.
+    smallest: u64,
+    largest: u64,
+}
+
+/// Allocates and generates the arrays of a pattern case.
+///
+/// # Errors
+/// `NotApplicable` where it, or a block's dense side, does not fit; what the driver
+/// reports.
+pub fn prepare(
+    gpu: &Gpu,
+    case: &plan::Case,
+    fault: Option<Fault>,
+    cancel: &Cancel,
+) -> Result<Box<dyn Prepared>, Failure> {
+    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
+    let applied = if spec.kernel == Kernel::Gs { spec.scatter.clone() } else { spec.applied() };
+    let (smallest, largest) = applied.iter().fold((u64::MAX, 0), |(a, b), &k| (a.min(k), b.max(k)));
+    if applied.is_empty() {
+        return Err(Failure::Failed("a pattern without entries".to_owned()));
+    }
+    let shape = Shape::of(spec.length())?;
+    let dense = match (spec.kernel, spec.method) {
+        (Kernel::Gs, _) | (_, Method::ReadOnly) => None,
+        _ => Some(shape.dense(spec.wrap, !spec.kernel.scatters())?),
+    };
+    let arrays = 8 * (spec.sparse_words() + 1 + spec.source_words()) + 2 * spec.index * spec.length();
+    gpu.require(arrays + certify::scratch(&spec, largest - smallest + 1))?;
+    let kernels = Kernels::new(gpu)?;
+    cancel.check()?;
+    let plan = fault::plan(&spec, fault, largest);
+    let wrong_pattern = match plan.replace {
+        Some(replace) => Some(pattern(gpu, &spec, Some(replace))?),
+        None => None,
+    };
+    let prepared = Case {
+        gpu: gpu.clone(),
+        shape,
+        dense,
+        pattern: pattern(gpu, &spec, None)?,
+        wrong_pattern,
+        source_pattern: source_pattern(gpu, &spec)?,
+        sparse: sparse(gpu, &spec, &kernels)?,
+        source: source(gpu, &spec, &kernels)?,
+        fold: gpu.upload(&[0u64])?,
+        kernels,
+        plan,
+        spec,
+        smallest,
+        largest,
+    };
+    gpu.synchronize()?;
+    Ok(Box::new(prepared))
+}
+
+/// The pattern as applied to S, entries equal to `replace.0` replaced by `replace.1`.
+fn pattern(gpu: &Gpu, spec: &Spec, replace: Option<(u64, u64)>) -> Result<Pattern, Failure> {
+    let entries = |indices: &[u64]| -> Vec<u64> {
+        let changed = |k: u64| replace.filter(|&(from, _)| from == k).map_or(k, |(_, to)| to);
+        indices.iter().map(|&k| changed(k)).collect()
+    };
+    let pattern = entries(&spec.pattern);
+    match spec.kernel {
+        Kernel::Gather | Kernel::Scatter => Pattern::new(gpu, &pattern, &[], spec.delta, spec.index),
+        Kernel::Multigather | Kernel::Multiscatter => {
+            Pattern::new(gpu, &spec.inner, &pattern, spec.delta, spec.index)
+        }
+        Kernel::Gs => Pattern::new(gpu, &entries(&spec.scatter), &[], spec.delta_scatter, spec.index),
+    }
+}
+
+fn source_pattern(gpu: &Gpu, spec: &Spec) -> Result<Option<Pattern>, Failure> {
+    match spec.kernel {
+        Kernel::Gs => Pattern::new(gpu, &spec.gather, &[], spec.delta_gather, spec.index).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// S: word k of a gather's is word64(seed, k), a scatter's holds poison.
+fn sparse(gpu: &Gpu, spec: &Spec, kernels: &Kernels) -> Result<DeviceBuffer<u64>, Failure> {
+    let words = spec.sparse_words();
+    let mut sparse = gpu.alloc(length(words + 1)?)?;
+    poison(gpu, &mut sparse)?;
+    if !spec.kernel.scatters() {
+        kernels.fill.words64(gpu, sparse.pointer(), spec.seed, words)?;
+    }
+    Ok(sparse)
+}
+
+/// S_g of gs: word k is word64(seed, k).
+fn source(gpu: &Gpu, spec: &Spec, kernels: &Kernels) -> Result<Option<DeviceBuffer<u64>>, Failure> {
+    if spec.kernel != Kernel::Gs {
+        return Ok(None);
+    }
+    let source: DeviceBuffer<u64> = gpu.alloc(length(spec.source_words())?)?;
+    kernels.fill.words64(gpu, source.pointer(), spec.seed, spec.source_words())?;
+    Ok(Some(source))
+}
+
+impl Case {
+    /// max(p) − min(p) + 1.
+    fn span(&self) -> u64 {
+        self.largest - self.smallest + 1
+    }
+
+    /// The pattern that is executed, right or wrong.
+    fn executed(&self) -> &Pattern {
+        self.wrong_pattern.as_ref().unwrap_or(&self.pattern)
+    }
+
+    /// S as it is executed on, misplaced or not.
+    fn base(&self) -> Result<DevicePtr<u64>, Failure> {
+        self.sparse.pointer_at(length(self.plan.shift)?)
+    }
+
+    /// A launch over some iterations, `unroll` at a time, without a dense side.
+    fn launch(&self, range: Range, unroll: u64) -> Launch {
+        let walk = self.shape.walk(range, unroll, self.gpu.device().sms);
+        Launch { walk, threads: self.shape.threads(), shared: 0 }
+    }
+
+    /// A launch of the timed kernel over some iterations.
+    fn timed_launch(&self, range: Range) -> Launch {
+        let launch = self.launch(range, UNROLL);
+        match self.dense {
+            Some(dense) => Launch { walk: launch.walk.with(dense), shared: dense.bytes, ..launch },
+            None => launch,
+        }
+    }
+
+    /// Queues one execution.
+    fn execute(&self) -> Result<(), Failure> {
+        self.plan.ranges.iter().try_for_each(|&range| self.execute_range(range))
+    }
+
+    fn execute_range(&self, range: Range) -> Result<(), Failure> {
+        let (gpu, launch, side, base) =
+            (&self.gpu, self.timed_launch(range), self.executed().side(), self.base()?);
+        match (self.spec.kernel, self.spec.method) {
+            (Kernel::Gs, _) => self.execute_gs(range),
+            (Kernel::Scatter | Kernel::Multiscatter, _) => {
+                self.kernels.scatter(gpu, &launch, &side, base, (self.spec.seed, false))
+            }
+            (_, Method::ReadOnly) => self.kernels.read_only(gpu, &launch, &side, base, &self.fold),
+            (_, Method::Direct) => self.kernels.gather(gpu, &launch, &side, base, DevicePtr::null()),
+        }
+    }
+
+    fn execute_gs(&self, range: Range) -> Result<(), Failure> {
+        let (Some(source), Some(pattern)) = (&self.source, &self.source_pattern) else {
+            return Err(Failure::Failed("gs without a source".to_owned()));
+        };
+        let sides = (&pattern.side(), &self.executed().side());
+        self.kernels.gs(&self.gpu, &self.launch(range, UNROLL), sides, source.pointer(), self.base()?)
+    }
+
+    /// Queues the gather of a window's iterations that keeps every word: the word of
+    /// (i, j) at (i − window.first)·P + j.
+    fn keep(&self, kept: &DeviceBuffer<u64>, window: Range) -> Result<(), Failure> {
+        let (begin, end) = (window.first, window.first + window.count);
+        for range in self.plan.ranges.iter().map(|r| r.within(begin, end)).filter(|r| r.count > 0) {
+            let to = kept.pointer_at(length((range.first - begin) * self.spec.length())?)?;
+            let (launch, side) = (self.launch(range, UNROLL), self.executed().side());
+            self.kernels.gather_keep(&self.gpu, &launch, &side, self.base()?, to)?;
+        }
+        Ok(())
+    }
+
+    /// Queues the scatter or gs of a window's iterations; `keep`: the instantiation with a
+    /// word of its own for each (i, j).
+    fn scatter(&self, window: Range, keep: bool) -> Result<(), Failure> {
+        let (begin, end) = (window.first, window.first + window.count);
+        for range in self.plan.ranges.iter().map(|r| r.within(begin, end)).filter(|r| r.count > 0) {
+            if !keep {
+                self.execute_range(range)?;
+                continue;
+            }
+            let (launch, side) = (self.launch(range, UNROLL), self.executed().side());
+            self.kernels.scatter(&self.gpu, &launch, &side, self.base()?, (self.spec.seed, true))?;
+        }
+        Ok(())
+    }
+}
+
+impl Prepared for Case {
+    fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
+        self.gpu.timed(&mut || (0..batch).try_for_each(|_| self.execute()))
+    }
+
+    fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
+        certify::verdict(self, cancel)
+    }
+
+    fn memory(&self) -> u64 {
+        let patterns = [Some(&self.pattern), self.wrong_pattern.as_ref(), self.source_pattern.as_ref()];
+        let indices: u64 = patterns.into_iter().flatten().map(Pattern::bytes).sum();
+        self.sparse.bytes()
+            + self.source.as_ref().map_or(0, DeviceBuffer::bytes)
+            + self.fold.bytes()
+            + indices
+    }
+
+    fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
+        let all = Range { first: 0, count: self.spec.count };
+        let words = if self.spec.kernel.scatters() {
+            poison(&self.gpu, &mut self.sparse)?;
+            self.scatter(all, self.spec.kernel != Kernel::Gs)?;
+            self.sparse.range_to_host(0..length(self.spec.sparse_words())?)?
+        } else {
+            let mut kept = self.gpu.alloc(length(self.spec.count * self.spec.length())?)?;
+            poison(&self.gpu, &mut kept)?;
+            self.keep(&kept, all)?;
+            kept.to_host()?
+        };
+        Ok(words.into_iter().flat_map(u64::to_le_bytes).collect())
+    }
+}

@@ -1,0 +1,225 @@
+//! How blocks and threads share the iterations and entries of a pattern. Pure.
+
+use crate::backend::Failure;
+use crate::backend::cuda::Plain;
+use crate::primitives::cuda::BLOCK;
+use crate::primitives::cuda::range::Range;
+
+/// Iterations that a thread of the timed kernels has in flight: `UNROLL` there.
+pub const UNROLL: u64 = 8;
+
+/// Most bytes of a block's dense side.
+pub const MAX_SHARED: u64 = 96 << 10;
+
+/// Below this each row of threads gets dense words of its own: several blocks still fit
+/// on a multiprocessor.
+const PRIVATE_SHARED: u64 = 16 << 10;
+
+/// Blocks for each multiprocessor, where there is work for them: several for each that
+/// fits at once, so that the last ones to end are short.
+const BLOCKS_PER_SM: u64 = 32;
+
+/// `Walk` in `kernels/pattern.cu`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Walk {
+    pub length: u64,
+    pub first: u64,
+    pub last: u64,
+    pub columns: u32,
+    pub rows: u32,
+    pub tiles: u32,
+    pub workers: u32,
+    pub wrap: u32,
+    pub slots: u32,
+    pub private_rows: u32,
+    unused: u32,
+}
+
+// SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers.
+unsafe impl Plain for Walk {}
+
+/// How the entries of a pattern are laid on the threads of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub length: u64,
+    columns: u32,
+    rows: u32,
+    tiles: u32,
+}
+
+impl Shape {
+    /// Short patterns: as many iterations side by side as fit in a block. Long ones: the
+    /// fewest tiles of columns, all of nearly the same width.
+    ///
+    /// # Errors
+    /// `NotApplicable` where the tiles are more than blocks of a launch.
+    pub fn of(length: u64) -> Result<Shape, Failure> {
+        let block = u64::from(BLOCK);
+        let tiles = length.div_ceil(block).max(1);
+        let columns = length.div_ceil(tiles).max(1);
+        match u32::try_from(tiles).ok().filter(|&tiles| tiles < 1 << 30) {
+            Some(tiles) => {
+                Ok(Shape { length, columns: columns as u32, rows: (block / columns) as u32, tiles })
+            }
+            None => Err(Failure::NotApplicable(format!("a pattern of {length} entries is too long"))),
+        }
+    }
+
+    /// Threads of a block: whole warps.
+    pub fn threads(self) -> u32 {
+        (self.columns * self.rows).next_multiple_of(32)
+    }
+
+    /// The walk over some iterations, `unroll` at a time, without a dense side.
+    pub fn walk(self, range: Range, unroll: u64, sms: u32) -> Walk {
+        let per_block = u64::from(self.rows) * unroll;
+        let most = (u64::from(sms.max(1)) * BLOCKS_PER_SM / u64::from(self.tiles)).max(1);
+        Walk {
+            length: self.length,
+            first: range.first,
+            last: range.first + range.count,
+            columns: self.columns,
+            rows: self.rows,
+            tiles: self.tiles,
+            workers: range.count.div_ceil(per_block).clamp(1, most) as u32,
+            wrap: 1,
+            slots: self.columns,
+            private_rows: 0,
+            unused: 0,
+        }
+    }
+
+    /// The dense side of a block. A gather's rows have words of their own where that is
+    /// small; else several rows of a block store to the same word, which then holds the
+    /// value of one of them.
+    ///
+    /// # Errors
+    /// `NotApplicable` where it does not fit into shared memory.
+    pub fn dense(self, wrap: u64, stores: bool) -> Result<Dense, Failure> {
+        let bytes = |slots: u32| u64::from(slots).saturating_mul(wrap).saturating_mul(8);
+        let private = self.columns * self.rows;
+        let private_rows = stores && bytes(private) <= PRIVATE_SHARED;
+        let slots = if private_rows { private } else { self.columns };
+        if bytes(slots) > MAX_SHARED {
+            return Err(Failure::NotApplicable(format!(
+                "a block's dense side of {} KiB (wrap {wrap}) exceeds {} KiB of shared memory",
+                bytes(slots).div_ceil(1024),
+                MAX_SHARED / 1024
+            )));
+        }
+        Ok(Dense { slots, wrap: wrap as u32, private_rows, bytes: bytes(slots) as u32 })
+    }
+}
+
+/// A block's dense side in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dense {
+    slots: u32,
+    wrap: u32,
+    private_rows: bool,
+    /// Shared memory of a block.
+    pub bytes: u32,
+}
+
+impl Walk {
+    /// The walk with a dense side.
+    pub fn with(self, dense: Dense) -> Walk {
+        let Dense { slots, wrap, private_rows, .. } = dense;
+        Walk { slots, wrap, private_rows: u32::from(private_rows), ..self }
+    }
+
+    /// The walk with this many blocks a tile at most.
+    pub fn at_most(self, workers: u64) -> Walk {
+        Walk { workers: u64::from(self.workers).min(workers.max(1)) as u32, ..self }
+    }
+
+    pub fn blocks(&self) -> u32 {
+        self.tiles * self.workers
+    }
+
+    /// Words of all blocks' dense sides.
+    pub fn left_words(&self) -> u64 {
+        u64::from(self.blocks()) * self.dense_words()
+    }
+
+    /// Words of a block's dense side.
+    pub fn dense_words(&self) -> u64 {
+        u64::from(self.slots) * u64::from(self.wrap)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RANGE: Range = Range { first: 3, count: 1000 };
+
+    #[test]
+    fn the_layout_is_the_kernels() {
+        assert_eq!((size_of::<Walk>(), std::mem::offset_of!(Walk, private_rows)), (56, 48));
+    }
+
+    #[test]
+    fn every_entry_has_a_column() {
+        for length in [1, 8, 16, 100, 128, 129, 255, 256, 257, 1000, 8193, 1 << 20] {
+            let s = Shape::of(length).unwrap();
+            assert!(s.rows >= 1 && s.columns * s.rows <= BLOCK && s.threads() <= BLOCK, "{s:?}");
+            assert!(u64::from(s.columns) * u64::from(s.tiles) >= length, "{s:?}");
+            assert!(u64::from(s.columns) * u64::from(s.tiles - 1) < length, "{s:?}");
+        }
+    }
+
+    /// Short patterns fill blocks of about 256 threads.
+    #[test]
+    fn blocks_are_full() {
+        for length in [1, 8, 9, 16, 100] {
+            assert!(Shape::of(length).unwrap().threads() >= 224, "{length}");
+        }
+    }
+
+    /// The loop of the kernels, in Rust: each (i, j) once.
+    #[test]
+    fn each_iteration_of_each_entry_is_walked_once() {
+        for (length, unroll, sms) in [(8, 8, 1), (8, 1, 2), (300, 8, 1), (3, 8, 132), (9, 8, 3)] {
+            let shape = Shape::of(length).unwrap();
+            let w = shape.walk(RANGE, unroll, sms);
+            let mut seen = vec![0; (length * (w.last + 1)) as usize];
+            for block in 0..w.blocks() {
+                for thread in 0..shape.threads() {
+                    let (row, column) = (thread / w.columns, thread % w.columns);
+                    let j = u64::from(block % w.tiles * w.columns + column);
+                    if row >= w.rows || j >= w.length {
+                        continue;
+                    }
+                    let tile = u64::from(w.rows) * unroll;
+                    let mut i = w.first + u64::from(block / w.tiles) * tile + u64::from(row);
+                    while i < w.last {
+                        (0..unroll).map(|u| i + u * u64::from(w.rows)).filter(|&i| i < w.last).for_each(
+                            |i| {
+                                seen[(i * length + j) as usize] += 1;
+                            },
+                        );
+                        i += tile * u64::from(w.workers);
+                    }
+                }
+            }
+            let wanted = |k: usize| usize::from((RANGE.first..w.last).contains(&(k as u64 / length)));
+            assert!(seen.iter().enumerate().all(|(k, &times)| times == wanted(k)), "{length}, {unroll}");
+        }
+    }
+
+    #[test]
+    fn dense_sides_are_private_where_they_are_small() {
+        let shape = Shape::of(8).unwrap();
+        assert_eq!(shape.dense(1, true).unwrap().bytes, 2048);
+        assert!(shape.dense(8, true).unwrap().private_rows);
+        let shared = shape.dense(32, true).unwrap();
+        assert_eq!((shared.private_rows, shared.bytes), (false, 2048));
+        assert!(!shape.dense(1, false).unwrap().private_rows);
+        assert!(shape.dense(1536, true).is_ok());
+        let reason = shape.dense(1537, true).unwrap_err().to_string();
+        assert!(reason.contains("exceeds 96 KiB of shared memory"), "{reason}");
+        assert!(shape.dense(u64::MAX, true).is_err());
+    }
+}
