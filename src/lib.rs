@@ -5,4 +5,5 @@ pub mod engine;
 pub mod measure;
 pub mod plan;
 pub mod primitives;
+pub mod report;
 pub mod run;
