@@ -6,4 +6,6 @@ pub mod measure;
 pub mod plan;
 pub mod primitives;
 pub mod report;
+pub mod recipe;
 pub mod run;
+pub mod units;

@@ -1,0 +1,342 @@
+//! Quantities: the one place that parses and formats counts, bytes, seconds and rates.
+//!
+//! Two kinds of output, for two purposes. `label_*` is exact and short and parses back
+//! to the same value (`16Mi`, `8B`): axis labels, recipes. `fmt_*` is rounded to three
+//! significant digits, with a space before the unit (`1.50 GiB`, `45.6 µs`): people.
+//! Multiples of bytes are binary for people (`MiB`), rates are decimal: GB/s = 1e9 B/s.
+
+use std::fmt::Write;
+
+/// Why a quantity could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnitError {
+    /// No digits at the start.
+    #[error("`{text}` is not a number; write {example}")]
+    NotANumber { text: String, example: &'static str },
+    /// A number without the unit that the quantity needs.
+    #[error("`{text}` has no unit; write {example}")]
+    MissingUnit { text: String, example: &'static str },
+    /// What follows the number is not a unit of this quantity.
+    #[error("`{text}` has no known unit; accepted: {accepted}")]
+    UnknownUnit { text: String, accepted: &'static str },
+    /// It does not fit into 64 bits.
+    #[error("`{text}` overflows 64 bits")]
+    Overflow { text: String },
+}
+
+const COUNT_UNITS: &[(&str, u64)] = &[
+    ("", 1),
+    ("k", 1000),
+    ("M", 1_000_000),
+    ("G", 1_000_000_000),
+    ("Ki", 1 << 10),
+    ("Mi", 1 << 20),
+    ("Gi", 1 << 30),
+];
+const BYTE_UNITS: &[(&str, u64)] = &[
+    ("B", 1),
+    ("kB", 1000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+];
+/// Seconds by the power of ten that a unit means, so that `3ms` is exactly 3e-3.
+const SECOND_UNITS: &[(&str, i32)] = &[("s", 0), ("ms", -3), ("us", -6), ("µs", -6), ("ns", -9)];
+
+/// Reads a count: an integer, optionally with `k`, `M`, `G` (powers of 1000) or `Ki`,
+/// `Mi`, `Gi` (powers of 1024).
+///
+/// # Errors
+/// Anything but digits and one of these suffixes, and what exceeds 64 bits.
+pub fn parse_count(text: &str) -> Result<u64, UnitError> {
+    let (digits, unit) =
+        split_integer(text).ok_or_else(|| not_a_number(text, "a count such as `4096` or `16Mi`"))?;
+    scale(text, digits, unit, COUNT_UNITS, "k, M, G (1000), Ki, Mi, Gi (1024)")
+}
+
+/// Reads a size: an integer with `B`, `kB`, `MB`, `GB`, `KiB`, `MiB` or `GiB`.
+///
+/// # Errors
+/// A missing or unknown unit, and what exceeds 64 bits.
+pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
+    const EXAMPLE: &str = "a size such as `8B` or `128MiB`";
+    let (digits, unit) = split_integer(text).ok_or_else(|| not_a_number(text, EXAMPLE))?;
+    if unit.is_empty() {
+        return Err(UnitError::MissingUnit { text: shown(text), example: EXAMPLE });
+    }
+    scale(text, digits, unit, BYTE_UNITS, "B, kB, MB, GB (1000), KiB, MiB, GiB (1024)")
+}
+
+/// Reads a time in seconds: a decimal number with `s`, `ms`, `us` (or `µs`) or `ns`.
+///
+/// # Errors
+/// A missing or unknown unit, and anything but digits with at most one point before it.
+pub fn parse_seconds(text: &str) -> Result<f64, UnitError> {
+    const EXAMPLE: &str = "a time such as `10s` or `3ms`";
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let decimal = number.starts_with(|c: char| c.is_ascii_digit()) && !number.ends_with('.');
+    if !decimal || number.matches('.').count() > 1 {
+        return Err(not_a_number(text, EXAMPLE));
+    }
+    if unit.is_empty() {
+        return Err(UnitError::MissingUnit { text: shown(text), example: EXAMPLE });
+    }
+    let Some((_, power)) = SECOND_UNITS.iter().find(|(name, _)| *name == unit) else {
+        return Err(UnitError::UnknownUnit { text: shown(text), accepted: "s, ms, us, ns" });
+    };
+    match format!("{number}e{power}").parse::<f64>() {
+        Ok(seconds) if seconds.is_finite() => Ok(seconds),
+        _ => Err(UnitError::Overflow { text: shown(text) }),
+    }
+}
+
+/// The leading digits and the rest; `None` without a digit.
+fn split_integer(text: &str) -> Option<(&str, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    (end > 0).then(|| text.split_at(end))
+}
+
+fn scale(
+    text: &str,
+    digits: &str,
+    unit: &str,
+    units: &[(&str, u64)],
+    accepted: &'static str,
+) -> Result<u64, UnitError> {
+    let Some((_, factor)) = units.iter().find(|(name, _)| *name == unit) else {
+        return Err(UnitError::UnknownUnit { text: shown(text), accepted });
+    };
+    let number = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(*factor));
+    number.ok_or_else(|| UnitError::Overflow { text: shown(text) })
+}
+
+fn not_a_number(text: &str, example: &'static str) -> UnitError {
+    UnitError::NotANumber { text: shown(text), example }
+}
+
+/// `text` as a message may quote it: one line, no control characters, not too long.
+pub fn shown(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut out = String::new();
+    for c in text.chars().take(LONGEST) {
+        if c.is_control() {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    if text.chars().nth(LONGEST).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// A count for an axis or a recipe, exact and short: `16Mi`, `4096` → `4Ki`, `1000` →
+/// `1k`, `1500`. [`parse_count`] reads it back.
+pub fn label_count(count: u64) -> String {
+    shortest(count, COUNT_UNITS)
+}
+
+/// A size for an axis or a recipe, exact and short: `8B`, `128MiB`, `2GB`.
+/// [`parse_bytes`] reads it back.
+pub fn label_bytes(bytes: u64) -> String {
+    shortest(bytes, BYTE_UNITS)
+}
+
+/// The exact form with the fewest digits; of two equally short ones the binary.
+fn shortest(value: u64, units: &[(&str, u64)]) -> String {
+    let exact =
+        units.iter().filter(|(_, factor)| value.is_multiple_of(*factor) && (value > 0 || *factor == 1));
+    let best = exact
+        .min_by_key(|(_, factor)| ((value / factor).to_string().len(), !factor.is_power_of_two(), *factor));
+    best.map_or_else(|| value.to_string(), |(name, factor)| format!("{}{name}", value / factor))
+}
+
+/// Bytes for people: `8 B`, `1.50 GiB`.
+pub fn fmt_bytes(bytes: u64) -> String {
+    const STEPS: &[(f64, &str)] = &[
+        ((1u64 << 40) as f64, "TiB"),
+        ((1u64 << 30) as f64, "GiB"),
+        ((1u64 << 20) as f64, "MiB"),
+        (1024.0, "KiB"),
+    ];
+    if bytes < 1024 { format!("{bytes} B") } else { stepped(bytes as f64, STEPS, "B") }
+}
+
+/// A count for people: `999`, `16.8 M`.
+pub fn fmt_count(count: u64) -> String {
+    if count < 1000 { count.to_string() } else { stepped(count as f64, &DECIMAL, "").trim_end().to_owned() }
+}
+
+const DECIMAL: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
+
+/// Seconds for people: `512 ns`, `45.6 µs`, `1.23 s`, `2 min 05 s`, `1 h 02 min`.
+/// What is not finite or negative is `n/a`.
+pub fn fmt_seconds(seconds: f64) -> String {
+    const STEPS: &[(f64, &str)] = &[(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")];
+    if !seconds.is_finite() || seconds < 0.0 {
+        return "n/a".to_owned();
+    }
+    if seconds < 59.95 {
+        return if seconds == 0.0 { "0 s".to_owned() } else { stepped_small(seconds, STEPS) };
+    }
+    let whole = seconds.round() as u64;
+    let (hours, minutes) = (whole / 3600, whole / 60 % 60);
+    if hours > 0 {
+        format!("{hours} h {minutes:02} min")
+    } else {
+        format!("{minutes} min {:02} s", whole % 60)
+    }
+}
+
+/// A bandwidth for people, from GB/s (1e9 bytes a second): `12.3 GB/s`, `4501 GB/s`.
+pub fn fmt_rate(gigabytes_per_second: f64) -> String {
+    with_unit(gigabytes_per_second, "GB/s")
+}
+
+/// A throughput for people, from elements per second: `1.23 Gelem/s`, `512 Melem/s`.
+pub fn fmt_throughput(elements_per_second: f64) -> String {
+    let (factor, unit) = match elements_per_second {
+        v if v >= 0.9995e9 => (1e9, "Gelem/s"),
+        v if v >= 0.9995e6 => (1e6, "Melem/s"),
+        v if v >= 0.9995e3 => (1e3, "kelem/s"),
+        _ => (1.0, "elem/s"),
+    };
+    with_unit(elements_per_second / factor, unit)
+}
+
+fn with_unit(value: f64, unit: &str) -> String {
+    if value.is_finite() { format!("{} {unit}", three_digits(value)) } else { "n/a".to_owned() }
+}
+
+/// In the largest of the units (descending) in which it is at least one after rounding.
+fn stepped(value: f64, steps: &[(f64, &str)], smallest: &str) -> String {
+    let step = steps.iter().find(|(factor, _)| value >= factor * 0.9995);
+    let (factor, unit) = step.copied().unwrap_or((1.0, smallest));
+    format!("{} {unit}", three_digits(value / factor))
+}
+
+fn stepped_small(seconds: f64, steps: &[(f64, &str)]) -> String {
+    match steps.iter().find(|(factor, _)| seconds >= factor * 0.9995) {
+        Some((factor, unit)) => format!("{} {unit}", three_digits(seconds / factor)),
+        None => format!("{} ns", three_digits(seconds * 1e9)),
+    }
+}
+
+/// Three significant digits, never fewer than the integer part has: `1.23`, `45.6`,
+/// `789`, `2718`, `0.00123`.
+pub fn three_digits(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 { "0".to_owned() } else { "n/a".to_owned() };
+    }
+    let rounded = rounded_to_three(value);
+    let decimals = (2 - rounded.abs().log10().floor() as i32).clamp(0, 12) as usize;
+    let mut out = String::new();
+    // Writing into a String cannot fail.
+    let _ = write!(out, "{rounded:.decimals$}");
+    out
+}
+
+/// Rounds to three digits where the integer part has at most three of them.
+fn rounded_to_three(value: f64) -> f64 {
+    if value.abs() >= 1000.0 {
+        return value.round();
+    }
+    format!("{value:.2e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_and_sizes_parse() {
+        for (text, value) in
+            [("0", 0), ("4096", 4096), ("16Mi", 16 << 20), ("2k", 2000), ("3G", 3_000_000_000)]
+        {
+            assert_eq!(parse_count(text), Ok(value), "{text}");
+        }
+        for (text, value) in [("8B", 8), ("128MiB", 128 << 20), ("2GB", 2_000_000_000), ("64KiB", 65536)] {
+            assert_eq!(parse_bytes(text), Ok(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn seconds_parse_without_rounding_twice() {
+        for (text, value) in [("10s", 10.0), ("3ms", 0.003), ("2us", 2e-6), ("2µs", 2e-6), ("1.5ns", 1.5e-9)]
+        {
+            assert_eq!(parse_seconds(text), Ok(value), "{text}");
+        }
+        for text in ["", "s", ".5s", "5.s", "1.2.3s", "-1s", "1e3s", "nans", "10", "10 s", "10m", "10sx"] {
+            assert!(parse_seconds(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_quantity_says_why() {
+        let message = |r: Result<u64, UnitError>| r.expect_err("malformed").to_string();
+        assert_eq!(
+            message(parse_count("16Q")),
+            "`16Q` has no known unit; accepted: k, M, G (1000), Ki, Mi, Gi (1024)"
+        );
+        assert_eq!(message(parse_count("x")), "`x` is not a number; write a count such as `4096` or `16Mi`");
+        assert_eq!(message(parse_count("18446744073709551616")), "`18446744073709551616` overflows 64 bits");
+        assert_eq!(message(parse_count("17179869184Gi")), "`17179869184Gi` overflows 64 bits");
+        assert_eq!(message(parse_bytes("8")), "`8` has no unit; write a size such as `8B` or `128MiB`");
+        assert_eq!(
+            message(parse_bytes("8MiBs")),
+            "`8MiBs` has no known unit; accepted: B, kB, MB, GB (1000), KiB, MiB, GiB (1024)"
+        );
+        for junk in ["+1", "-1", "1 ", " 1", "1.5Mi", "1_000", "0x10", "²", "1Mib", "Ki"] {
+            assert!(parse_count(junk).is_err(), "{junk}");
+        }
+    }
+
+    #[test]
+    fn labels_are_short_and_exact() {
+        let counts = [(0, "0"), (1, "1"), (1000, "1k"), (1024, "1Ki"), (1500, "1500"), (16 << 20, "16Mi")];
+        for (value, label) in counts {
+            assert_eq!(label_count(value), label);
+        }
+        let sizes = [(0, "0B"), (8, "8B"), (128 << 20, "128MiB"), (2_000_000_000, "2GB"), (1 << 30, "1GiB")];
+        for (value, label) in sizes {
+            assert_eq!(label_bytes(value), label);
+        }
+    }
+
+    #[test]
+    fn people_read_three_digits() {
+        assert_eq!([fmt_bytes(0), fmt_bytes(1023), fmt_bytes(1536 << 20)], ["0 B", "1023 B", "1.50 GiB"]);
+        assert_eq!([fmt_count(999), fmt_count(16 << 20), fmt_count(999_999)], ["999", "16.8 M", "1.00 M"]);
+        assert_eq!(
+            [fmt_rate(12.345), fmt_rate(4501.4), fmt_rate(f64::NAN)],
+            ["12.3 GB/s", "4501 GB/s", "n/a"]
+        );
+        assert_eq!([fmt_throughput(1.234e9), fmt_throughput(5e8)], ["1.23 Gelem/s", "500 Melem/s"]);
+        let times = [0.0, 5.12e-7, 4.5678e-5, 1.5e-3, 1.234, 125.0, 3725.0, f64::INFINITY].map(fmt_seconds);
+        assert_eq!(
+            times,
+            ["0 s", "512 ns", "45.7 µs", "1.50 ms", "1.23 s", "2 min 05 s", "1 h 02 min", "n/a"]
+        );
+        assert_eq!(
+            [three_digits(999.6), three_digits(0.001_234), three_digits(-9.999)],
+            ["1000", "0.00123", "-10.0"]
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_label_parses_back(value: u64) {
+            proptest::prop_assert_eq!(parse_count(&label_count(value)), Ok(value));
+            proptest::prop_assert_eq!(parse_bytes(&label_bytes(value)), Ok(value));
+        }
+
+        #[test]
+        fn no_text_panics(text: String) {
+            let _ = (parse_count(&text), parse_bytes(&text), parse_seconds(&text), shown(&text));
+        }
+    }
+}
