@@ -3,6 +3,7 @@
 pub mod backend;
 pub mod engine;
 pub mod measure;
+pub mod patterns;
 pub mod plan;
 pub mod primitives;
 pub mod report;

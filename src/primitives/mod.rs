@@ -1,7 +1,12 @@
 //! The primitives: their definitions, parameters and accesses (pure), and beside
 //! them their implementations, which the engine alone imports.
 
+pub mod gather_scatter;
+mod oracle;
+pub mod pattern;
+mod reader;
 pub mod schema;
+pub mod stream;
 
 use serde::{Deserialize, Serialize};
 
@@ -150,10 +155,74 @@ pub trait Primitive: Sync {
 
 /// Every primitive, in the order of the documentation.
 pub fn registry() -> &'static [&'static dyn Primitive] {
-    &[]
+    &[&stream::Stream, &gather_scatter::Gather, &gather_scatter::Scatter, &pattern::Pattern]
 }
 
 /// The primitive of this name.
 pub fn find(name: &str) -> Option<&'static dyn Primitive> {
     registry().iter().copied().find(|p| p.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::schema::{Kind, Variant};
+    use super::*;
+
+    fn variants(kind: &Kind) -> Option<&'static [Variant]> {
+        match kind {
+            Kind::Choice(variants) => Some(variants),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_found() {
+        for primitive in registry() {
+            assert_eq!(find(primitive.name()).map(|p| p.summary()), Some(primitive.summary()));
+        }
+        assert!(find("sort").is_none());
+    }
+
+    /// The methods that a primitive lists are the variants of its `method`.
+    #[test]
+    fn methods_are_those_of_the_schema() {
+        for primitive in registry() {
+            let method = primitive.params().iter().find(|p| p.name == "method").map(|p| &p.kind);
+            let names: Vec<&str> =
+                method.and_then(variants).unwrap_or_default().iter().map(|v| v.name).collect();
+            assert_eq!(names, primitive.methods(), "{}", primitive.name());
+        }
+    }
+
+    /// The smallest case of each primitive.
+    fn smallest(primitive: &str) -> Params {
+        let p = |key: &str, value: Value| Params::default().with(key, value);
+        match primitive {
+            "stream" => p("kernel", Value::Text("copy".into())).with("elements", Value::Int(4)),
+            "pattern" => p("source", Value::Text("custom".into()))
+                .with("source.custom.indices", Value::Indices(vec![0, 2]))
+                .with("count", Value::Int(3)),
+            _ => p("tuples", Value::Int(4)),
+        }
+    }
+
+    /// Each method declares accesses, and each primitive has an oracle that rejects
+    /// an output of the wrong length.
+    #[test]
+    fn each_method_has_accesses_and_an_oracle() {
+        for primitive in registry() {
+            for method in primitive.methods() {
+                let params = smallest(primitive.name())
+                    .with("method", Value::Text((*method).to_owned()))
+                    .with("method.multipass.passes", Value::Int(2))
+                    .with("method.segmented.passes", Value::Int(2))
+                    .with("method.segmented.segments", Value::Int(2));
+                let work = primitive.work(&params).expect("the smallest case exists");
+                assert!(work.passes.iter().all(|p| p.times > 0 && !p.accesses.is_empty()), "{method}");
+                assert!(work.effective_bytes > 0 && work.declared_bytes() >= work.effective_bytes);
+                let verdict = primitive.check_against_oracle(&params, 1, &[0; 3]).unwrap_err();
+                assert!(verdict.contains("3 bytes"), "{}: {verdict}", primitive.name());
+            }
+        }
+    }
 }

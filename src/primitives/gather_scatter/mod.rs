@@ -1,0 +1,87 @@
+//! gather and scatter of tuples through a location array L (he2007 §3.1).
+//!
+//! gather: R_out[i] = R_in[L[i]]; scatter: R_out[L[i]] = R_in[i]. The effective bytes
+//! are those of the data tuples on one side, n·z (he2007 §3.2: without L); the system
+//! bytes are both sides and L, 2·n·z + n·index.
+
+mod oracle;
+mod schema;
+pub mod spec;
+pub mod work;
+
+pub use spec::Spec;
+
+use super::schema::Param;
+use super::{Primitive, Refusal, Work};
+use crate::plan::Params;
+use spec::Kernel;
+
+/// The primitive `gather`.
+pub struct Gather;
+
+/// The primitive `scatter`.
+pub struct Scatter;
+
+fn work_of(kernel: Kernel, params: &Params) -> Result<Work, Refusal> {
+    Ok(work::work(&Spec::from_params(kernel, params, 0)?))
+}
+
+fn check(kernel: Kernel, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
+    oracle::check(&Spec::from_params(kernel, params, seed).map_err(|e| e.to_string())?, output)
+}
+
+impl Primitive for Gather {
+    fn name(&self) -> &'static str {
+        "gather"
+    }
+
+    fn summary(&self) -> &'static str {
+        "R_out[i] = R_in[L[i]]: tuples read through a location array (he2007)"
+    }
+
+    fn params(&self) -> &'static [Param] {
+        schema::GATHER
+    }
+
+    fn methods(&self) -> &'static [&'static str] {
+        &["direct", "streaming", "multipass", "segmented"]
+    }
+
+    fn work(&self, params: &Params) -> Result<Work, Refusal> {
+        work_of(Kernel::Gather, params)
+    }
+
+    fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
+        check(Kernel::Gather, params, seed, output)
+    }
+}
+
+impl Primitive for Scatter {
+    fn name(&self) -> &'static str {
+        "scatter"
+    }
+
+    fn summary(&self) -> &'static str {
+        "R_out[L[i]] = R_in[i]: tuples written through a location array (he2007)"
+    }
+
+    fn params(&self) -> &'static [Param] {
+        schema::SCATTER
+    }
+
+    fn methods(&self) -> &'static [&'static str] {
+        &["direct", "multipass", "segmented"]
+    }
+
+    fn work(&self, params: &Params) -> Result<Work, Refusal> {
+        work_of(Kernel::Scatter, params)
+    }
+
+    fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
+        check(Kernel::Scatter, params, seed, output)
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

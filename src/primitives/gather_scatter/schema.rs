@@ -1,0 +1,121 @@
+//! The parameters of gather and scatter.
+
+use super::spec::{MAX_PARTITIONS, MAX_PASSES};
+use crate::primitives::schema::{Default, Kind, Param, Variant};
+
+const PASSES: Param = Param {
+    name: "passes",
+    kind: Kind::Count { min: 1, max: MAX_PASSES },
+    default: Default::Required,
+    doc: "scans of L, each for one chunk of the randomly accessed array (he2007's nChunk)",
+};
+
+const SEGMENTS: Param = Param {
+    name: "segments",
+    kind: Kind::Count { min: 1, max: 1 << 40 },
+    default: Default::Required,
+    doc: "parts of L, one after another (he2007's #bin)",
+};
+
+const DIRECT: Variant = Variant::plain("direct", "one scan of L");
+
+const STREAMING: Variant =
+    Variant::plain("streaming", "one scan of L; R_out is written with non-temporal stores, on CPUs");
+
+const MULTIPASS: Variant = Variant {
+    name: "multipass",
+    params: &[PASSES],
+    main: Some("passes"),
+    doc: "several scans of L, each moving the tuples of one chunk (he2007 §3.4)",
+};
+
+const SEGMENTED: Variant = Variant {
+    name: "segmented",
+    params: &[SEGMENTS, PASSES],
+    main: None,
+    doc: "the multi-pass scheme on each segment of L (he2007 Fig. 10)",
+};
+
+const TUPLES: Param = Param {
+    name: "tuples",
+    kind: Kind::Count { min: 1, max: 1 << 40 },
+    default: Default::Required,
+    doc: "tuples of R_in and R_out, and locations (he2007's n)",
+};
+
+const TUPLE: Param = Param {
+    name: "tuple",
+    kind: Kind::Bytes { min: 4, max: 32, accepted: &[4, 8, 16, 32] },
+    default: Default::Is("8B"),
+    doc: "size of a tuple (he2007's z)",
+};
+
+const INDEX: Param = Param {
+    name: "index",
+    kind: Kind::Bytes { min: 4, max: 8, accepted: &[4, 8] },
+    default: Default::Is("4B"),
+    doc: "size of a location",
+};
+
+const SEQUENTIAL: Variant = Variant::plain("sequential", "L[i] = i");
+const RANDOM: Variant = Variant::plain("random", "a pseudo-random permutation");
+
+const PARTITIONS: Variant = Variant {
+    name: "partitions",
+    params: &[Param {
+        name: "count",
+        kind: Kind::Count { min: 1, max: MAX_PARTITIONS },
+        default: Default::Required,
+        doc: "partitions (he2007's p)",
+    }],
+    main: Some("count"),
+    doc: "each tuple in a random partition, in order within it (he2007 §3.5)",
+};
+
+const ZIPF: Variant = Variant {
+    name: "zipf",
+    params: &[Param {
+        name: "exponent",
+        kind: Kind::Float { min: 0.0, max: 16.0 },
+        default: Default::Required,
+        doc: "the tuple of rank r is drawn in proportion to r^-exponent",
+    }],
+    main: Some("exponent"),
+    doc: "independent draws, a few tuples hot",
+};
+
+const fn method(variants: &'static [Variant]) -> Param {
+    Param {
+        name: "method",
+        kind: Kind::Choice(variants),
+        default: Default::Is("direct"),
+        doc: "how it is computed",
+    }
+}
+
+const fn locations(variants: &'static [Variant]) -> Param {
+    Param {
+        name: "locations",
+        kind: Kind::Choice(variants),
+        default: Default::Is("random"),
+        doc: "the distribution of L",
+    }
+}
+
+/// Parameters of `gather`.
+pub const GATHER: &[Param] = &[
+    method(&[DIRECT, STREAMING, MULTIPASS, SEGMENTED]),
+    TUPLES,
+    TUPLE,
+    INDEX,
+    locations(&[SEQUENTIAL, RANDOM, PARTITIONS, ZIPF]),
+];
+
+/// Parameters of `scatter`.
+pub const SCATTER: &[Param] = &[
+    method(&[DIRECT, MULTIPASS, SEGMENTED]),
+    TUPLES,
+    TUPLE,
+    INDEX,
+    locations(&[SEQUENTIAL, RANDOM, PARTITIONS]),
+];

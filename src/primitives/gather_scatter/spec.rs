@@ -1,0 +1,268 @@
+//! What a gather or scatter case computes: its parameters, typed, and its data.
+
+use crate::patterns::mix::{index_of_word32, index_of_word64, word32, word64};
+use crate::patterns::permutation::{MAX_ELEMENTS, Permutation};
+use crate::patterns::zipf::{self, Zipf};
+use crate::plan::Params;
+use crate::primitives::{Refusal, reader};
+
+/// Most partitions.
+pub const MAX_PARTITIONS: u64 = 1 << 16;
+
+/// Most passes over one segment.
+pub const MAX_PASSES: u64 = 4096;
+
+/// Which side of the move is indexed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernel {
+    /// R_out[i] = R_in[L[i]]
+    Gather,
+    /// R_out[L[i]] = R_in[i]
+    Scatter,
+}
+
+/// How it is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// One scan of L.
+    Direct,
+    /// One scan of L; the gather's R_out is written with non-temporal stores.
+    Streaming,
+    /// Pass k of `passes` (he2007's nChunk) scans L and handles the tuples whose
+    /// location is in [k·n/passes, (k+1)·n/passes) (he2007 §3.4).
+    Multipass { passes: u64 },
+    /// Segment s of `segments` (he2007's #bin), tuples [s·n/segments,
+    /// (s+1)·n/segments), one after another, each in `passes` passes (he2007 Fig. 10).
+    Segmented { segments: u64, passes: u64 },
+}
+
+impl Method {
+    /// Segments and passes of the general scheme that every method is a case of.
+    pub fn segments_and_passes(self) -> (u64, u64) {
+        match self {
+            Method::Direct | Method::Streaming => (1, 1),
+            Method::Multipass { passes } => (1, passes),
+            Method::Segmented { segments, passes } => (segments, passes),
+        }
+    }
+}
+
+/// The distribution of L.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Locations {
+    /// L[i] = i
+    Sequential,
+    /// A pseudo-random permutation.
+    Random,
+    /// Each tuple's partition independent, stable within a partition (he2007 §3.5).
+    Partitions { count: u64 },
+    /// Independent draws, ranks Zipf-distributed.
+    Zipf { exponent: f64 },
+}
+
+/// The generator of L.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    Sequential,
+    Random(Permutation),
+    /// No closed form: `patterns::partitions`.
+    Partitions {
+        count: u64,
+        seed: u64,
+    },
+    Zipf(Box<Zipf>),
+}
+
+impl Source {
+    /// L[i] where it has a closed form; `i` below the number of tuples.
+    #[inline(always)]
+    pub fn location(&self, i: u64) -> Option<u64> {
+        match self {
+            Source::Sequential => Some(i),
+            Source::Random(permutation) => Some(permutation.apply(i)),
+            Source::Partitions { .. } => None,
+            Source::Zipf(zipf) => Some(zipf.draw(i)),
+        }
+    }
+
+    /// The i with L[i] = `j`, where L is a permutation with a closed form.
+    #[inline(always)]
+    pub fn inverse(&self, j: u64) -> Option<u64> {
+        match self {
+            Source::Sequential => Some(j),
+            Source::Random(permutation) => Some(permutation.invert(j)),
+            Source::Partitions { .. } | Source::Zipf(_) => None,
+        }
+    }
+}
+
+/// Word `w` of tuple `i` of R_in, tuples of `tuple` bytes: u64 words, or for 4 bytes
+/// one u32 word in the lower half.
+#[inline(always)]
+pub fn tuple_word(seed: u64, tuple: u64, i: u64, w: u64) -> u64 {
+    if tuple == 4 { u64::from(word32(seed, i as u32)) } else { word64(seed, i * (tuple / 8) + w) }
+}
+
+/// The (tuple, word) whose [`tuple_word`] is `word`.
+#[inline(always)]
+pub fn index_of_tuple_word(seed: u64, tuple: u64, word: u64) -> (u64, u64) {
+    if tuple == 4 {
+        return (u64::from(index_of_word32(seed, word as u32)), 0);
+    }
+    let at = index_of_word64(seed, word);
+    (at / (tuple / 8), at % (tuple / 8))
+}
+
+/// A gather or scatter case, typed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spec {
+    pub kernel: Kernel,
+    pub method: Method,
+    /// Tuples of R_in, of R_out and locations of L (he2007's n), 1 to 2^40.
+    pub tuples: u64,
+    /// Bytes of a tuple (he2007's z): 4, 8, 16 or 32.
+    pub tuple: u64,
+    /// Bytes of a location: 4 or 8.
+    pub index: u64,
+    pub locations: Locations,
+    pub seed: u64,
+}
+
+impl Spec {
+    /// Reads and checks a case's parameters.
+    pub fn from_params(kernel: Kernel, params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        let spec = Spec {
+            kernel,
+            method: method(params)?,
+            tuples: reader::positive(params, "tuples")?,
+            tuple: reader::one_of(params, "tuple", &[4, 8, 16, 32], 8)?,
+            index: reader::one_of(params, "index", &[4, 8], 4)?,
+            locations: locations(params)?,
+            seed,
+        };
+        spec.check_sizes()?;
+        spec.check_scheme()?;
+        spec.check_backend(params)?;
+        Ok(spec)
+    }
+
+    /// The generator of L.
+    pub fn source(&self) -> Result<Source, Refusal> {
+        let too_large = || Refusal::invalid("tuples", "at most 2^40");
+        Ok(match self.locations {
+            Locations::Sequential => Source::Sequential,
+            Locations::Random => {
+                Source::Random(Permutation::new(self.tuples, self.seed).ok_or_else(too_large)?)
+            }
+            Locations::Partitions { count } => Source::Partitions { count, seed: self.seed },
+            Locations::Zipf { exponent } => {
+                Source::Zipf(Box::new(Zipf::new(self.tuples, exponent, self.seed).ok_or_else(too_large)?))
+            }
+        })
+    }
+
+    /// Words of a tuple: u64, or one u32 for 4 bytes.
+    pub fn words(&self) -> u64 {
+        self.tuple.div_ceil(8)
+    }
+
+    fn check_sizes(&self) -> Result<(), Refusal> {
+        reader::bytes("tuples", &[self.tuples, self.tuple])?;
+        if self.tuples > MAX_ELEMENTS {
+            return Err(Refusal::invalid("tuples", "at most 2^40"));
+        }
+        if self.index == 4 && self.tuples > 1 << 32 {
+            return Err(Refusal::invalid("index", "4 bytes cannot address more than 2^32 tuples"));
+        }
+        if self.tuple == 4 && self.tuples > 1 << 32 {
+            return Err(Refusal::invalid("tuple", "more than 2^32 tuples of 4 bytes are not distinct"));
+        }
+        Ok(())
+    }
+
+    fn check_scheme(&self) -> Result<(), Refusal> {
+        let (segments, passes) = self.method.segments_and_passes();
+        let name = if matches!(self.method, Method::Segmented { .. }) { "segmented" } else { "multipass" };
+        let within = |parameter: &str, value: u64| match value <= self.tuples {
+            true => Ok(()),
+            false => Err(Refusal::invalid(
+                format!("method.{name}.{parameter}"),
+                format!("{value} is more than there are tuples ({})", self.tuples),
+            )),
+        };
+        within("passes", passes)?;
+        if passes > MAX_PASSES {
+            let key = format!("method.{name}.passes");
+            return Err(Refusal::invalid(key, format!("at most {MAX_PASSES}")));
+        }
+        within("segments", segments)?;
+        match self.locations {
+            Locations::Partitions { count } if count > self.tuples.min(MAX_PARTITIONS) => {
+                Err(Refusal::invalid(
+                    "locations.partitions.count",
+                    format!("{count} is more than there are tuples, or than {MAX_PARTITIONS}"),
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_backend(&self, params: &Params) -> Result<(), Refusal> {
+        let not_applicable = |reason: &str| Err(Refusal::NotApplicable(reason.to_owned()));
+        if self.kernel == Kernel::Scatter {
+            if self.method == Method::Streaming {
+                return not_applicable("the stores of a scatter are not consecutive");
+            }
+            if matches!(self.locations, Locations::Zipf { .. }) {
+                return not_applicable("a scatter to repeated locations has no single result");
+            }
+            if reader::asks_for_avx2(params) {
+                return Err(reader::avx2_cannot_scatter());
+            }
+        }
+        if self.method == Method::Streaming && reader::on_cuda(params) {
+            return not_applicable("non-temporal stores are a method of CPUs");
+        }
+        Ok(())
+    }
+}
+
+fn method(params: &Params) -> Result<Method, Refusal> {
+    Ok(match params.text("method") {
+        Some("streaming") => Method::Streaming,
+        Some("multipass") => {
+            Method::Multipass { passes: reader::positive(params, "method.multipass.passes")? }
+        }
+        Some("segmented") => Method::Segmented {
+            segments: reader::positive(params, "method.segmented.segments")?,
+            passes: reader::positive(params, "method.segmented.passes")?,
+        },
+        _ => reader::word_or(params, "method", &[("direct", Method::Direct)], Method::Direct)?,
+    })
+}
+
+fn locations(params: &Params) -> Result<Locations, Refusal> {
+    Ok(match params.text("locations") {
+        Some("partitions") => {
+            Locations::Partitions { count: reader::positive(params, "locations.partitions.count")? }
+        }
+        Some("zipf") => Locations::Zipf { exponent: exponent(params)? },
+        _ => {
+            let plain = [("sequential", Locations::Sequential), ("random", Locations::Random)];
+            reader::word_or(params, "locations", &plain, Locations::Random)?
+        }
+    })
+}
+
+fn exponent(params: &Params) -> Result<f64, Refusal> {
+    let key = "locations.zipf.exponent";
+    match params.float(key) {
+        Some(s) if (0.0..=zipf::MAX_EXPONENT).contains(&s) => Ok(s),
+        Some(_) => Err(Refusal::invalid(key, format!("must be from 0 to {}", zipf::MAX_EXPONENT))),
+        None => Err(Refusal::invalid(key, "is missing")),
+    }
+}
+
+#[cfg(test)]
+#[path = "spec_tests.rs"]
+mod tests;

@@ -1,0 +1,83 @@
+use super::*;
+use crate::patterns::partitions;
+use crate::plan::Value;
+use proptest::prelude::*;
+use spec::tuple_word;
+
+fn params(tuples: u64, tuple: u64, locations: &str) -> Params {
+    Params::default()
+        .with("tuples", Value::Int(tuples))
+        .with("tuple", Value::Int(tuple))
+        .with("locations", Value::Text(locations.into()))
+        .with("locations.partitions.count", Value::Int(3))
+        .with("locations.zipf.exponent", Value::Float(1.0))
+}
+
+fn tuple(spec: &Spec, i: u64) -> Vec<u8> {
+    let words = (0..spec.words()).flat_map(|w| tuple_word(spec.seed, spec.tuple, i, w).to_le_bytes());
+    words.take(spec.tuple as usize).collect()
+}
+
+/// R_out by closed forms and inverses, which the oracle does not use.
+fn computed(spec: &Spec) -> Vec<u8> {
+    let source = spec.source().unwrap();
+    let stored = partitions::locations(spec.seed, spec.tuples, 3);
+    let place = |i| source.location(i).unwrap_or(stored[i as usize]);
+    let inverse = |j| {
+        source.inverse(j).unwrap_or_else(|| (0..spec.tuples).find(|&i| place(i) == j).expect("a permutation"))
+    };
+    (0..spec.tuples)
+        .flat_map(|at| tuple(spec, if spec.kernel == Kernel::Gather { place(at) } else { inverse(at) }))
+        .collect()
+}
+
+#[test]
+fn the_oracle_accepts_the_definition_and_nothing_else() {
+    for (kernel, primitive) in [(Kernel::Gather, &Gather as &dyn Primitive), (Kernel::Scatter, &Scatter)] {
+        for locations in ["sequential", "random", "partitions", "zipf"] {
+            for size in [4, 8, 16, 32] {
+                let p = params(37, size, locations);
+                let Ok(spec) = Spec::from_params(kernel, &p, 9) else {
+                    assert_eq!((kernel, locations), (Kernel::Scatter, "zipf"));
+                    continue;
+                };
+                let mut out = computed(&spec);
+                assert_eq!(primitive.check_against_oracle(&p, 9, &out), Ok(()), "{locations} {size}");
+                let last = out.len() - 1;
+                out[last] ^= 1;
+                let mistake = primitive.check_against_oracle(&p, 9, &out).unwrap_err();
+                assert!(mistake.starts_with("tuple 36"), "{mistake}");
+                assert!(primitive.check_against_oracle(&p, 9, &out[1..]).is_err());
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_parameters_make_work_panic(
+        tuples in any::<u64>().prop_map(|v| v >> (v % 64)),
+        (tuple, index) in prop::sample::select(vec![(4u64, 4u64), (8, 4), (8, 8), (16, 8), (32, 8), (5, 4)]),
+        method in prop::sample::select(vec!["direct", "streaming", "multipass", "segmented", "none"]),
+        (passes, segments, count) in (
+            any::<u64>().prop_map(|v| v >> (v % 64)), any::<u64>().prop_map(|v| v >> (v % 64)), any::<u64>().prop_map(|v| v >> (v % 64))),
+        locations in prop::sample::select(vec!["sequential", "random", "partitions", "zipf"]),
+        exponent in prop::num::f64::ANY,
+    ) {
+        let p = params(tuples, tuple, locations)
+            .with("index", Value::Int(index))
+            .with("method", Value::Text(method.into()))
+            .with("method.multipass.passes", Value::Int(passes))
+            .with("method.segmented.passes", Value::Int(passes))
+            .with("method.segmented.segments", Value::Int(segments))
+            .with("locations.partitions.count", Value::Int(count))
+            .with("locations.zipf.exponent", Value::Float(exponent));
+        for primitive in [&Gather as &dyn Primitive, &Scatter] {
+            if let Ok(work) = primitive.work(&p) {
+                prop_assert!(work.declared_bytes() >= work.system_bytes);
+                prop_assert!(work.passes.len() <= 6);
+                prop_assert!(work.passes.iter().flat_map(|p| &p.accesses).all(|a| a.count > 0 && a.footprint > 0));
+            }
+        }
+    }
+}

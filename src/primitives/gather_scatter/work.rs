@@ -1,0 +1,194 @@
+//! What a gather or scatter does to memory, pass by pass.
+//!
+//! Every method is a case of one scheme: `segments` segments of L, one after another,
+//! each in `passes` passes; a pass scans the segment of L and moves the tuples whose
+//! location lies in its chunk of the randomly accessed array (he2007 §3.4, Fig. 10).
+//! Chunks and segments of n elements in k parts have ⌊n/k⌋ or ⌈n/k⌉, so there are up
+//! to four kinds of passes. A pass asks only for the tuples it moves: the lines between
+//! them, which Eq. 11 counts by charging R_in once a pass, are the stride's business.
+
+use super::spec::{Kernel, Locations, Spec};
+use crate::primitives::{Access, Concurrency, Direction, Order, Pass, Work};
+
+/// Chunks of the input in which partitions are counted when L is generated, at most.
+pub const COUNTING_CHUNKS: u64 = 256;
+
+/// The work of a case.
+pub fn work(spec: &Spec) -> Work {
+    let data = spec.tuples * spec.tuple;
+    let locations = spec.tuples * spec.index;
+    Work {
+        passes: passes(spec),
+        elements: spec.tuples,
+        effective_bytes: data,
+        system_bytes: 2 * data + locations,
+        footprint: 2 * data + locations,
+        scratch: scratch(spec),
+    }
+}
+
+/// Where L has no closed form it is made from counts of each partition in each chunk,
+/// and a bitmap proves that it is a permutation.
+fn scratch(spec: &Spec) -> u64 {
+    match spec.locations {
+        Locations::Partitions { count } => 8 * count * COUNTING_CHUNKS + spec.tuples.div_ceil(8),
+        _ => 0,
+    }
+}
+
+/// (how many, size) of the parts when n elements are cut into k.
+fn parts(n: u64, k: u64) -> impl Iterator<Item = (u64, u64)> {
+    [(n % k, n / k + 1), (k - n % k, n / k)].into_iter().filter(|&(times, size)| times > 0 && size > 0)
+}
+
+fn passes(spec: &Spec) -> Vec<Pass> {
+    let (segments, passes) = spec.method.segments_and_passes();
+    let mut all = Vec::new();
+    for (segment_count, segment) in parts(spec.tuples, segments) {
+        if spec.locations == Locations::Sequential && passes > 1 {
+            all.extend(sequential(spec, segment_count, segment, passes));
+            continue;
+        }
+        let mut scans = passes;
+        for (chunk_count, moved) in parts(segment, passes) {
+            let accesses = scheme_pass(spec, segment, passes, moved);
+            all.push(Pass { times: segment_count * chunk_count, accesses });
+            scans -= chunk_count;
+        }
+        // With more passes than tuples in a segment, some passes only scan L.
+        if scans > 0 {
+            all.push(Pass { times: segment_count * scans, accesses: vec![scan(spec, segment)] });
+        }
+    }
+    all
+}
+
+/// With L[i] = i a segment's tuples lie side by side: over all passes L is scanned
+/// `passes` times and the tuples are moved once.
+fn sequential(spec: &Spec, segments: u64, segment: u64, passes: u64) -> [Pass; 2] {
+    let bytes = segment * spec.tuple;
+    let [random, companion] = sides(spec)
+        .map(|(array, direction)| access(array, direction, spec.tuple, segment, bytes, Order::Sequential));
+    [
+        Pass { times: segments * (passes - 1), accesses: vec![scan(spec, segment)] },
+        Pass { times: segments, accesses: vec![scan(spec, segment), random, companion] },
+    ]
+}
+
+/// One pass that moves `moved` of a segment's tuples.
+fn scheme_pass(spec: &Spec, segment: u64, passes: u64, moved: u64) -> Vec<Access> {
+    let chunk = spec.tuples.div_ceil(passes) * spec.tuple;
+    let (order, share) = match spec.locations {
+        Locations::Sequential => (Order::Sequential, 1),
+        Locations::Random => (Order::Random, passes),
+        Locations::Zipf { exponent } => (Order::Zipf { exponent }, passes),
+        Locations::Partitions { count } => {
+            (Order::Partitions { partitions: (count / passes).max(1) }, passes.min(count))
+        }
+    };
+    let footprint = if spec.locations == Locations::Sequential { segment * spec.tuple } else { chunk };
+    // One in `share` tuples of the part that the pass walks through is moved.
+    let companion = if share == 1 { Order::Sequential } else { Order::Strided { stride: share } };
+    let walked = (moved * share).min(segment) * spec.tuple;
+    let [(random_array, random_way), (other_array, other_way)] = sides(spec);
+    vec![
+        scan(spec, segment),
+        access(random_array, random_way, spec.tuple, moved, footprint, order),
+        access(other_array, other_way, spec.tuple, moved, walked, companion),
+    ]
+}
+
+/// The array accessed through L and the one accessed beside L.
+fn sides(spec: &Spec) -> [(&'static str, Direction); 2] {
+    match spec.kernel {
+        Kernel::Gather => [("R_in", Direction::Read), ("R_out", Direction::Write)],
+        Kernel::Scatter => [("R_out", Direction::Write), ("R_in", Direction::Read)],
+    }
+}
+
+fn scan(spec: &Spec, segment: u64) -> Access {
+    access("L", Direction::Read, spec.index, segment, segment * spec.index, Order::Sequential)
+}
+
+fn access(
+    array: &str,
+    direction: Direction,
+    element: u64,
+    count: u64,
+    footprint: u64,
+    order: Order,
+) -> Access {
+    let concurrency = Concurrency::Independent;
+    Access { array: array.to_owned(), direction, element, count, footprint, order, concurrency }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::gather_scatter::spec::Method;
+    use proptest::prelude::*;
+
+    fn spec(kernel: Kernel, method: Method, tuples: u64, locations: Locations) -> Spec {
+        Spec { kernel, method, tuples, tuple: 8, index: 4, locations, seed: 0 }
+    }
+
+    #[test]
+    fn a_direct_gather_is_eq_10() {
+        let w = work(&spec(Kernel::Gather, Method::Direct, 100, Locations::Random));
+        let seen: Vec<_> = w.passes[0]
+            .accesses
+            .iter()
+            .map(|a| (a.array.as_str(), a.direction, a.count, a.footprint))
+            .collect();
+        let wanted = [
+            ("L", Direction::Read, 100, 400),
+            ("R_in", Direction::Read, 100, 800),
+            ("R_out", Direction::Write, 100, 800),
+        ];
+        assert_eq!((w.passes.len(), w.passes[0].times, seen.as_slice()), (1, 1, &wanted[..]));
+        assert_eq!(w.passes[0].accesses[1].order, Order::Random);
+        assert_eq!(w.passes[0].accesses[2].order, Order::Sequential);
+        assert_eq!((w.effective_bytes, w.system_bytes, w.footprint), (800, 2000, 2000));
+    }
+
+    #[test]
+    fn a_multipass_scatter_scans_l_in_every_pass() {
+        let w = work(&spec(Kernel::Scatter, Method::Multipass { passes: 4 }, 102, Locations::Random));
+        let seen: Vec<_> =
+            w.passes.iter().map(|p| (p.times, p.accesses[1].count, p.accesses[1].footprint)).collect();
+        assert_eq!(seen, [(2, 26, 26 * 8), (2, 25, 26 * 8)]);
+        assert_eq!(w.passes[0].accesses[2].order, Order::Strided { stride: 4 });
+        assert_eq!(w.passes[0].accesses[2].footprint, 102 * 8);
+        assert_eq!(w.declared_bytes(), 4 * 102 * 4 + 2 * 102 * 8);
+    }
+
+    #[test]
+    fn partitions_are_shared_among_the_passes() {
+        let method = Method::Multipass { passes: 4 };
+        let order = |count| {
+            let w = work(&spec(Kernel::Scatter, method, 128, Locations::Partitions { count }));
+            (
+                w.passes[0].accesses[1].order.clone(),
+                w.passes[0].accesses[2].order.clone(),
+                w.passes[0].accesses[2].footprint,
+            )
+        };
+        assert_eq!(order(32), (Order::Partitions { partitions: 8 }, Order::Strided { stride: 4 }, 1024));
+        assert_eq!(order(2), (Order::Partitions { partitions: 1 }, Order::Strided { stride: 2 }, 512));
+    }
+
+    proptest! {
+        /// Every tuple is moved once and L is scanned once a pass, whatever the parts.
+        #[test]
+        fn the_declared_bytes_add_up(
+            tuples in 1u64..5000, segments in 1u64..60, passes in 1u64..60, gather: bool, sequential: bool,
+        ) {
+            let (segments, passes) = (segments.min(tuples), passes.min(tuples));
+            let kernel = if gather { Kernel::Gather } else { Kernel::Scatter };
+            let locations = if sequential { Locations::Sequential } else { Locations::Random };
+            let w = work(&spec(kernel, Method::Segmented { segments, passes }, tuples, locations));
+            prop_assert_eq!(w.declared_bytes(), passes * tuples * 4 + 2 * tuples * 8);
+            prop_assert_eq!(w.passes.iter().map(|p| p.times).sum::<u64>(), segments * passes);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! What the oracles share: comparing bytes with what the definition gives.
+
+/// Most bytes of output that an oracle looks at: it works on one thread, in host memory.
+pub const LIMIT: u64 = 1 << 30;
+
+/// An error unless `output` has `bytes` bytes, few enough for an oracle.
+pub fn check_length(output: &[u8], bytes: u64) -> Result<(), String> {
+    if bytes > LIMIT {
+        return Err(format!("{bytes} bytes are too many for the oracle, which takes {LIMIT}"));
+    }
+    match output.len() as u64 {
+        found if found == bytes => Ok(()),
+        found => Err(format!("the output has {found} bytes instead of {bytes}")),
+    }
+}
+
+/// The output as little-endian 64-bit words.
+pub fn words(output: &[u8]) -> impl Iterator<Item = u64> {
+    output.chunks_exact(8).map(|chunk| {
+        let mut word = [0; 8];
+        word.copy_from_slice(chunk);
+        u64::from_le_bytes(word)
+    })
+}
+
+/// Compares word by word.
+pub fn compare_words(output: &[u8], expected: impl Iterator<Item = u64>) -> Result<(), String> {
+    for (at, (found, wanted)) in words(output).zip(expected).enumerate() {
+        if found != wanted {
+            return Err(format!("word {at} is {found:#018x} instead of {wanted:#018x}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! pattern: Spatter's gathers and scatters with a short index pattern that moves by a
+//! delta (lavin2020 §3.1).
+//!
+//! The effective and the system bytes are Spatter's: 8 for each entry of the pattern
+//! and each use of it (for gs on both sides); the index buffers stay in registers or
+//! the first cache and are not counted (lavin2020 §3.3).
+
+mod oracle;
+mod schema;
+mod source;
+pub mod spec;
+
+pub use source::Source;
+pub use spec::Spec;
+
+use super::schema::Param;
+use super::{Access, Concurrency, Direction, Order, Pass, Primitive, Refusal, Work};
+use crate::patterns::class::classify;
+use crate::plan::{Params, Value};
+use spec::{Kernel, Method};
+
+/// The primitive `pattern`.
+pub struct Pattern;
+
+impl Primitive for Pattern {
+    fn name(&self) -> &'static str {
+        "pattern"
+    }
+
+    fn summary(&self) -> &'static str {
+        "gathers and scatters by a short index pattern that moves by a delta (Spatter, lavin2020)"
+    }
+
+    fn params(&self) -> &'static [Param] {
+        schema::PARAMS
+    }
+
+    fn methods(&self) -> &'static [&'static str] {
+        &["direct", "read-only"]
+    }
+
+    fn work(&self, params: &Params) -> Result<Work, Refusal> {
+        let spec = Spec::from_params(params, 0)?;
+        let bytes = spec.bytes_each() * spec.count;
+        let words = spec.sparse_words() + spec.source_words() + spec.dense_words();
+        Ok(Work {
+            passes: vec![Pass { times: 1, accesses: accesses(&spec) }],
+            elements: spec.length() * spec.count,
+            effective_bytes: bytes,
+            system_bytes: bytes,
+            footprint: 8 * words + spec.index * indices(&spec),
+            scratch: scratch(&spec),
+        })
+    }
+
+    fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
+        oracle::check(&Spec::from_params(params, seed).map_err(|e| e.to_string())?, output)
+    }
+
+    /// Class (lavin2020 §2; of gs the writing side's pattern), length, delta and count.
+    fn annotations(&self, params: &Params) -> Vec<(&'static str, Value)> {
+        let Ok(spec) = Spec::from_params(params, 0) else {
+            return Vec::new();
+        };
+        let (pattern, delta) = match spec.kernel {
+            Kernel::Gs => (spec.scatter.clone(), spec.delta_scatter),
+            _ => (spec.applied(), spec.delta),
+        };
+        vec![
+            ("class", Value::Text(classify(&pattern).to_string())),
+            ("pattern-length", Value::Int(spec.length())),
+            ("pattern-delta", Value::Int(delta)),
+            ("pattern-count", Value::Int(spec.count)),
+        ]
+    }
+}
+
+/// Entries of all index buffers.
+fn indices(spec: &Spec) -> u64 {
+    [&spec.pattern, &spec.inner, &spec.gather, &spec.scatter].iter().map(|p| p.len() as u64).sum()
+}
+
+/// A gather's certificate keeps every gathered word; a scatter's has a bit for every
+/// word of the destination.
+fn scratch(spec: &Spec) -> u64 {
+    if spec.kernel.scatters() { spec.sparse_words().div_ceil(8) } else { 8 * spec.length() * spec.count }
+}
+
+fn accesses(spec: &Spec) -> Vec<Access> {
+    let sparse = |array, direction, pattern: &[u64], delta, words| {
+        let order = Order::Pattern { indices: pattern.to_vec(), delta };
+        access(spec, array, direction, words, order)
+    };
+    let dense = |direction| access(spec, "D", direction, spec.dense_words(), Order::Sequential);
+    let sparse_side = |direction| sparse("S", direction, &spec.applied(), spec.delta, spec.sparse_words());
+    match spec.kernel {
+        Kernel::Gather | Kernel::Multigather if spec.method == Method::ReadOnly => {
+            vec![sparse_side(Direction::Read)]
+        }
+        Kernel::Gather | Kernel::Multigather => vec![sparse_side(Direction::Read), dense(Direction::Write)],
+        Kernel::Scatter | Kernel::Multiscatter => vec![dense(Direction::Read), sparse_side(Direction::Write)],
+        Kernel::Gs => vec![
+            sparse("S_g", Direction::Read, &spec.gather, spec.delta_gather, spec.source_words()),
+            sparse("S_s", Direction::Write, &spec.scatter, spec.delta_scatter, spec.sparse_words()),
+        ],
+    }
+}
+
+fn access(spec: &Spec, array: &str, direction: Direction, words: u64, order: Order) -> Access {
+    Access {
+        array: array.to_owned(),
+        direction,
+        element: 8,
+        count: spec.length() * spec.count,
+        footprint: 8 * words,
+        order,
+        concurrency: Concurrency::Independent,
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,332 @@
+//! What a pattern case computes: its parameters, typed, with the index vectors
+//! generated and the count resolved.
+
+use super::source::{DEFAULT_DELTA, Source};
+use crate::patterns::applications::Use;
+use crate::plan::Params;
+use crate::primitives::{Refusal, reader};
+
+/// What untouched words of a destination hold.
+pub const POISON: u64 = 0xDEAD_BEEF_DEAD_BEEF;
+
+/// Spatter's kernels. i runs over the count, j over the P entries of the pattern; S is
+/// sparse, D dense, p the pattern, δ the delta. Data are 8-byte words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernel {
+    /// D[j + P·(i mod wrap)] = S[p[j] + δ·i]
+    Gather,
+    /// S[p[j] + δ·i] = D[j + P·(i mod wrap)]
+    Scatter,
+    /// S_s[p_s[j] + δ_s·i] = S_g[p_g[j] + δ_g·i]
+    Gs,
+    /// Gather with p[p_g[j]] for p[j]; P is the length of p_g
+    Multigather,
+    /// Scatter with p[p_s[j]] for p[j]; P is the length of p_s
+    Multiscatter,
+}
+
+impl Kernel {
+    pub(super) const NAMES: [(&'static str, Kernel); 5] = [
+        ("gather", Kernel::Gather),
+        ("scatter", Kernel::Scatter),
+        ("gs", Kernel::Gs),
+        ("multigather", Kernel::Multigather),
+        ("multiscatter", Kernel::Multiscatter),
+    ];
+
+    /// Whether it writes the sparse array.
+    pub fn scatters(self) -> bool {
+        matches!(self, Kernel::Scatter | Kernel::Gs | Kernel::Multiscatter)
+    }
+}
+
+/// How it is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Every store of the definition happens.
+    Direct,
+    /// Gathered values are folded into a register, as in Spatter's CUDA kernel.
+    ReadOnly,
+}
+
+/// A pattern case, typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spec {
+    pub kernel: Kernel,
+    pub method: Method,
+    /// p; for multigather and multiscatter the outer pattern; empty for gs.
+    pub pattern: Vec<u64>,
+    /// The inner pattern of multigather and multiscatter, else empty.
+    pub inner: Vec<u64>,
+    /// p_g of gs, else empty.
+    pub gather: Vec<u64>,
+    /// p_s of gs, else empty.
+    pub scatter: Vec<u64>,
+    /// δ; unused by gs.
+    pub delta: u64,
+    /// δ_g of gs.
+    pub delta_gather: u64,
+    /// δ_s of gs.
+    pub delta_scatter: u64,
+    /// Gathers or scatters, at least 1.
+    pub count: u64,
+    /// Dense tiles, at least 1.
+    pub wrap: u64,
+    /// Bytes of an index: 4 or 8.
+    pub index: u64,
+    pub seed: u64,
+}
+
+impl Spec {
+    /// Reads and checks a case's parameters.
+    pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        let source = Source::from_params(params, "source")?;
+        let methods = [("direct", Method::Direct), ("read-only", Method::ReadOnly)];
+        let mut spec = Spec {
+            kernel: reader::word_or(params, "kernel", &Kernel::NAMES, implied_kernel(source.as_ref()))?,
+            method: reader::word_or(params, "method", &methods, Method::Direct)?,
+            pattern: Vec::new(),
+            inner: Vec::new(),
+            gather: Vec::new(),
+            scatter: Vec::new(),
+            delta: 0,
+            delta_gather: params.int("delta-gather").unwrap_or(DEFAULT_DELTA),
+            delta_scatter: params.int("delta-scatter").unwrap_or(DEFAULT_DELTA),
+            count: 1,
+            wrap: params.int("wrap").unwrap_or(1),
+            index: reader::one_of(params, "index", &[4, 8], 4)?,
+            seed,
+        };
+        spec.fill_patterns(params, source)?;
+        spec.check_indices()?;
+        spec.count = spec.resolve_count(params)?;
+        spec.check_sizes()?;
+        spec.check_method(params)?;
+        Ok(spec)
+    }
+
+    /// P: entries that one gather or scatter handles.
+    pub fn length(&self) -> u64 {
+        let entries = match self.kernel {
+            Kernel::Gather | Kernel::Scatter => &self.pattern,
+            Kernel::Gs => &self.gather,
+            Kernel::Multigather | Kernel::Multiscatter => &self.inner,
+        };
+        entries.len() as u64
+    }
+
+    /// The pattern as it is applied to the sparse array: p, or p[inner[j]]; empty for gs.
+    pub fn applied(&self) -> Vec<u64> {
+        match self.kernel {
+            Kernel::Multigather | Kernel::Multiscatter => {
+                self.inner.iter().filter_map(|&j| self.pattern.get(j as usize).copied()).collect()
+            }
+            _ => self.pattern.clone(),
+        }
+    }
+
+    /// Words of the dense side, P·wrap; 0 for gs, which has none.
+    pub fn dense_words(&self) -> u64 {
+        if self.kernel == Kernel::Gs { 0 } else { self.length() * self.wrap }
+    }
+
+    /// Words of the sparse array: max(p) + δ·(count − 1) + 1. For gs the destination.
+    pub fn sparse_words(&self) -> u64 {
+        match self.kernel {
+            Kernel::Gs => extent(&self.scatter, self.delta_scatter, self.count),
+            _ => extent(&self.pattern, self.delta, self.count),
+        }
+    }
+
+    /// Words of the sparse source of gs; 0 for the other kernels.
+    pub fn source_words(&self) -> u64 {
+        match self.kernel {
+            Kernel::Gs => extent(&self.gather, self.delta_gather, self.count),
+            _ => 0,
+        }
+    }
+
+    /// Bytes of one gather or scatter in Spatter's count: 8·P, for gs both sides.
+    pub fn bytes_each(&self) -> u64 {
+        let sides = if self.kernel == Kernel::Gs { 2 } else { 1 };
+        8 * sides * self.length()
+    }
+
+    fn fill_patterns(&mut self, params: &Params, source: Option<Source>) -> Result<(), Refusal> {
+        let gather = Source::from_params(params, "gather")?;
+        let scatter = Source::from_params(params, "scatter")?;
+        let allowed = match self.kernel {
+            Kernel::Gather | Kernel::Scatter => [true, false, false],
+            Kernel::Gs => [false, true, true],
+            Kernel::Multigather => [true, true, false],
+            Kernel::Multiscatter => [true, false, true],
+        };
+        let given = [("source", &source), ("gather", &gather), ("scatter", &scatter)];
+        for ((key, pattern), allowed) in given.into_iter().zip(allowed) {
+            match (pattern.is_some(), allowed) {
+                (true, false) => return Err(Refusal::invalid(key, "this kernel has no such pattern")),
+                (false, true) => return Err(Refusal::invalid(key, "this kernel needs this pattern")),
+                _ => {}
+            }
+        }
+        if let Some(source) = &source {
+            self.pattern = indices("source", source)?;
+            self.delta = delta(params, source, largest(&self.pattern))?;
+        }
+        for (key, side) in [("gather", gather), ("scatter", scatter)] {
+            let Some(side) = side else { continue };
+            let indices = indices(key, &side)?;
+            match (self.kernel, key) {
+                (Kernel::Gs, "gather") => self.gather = indices,
+                (Kernel::Gs, _) => self.scatter = indices,
+                _ => self.inner = indices,
+            }
+        }
+        Ok(())
+    }
+
+    fn check_indices(&self) -> Result<(), Refusal> {
+        if self.kernel == Kernel::Gs && self.gather.len() != self.scatter.len() {
+            let message = format!(
+                "gs needs patterns of one length, not {} and {}",
+                self.gather.len(),
+                self.scatter.len()
+            );
+            return Err(Refusal::invalid("scatter", message));
+        }
+        if largest(&self.inner) >= self.pattern.len() as u64 && !self.inner.is_empty() {
+            let key = if self.kernel == Kernel::Multigather { "gather" } else { "scatter" };
+            let message = format!(
+                "{} is outside the outer pattern of {} entries",
+                largest(&self.inner),
+                self.pattern.len()
+            );
+            return Err(Refusal::invalid(key, message));
+        }
+        let all = [&self.pattern, &self.inner, &self.gather, &self.scatter];
+        if self.index == 4 && all.iter().any(|p| largest(p) > u64::from(u32::MAX)) {
+            return Err(Refusal::invalid("index", "4 bytes cannot hold the largest index"));
+        }
+        Ok(())
+    }
+
+    /// The sparse arrays as (largest index, delta).
+    fn sides(&self) -> Vec<(u64, u64)> {
+        match self.kernel {
+            Kernel::Gs => {
+                vec![(largest(&self.gather), self.delta_gather), (largest(&self.scatter), self.delta_scatter)]
+            }
+            _ => vec![(largest(&self.pattern), self.delta)],
+        }
+    }
+
+    fn resolve_count(&self, params: &Params) -> Result<u64, Refusal> {
+        let given: Vec<(&str, u64)> = ["count", "footprint", "traffic"]
+            .into_iter()
+            .filter_map(|key| params.int(key).map(|value| (key, value)))
+            .collect();
+        match given.as_slice() {
+            [("count", 0)] => Err(Refusal::invalid("count", "must be at least 1")),
+            [("count", count)] => Ok(*count),
+            [("footprint", bytes)] => self.count_in_footprint(*bytes),
+            [(_, bytes)] => match bytes / self.bytes_each() {
+                0 => Err(Refusal::invalid("traffic", format!("one use moves {} bytes", self.bytes_each()))),
+                count => Ok(count),
+            },
+            [] => Err(Refusal::invalid("count", "give one of count, footprint and traffic")),
+            [_, (second, _), ..] => {
+                Err(Refusal::invalid(*second, "give only one of count, footprint and traffic"))
+            }
+        }
+    }
+
+    /// The largest count with which every sparse array stays within `bytes`.
+    fn count_in_footprint(&self, bytes: u64) -> Result<u64, Refusal> {
+        let mut count = None;
+        for (largest, delta) in self.sides() {
+            let Some(room) = (bytes / 8).checked_sub(1).and_then(|words| words.checked_sub(largest)) else {
+                let message = format!(
+                    "the pattern's largest index is {largest}: one use needs more than {bytes} bytes"
+                );
+                return Err(Refusal::invalid("footprint", message));
+            };
+            if let Some(moves) = room.checked_div(delta) {
+                count = Some(count.unwrap_or(u64::MAX).min(moves.saturating_add(1)));
+            }
+        }
+        count.ok_or_else(|| {
+            Refusal::invalid(
+                "footprint",
+                "with a delta of 0 it does not depend on the count: give count or traffic",
+            )
+        })
+    }
+
+    fn check_sizes(&self) -> Result<(), Refusal> {
+        for (largest, delta) in self.sides() {
+            let words = delta
+                .checked_mul(self.count - 1)
+                .and_then(|far| far.checked_add(largest))
+                .and_then(|x| x.checked_add(1));
+            reader::bytes("count", &[words.unwrap_or(u64::MAX), 8])?;
+        }
+        reader::bytes("count", &[self.bytes_each(), self.count])?;
+        if self.wrap == 0 {
+            return Err(Refusal::invalid("wrap", "must be at least 1"));
+        }
+        if self.kernel == Kernel::Gs && self.wrap != 1 {
+            return Err(Refusal::invalid("wrap", "gs has no dense side to wrap"));
+        }
+        reader::bytes("wrap", &[self.length(), self.wrap, 8]).map(drop)
+    }
+
+    fn check_method(&self, params: &Params) -> Result<(), Refusal> {
+        if self.kernel.scatters() && self.method == Method::ReadOnly {
+            return Err(Refusal::NotApplicable("a scatter that stores nothing is none".to_owned()));
+        }
+        if self.kernel.scatters() && reader::asks_for_avx2(params) {
+            return Err(reader::avx2_cannot_scatter());
+        }
+        Ok(())
+    }
+}
+
+fn implied_kernel(source: Option<&Source>) -> Kernel {
+    match source {
+        Some(Source::App(app)) if app.kernel == Use::Scatter => Kernel::Scatter,
+        _ => Kernel::Gather,
+    }
+}
+
+fn indices(key: &str, source: &Source) -> Result<Vec<u64>, Refusal> {
+    source.indices().map_err(|e| Refusal::invalid(key, e.to_string()))
+}
+
+fn delta(params: &Params, source: &Source, largest: u64) -> Result<u64, Refusal> {
+    if let Some(delta) = params.int("delta") {
+        return Ok(delta);
+    }
+    match params.text("delta") {
+        None | Some("default") => Ok(source.default_delta()),
+        Some("no-reuse") => {
+            source.no_reuse_delta(largest).ok_or_else(|| Refusal::invalid("delta", "no-reuse is too large"))
+        }
+        Some(other) => {
+            Err(Refusal::invalid("delta", format!("`{other}` is neither a number, no-reuse nor default")))
+        }
+    }
+}
+
+fn largest(pattern: &[u64]) -> u64 {
+    pattern.iter().copied().max().unwrap_or(0)
+}
+
+/// Words from the first to the last one that a pattern can touch. Sizes are checked
+/// when a spec is made, so this does not overflow.
+fn extent(pattern: &[u64], delta: u64, count: u64) -> u64 {
+    largest(pattern) + delta * (count - 1) + 1
+}
+
+#[cfg(test)]
+#[path = "spec_tests.rs"]
+mod tests;

@@ -1,0 +1,168 @@
+use super::*;
+use crate::plan::Value;
+use crate::primitives::Primitive;
+use crate::primitives::pattern::Pattern;
+use proptest::prelude::*;
+
+fn int(v: u64) -> Value {
+    Value::Int(v)
+}
+
+fn text(v: &str) -> Value {
+    Value::Text(v.to_owned())
+}
+
+fn uniform(length: u64, stride: u64) -> Params {
+    Params::default()
+        .with("source", text("uniform"))
+        .with("source.uniform.length", int(length))
+        .with("source.uniform.stride", int(stride))
+}
+
+fn custom(params: Params, key: &str, indices: &[u64]) -> Params {
+    params.with(key, text("custom")).with(&format!("{key}.custom.indices"), Value::Indices(indices.to_vec()))
+}
+
+fn app(name: &str) -> Params {
+    Params::default().with("source", text("app")).with("source.app.name", text(name)).with("count", int(10))
+}
+
+fn spec(params: &Params) -> Spec {
+    Spec::from_params(params, 1).expect("valid")
+}
+
+fn refusal(params: &Params) -> String {
+    Spec::from_params(params, 1).expect_err("refused").to_string()
+}
+
+#[test]
+fn the_letter_of_an_application_chooses_the_kernel() {
+    assert_eq!(spec(&app("LULESH-S3")).kernel, Kernel::Scatter);
+    assert_eq!(spec(&app("LULESH-G3")).kernel, Kernel::Gather);
+    assert_eq!(spec(&app("LULESH-G3").with("kernel", text("scatter"))).kernel, Kernel::Scatter);
+    assert!(refusal(&app("LULESH-S9")).contains("source.app.name"));
+}
+
+#[test]
+fn deltas_default_as_documented() {
+    let delta = |params: Params| spec(&params.with("count", int(5))).delta;
+    assert_eq!(delta(uniform(8, 4)), 8);
+    assert_eq!(delta(uniform(8, 4).with("delta", text("no-reuse"))), 32);
+    assert_eq!(delta(uniform(8, 4).with("delta", int(0))), 0);
+    assert_eq!(delta(custom(Params::default(), "source", &[3, 9, 1]).with("delta", text("no-reuse"))), 10);
+    assert_eq!(delta(app("PENNANT-G6")), 480);
+    assert_eq!(delta(app("PENNANT-G6").with("delta", text("default"))), 480);
+    let laplacian = Params::default()
+        .with("source", text("laplacian"))
+        .with("source.laplacian.dimensions", int(2))
+        .with("source.laplacian.length", int(2))
+        .with("source.laplacian.size", int(100));
+    assert_eq!(delta(laplacian), 1);
+}
+
+#[test]
+fn a_count_is_resolved_from_what_is_given() {
+    let no_reuse = uniform(8, 4).with("delta", text("no-reuse"));
+    let s = spec(&no_reuse.clone().with("footprint", int(8 * 29 + 8 * 32 * 3 + 7)));
+    assert_eq!((s.count, s.sparse_words()), (4, 28 + 32 * 3 + 1));
+    assert_eq!(spec(&no_reuse.clone().with("footprint", int(8 * 29))).count, 1);
+    assert!(refusal(&no_reuse.clone().with("footprint", int(8 * 29 - 1))).starts_with("footprint"));
+    assert_eq!(spec(&no_reuse.clone().with("traffic", int(1000))).count, 15);
+    assert!(refusal(&no_reuse.clone().with("traffic", int(63))).starts_with("traffic"));
+    assert!(refusal(&no_reuse).starts_with("count"));
+    assert!(refusal(&no_reuse.clone().with("count", int(1)).with("traffic", int(1))).starts_with("traffic"));
+    assert!(refusal(&no_reuse.with("count", int(0))).starts_with("count"));
+    assert!(
+        refusal(&uniform(8, 4).with("delta", int(0)).with("footprint", int(1 << 20)))
+            .starts_with("footprint")
+    );
+}
+
+#[test]
+fn gs_has_two_sides() {
+    let gs = Params::default().with("kernel", text("gs")).with("delta-scatter", int(3));
+    let gs = custom(custom(gs, "gather", &[0, 7]), "scatter", &[4, 1]);
+    let s = spec(&gs.clone().with("count", int(3)));
+    assert_eq!((s.delta_gather, s.delta_scatter), (8, 3));
+    assert_eq!((s.source_words(), s.sparse_words(), s.dense_words()), (7 + 16 + 1, 4 + 6 + 1, 0));
+    assert_eq!((s.length(), s.bytes_each()), (2, 32));
+    assert_eq!(spec(&gs.clone().with("footprint", int(8 * 16))).count, 2);
+    assert_eq!(spec(&gs.clone().with("traffic", int(96))).count, 3);
+    assert!(refusal(&gs.clone().with("count", int(1)).with("wrap", int(2))).starts_with("wrap"));
+    let unequal = custom(gs, "scatter", &[1, 2, 3]).with("count", int(1));
+    assert!(refusal(&unequal).starts_with("scatter"));
+}
+
+#[test]
+fn multi_kernels_index_the_pattern_by_a_pattern() {
+    let multi = uniform(4, 10).with("kernel", text("multigather")).with("count", int(2)).with("wrap", int(3));
+    let s = spec(&custom(multi.clone(), "gather", &[3, 0, 3]));
+    assert_eq!((s.applied(), s.length(), s.dense_words()), (vec![30, 0, 30], 3, 9));
+    assert_eq!(s.sparse_words(), 30 + 8 + 1);
+    assert!(refusal(&custom(multi.clone(), "gather", &[4])).starts_with("gather"));
+    assert!(refusal(&multi).starts_with("gather"));
+    assert!(refusal(&custom(multi, "scatter", &[1])).starts_with("gather"));
+}
+
+#[test]
+fn what_does_not_exist_is_not_applicable() {
+    let scatter = uniform(8, 1).with("count", int(4)).with("kernel", text("scatter"));
+    assert!(refusal(&scatter.clone().with("method", text("read-only"))).starts_with("n/a"));
+    assert_eq!(
+        refusal(&scatter.with("backend.cpu.isa", text("avx2"))),
+        "n/a: AVX2 has no scatter instruction"
+    );
+    assert!(
+        Spec::from_params(&uniform(8, 1).with("count", int(4)).with("backend.cpu.isa", text("avx2")), 0)
+            .is_ok()
+    );
+}
+
+#[test]
+fn sizes_are_limited() {
+    assert!(refusal(&uniform(8, 1).with("count", int(u64::MAX))).starts_with("count"));
+    assert!(refusal(&uniform(8, 1 << 40).with("count", int(1))).starts_with("index"));
+    let wide = uniform(8, 1 << 40).with("index", int(8)).with("count", int(1));
+    assert_eq!(spec(&wide).sparse_words(), 7 * (1 << 40) + 1);
+    assert!(refusal(&wide.with("wrap", int(u64::MAX))).starts_with("wrap"));
+}
+
+prop_compose! {
+    fn any_params()(
+        kernel in prop::sample::select(vec!["gather", "scatter", "gs", "multigather", "multiscatter"]),
+        source in prop::option::of(prop::collection::vec(any::<u64>().prop_map(|v| v >> (v % 64)), 0..6)),
+        gather in prop::option::of(prop::collection::vec(0..8u64, 0..6)),
+        scatter in prop::option::of(prop::collection::vec(0..8u64, 0..6)),
+        numbers in prop::collection::btree_map(
+            prop::sample::select(vec!["count", "footprint", "traffic", "delta", "delta-gather", "delta-scatter", "wrap", "index"]),
+            any::<u64>().prop_map(|v| v >> (v % 64)), 0..5),
+    ) -> Params {
+        let mut params = Params::default().with("kernel", text(kernel));
+        for (key, list) in [("source", source), ("gather", gather), ("scatter", scatter)] {
+            if let Some(list) = list {
+                params = custom(params, key, &list);
+            }
+        }
+        numbers.into_iter().fold(params, |p, (key, value)| p.with(key, int(value)))
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// And what is accepted has consistent sizes.
+    #[test]
+    fn no_parameters_make_it_panic(params in any_params()) {
+        if let Ok(s) = Spec::from_params(&params, 1) {
+            prop_assert!(s.sparse_words() <= reader::MAX_BYTES / 8);
+            prop_assert!(s.source_words() <= reader::MAX_BYTES / 8);
+            prop_assert!(s.dense_words() <= reader::MAX_BYTES / 8);
+            let work = Pattern.work(&params).expect("a valid spec has work");
+            prop_assert!(work.effective_bytes >= 8 && work.declared_bytes() >= work.effective_bytes);
+            prop_assert!(s.count >= 1 && s.length() >= 1);
+            if let Some(footprint) = params.int("footprint") {
+                prop_assert!(s.sparse_words() * 8 <= footprint && s.source_words() * 8 <= footprint);
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+use super::spec::POISON;
+use super::*;
+use crate::patterns::mix::word64;
+
+fn text(v: &str) -> Value {
+    Value::Text(v.to_owned())
+}
+
+fn custom(params: Params, key: &str, indices: &[u64]) -> Params {
+    params.with(key, text("custom")).with(&format!("{key}.custom.indices"), Value::Indices(indices.to_vec()))
+}
+
+fn case(kernel: &str, count: u64, delta: u64) -> Params {
+    let p = Params::default().with("kernel", text(kernel)).with("count", Value::Int(count));
+    match kernel {
+        "gs" => custom(custom(p, "gather", &[0, 3, 1]), "scatter", &[2, 2, 5])
+            .with("delta-gather", Value::Int(delta))
+            .with("delta-scatter", Value::Int(delta)),
+        "multigather" => {
+            custom(custom(p, "source", &[4, 0, 9]), "gather", &[2, 2, 0]).with("delta", Value::Int(delta))
+        }
+        "multiscatter" => {
+            custom(custom(p, "source", &[4, 0, 9]), "scatter", &[2, 2, 0]).with("delta", Value::Int(delta))
+        }
+        _ => custom(p, "source", &[4, 0, 9]).with("delta", Value::Int(delta)),
+    }
+}
+
+/// Spatter's loops over plain vectors; of a location's writers the last wins.
+fn computed(spec: &Spec) -> Vec<u64> {
+    let p = spec.applied();
+    let (length, count) = (spec.length() as usize, spec.count as usize);
+    let source: Vec<u64> =
+        (0..spec.sparse_words().max(spec.source_words())).map(|k| word64(spec.seed, k)).collect();
+    let mut sparse = vec![POISON; spec.sparse_words() as usize];
+    let mut dense = Vec::new();
+    for i in 0..count {
+        for j in 0..length {
+            match spec.kernel {
+                Kernel::Gather | Kernel::Multigather => {
+                    dense.push(source[p[j] as usize + spec.delta as usize * i])
+                }
+                Kernel::Scatter | Kernel::Multiscatter => {
+                    sparse[p[j] as usize + spec.delta as usize * i] =
+                        word64(spec.seed, (i * length + j) as u64);
+                }
+                Kernel::Gs => {
+                    sparse[spec.scatter[j] as usize + spec.delta_scatter as usize * i] =
+                        source[spec.gather[j] as usize + spec.delta_gather as usize * i];
+                }
+            }
+        }
+    }
+    if spec.kernel.scatters() { sparse } else { dense }
+}
+
+fn bytes(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|w| w.to_le_bytes()).collect()
+}
+
+const KERNELS: [&str; 5] = ["gather", "scatter", "gs", "multigather", "multiscatter"];
+
+#[test]
+fn the_oracle_accepts_the_definition_and_nothing_else() {
+    for kernel in KERNELS {
+        for (count, delta) in [(1, 8), (5, 0), (5, 2), (4, 20)] {
+            let p = case(kernel, count, delta);
+            let words = computed(&Spec::from_params(&p, 3).unwrap());
+            assert_eq!(
+                Pattern.check_against_oracle(&p, 3, &bytes(&words)),
+                Ok(()),
+                "{kernel} {count} {delta}"
+            );
+            for at in 0..words.len() {
+                let mut wrong = words.clone();
+                wrong[at] ^= 1 << 63;
+                let mistake = Pattern.check_against_oracle(&p, 3, &bytes(&wrong)).unwrap_err();
+                assert!(mistake.starts_with(&format!("word {at} ")), "{kernel}: {mistake}");
+            }
+            assert!(Pattern.check_against_oracle(&p, 3, &bytes(&words[1..])).is_err());
+        }
+    }
+}
+
+#[test]
+fn a_scatter_accepts_any_writer_but_needs_one() {
+    let p = case("scatter", 5, 0);
+    let spec = Spec::from_params(&p, 3).unwrap();
+    let mut words = computed(&spec);
+    words[4] = word64(3, 2 * 3);
+    assert_eq!(Pattern.check_against_oracle(&p, 3, &bytes(&words)), Ok(()));
+    words[4] = word64(3, 2 * 3 + 1);
+    assert!(Pattern.check_against_oracle(&p, 3, &bytes(&words)).is_err(), "that is the writer of word 0");
+    words[4] = POISON;
+    assert!(Pattern.check_against_oracle(&p, 3, &bytes(&words)).is_err(), "nobody wrote it");
+}
+
+#[test]
+fn bytes_are_spatters() {
+    let work = |kernel| Pattern.work(&case(kernel, 10, 8)).unwrap();
+    assert_eq!(KERNELS.map(|k| work(k).effective_bytes), [240, 240, 480, 240, 240]);
+    assert_eq!(KERNELS.map(|k| work(k).elements), [30; 5]);
+    let gather = work("gather");
+    assert_eq!(gather.passes[0].accesses[0].footprint, 8 * (9 + 8 * 9 + 1));
+    assert_eq!(gather.footprint, 8 * (9 + 8 * 9 + 1) + 8 * 3 + 4 * 3);
+}
+
+#[test]
+fn read_only_has_no_dense_side() {
+    let p = case("gather", 10, 8).with("method", text("read-only"));
+    assert_eq!(Pattern.work(&p).unwrap().passes[0].accesses.len(), 1);
+}
+
+#[test]
+fn annotations_say_what_the_pattern_is() {
+    let p = Params::default()
+        .with("source", text("app"))
+        .with("source.app.name", text("LULESH-S1"))
+        .with("count", Value::Int(7));
+    let wanted = vec![
+        ("class", text("stride-24")),
+        ("pattern-length", Value::Int(16)),
+        ("pattern-delta", Value::Int(8)),
+        ("pattern-count", Value::Int(7)),
+    ];
+    assert_eq!(Pattern.annotations(&p), wanted);
+    assert_eq!(Pattern.annotations(&Params::default()), vec![]);
+}

@@ -1,0 +1,211 @@
+//! What a stream case computes: its parameters, typed, and its data.
+
+use crate::patterns::mix::word64;
+use crate::plan::Params;
+use crate::primitives::{Refusal, reader};
+
+/// Most elements whose sum is exact in any order: values are below 2^20 and a f64
+/// holds integers up to 2^53.
+pub const MAX_SUMMED: u64 = 1 << 33;
+
+/// The factor q of scale and triad.
+pub const Q: f64 = 3.0;
+
+/// What `write` stores.
+pub const WRITTEN: f64 = 7.0;
+
+/// STREAM's kernels (McCalpin) and a read and a write alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernel {
+    /// Σ a[i]
+    Read,
+    /// a[i] = 7
+    Write,
+    /// c[i] = a[i]
+    Copy,
+    /// b[i] = q·c[i]
+    Scale,
+    /// c[i] = a[i] + b[i]
+    Add,
+    /// a[i] = b[i] + q·c[i]
+    Triad,
+}
+
+/// How results are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Ordinary stores.
+    Direct,
+    /// Non-temporal stores, which do not read the line first.
+    Streaming,
+}
+
+/// One of the three arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Array {
+    A,
+    B,
+    C,
+}
+
+impl Kernel {
+    pub(super) const NAMES: [(&'static str, Kernel); 6] = [
+        ("read", Kernel::Read),
+        ("write", Kernel::Write),
+        ("copy", Kernel::Copy),
+        ("scale", Kernel::Scale),
+        ("add", Kernel::Add),
+        ("triad", Kernel::Triad),
+    ];
+
+    /// Arrays that it reads, in the order of its formula.
+    pub fn sources(self) -> &'static [Array] {
+        match self {
+            Kernel::Read | Kernel::Copy => &[Array::A],
+            Kernel::Write => &[],
+            Kernel::Scale => &[Array::C],
+            Kernel::Add => &[Array::A, Array::B],
+            Kernel::Triad => &[Array::B, Array::C],
+        }
+    }
+
+    /// The array that it writes.
+    pub fn destination(self) -> Option<Array> {
+        match self {
+            Kernel::Read => None,
+            Kernel::Write | Kernel::Triad => Some(Array::A),
+            Kernel::Scale => Some(Array::B),
+            Kernel::Copy | Kernel::Add => Some(Array::C),
+        }
+    }
+
+    /// Element `i` of the destination; for `read`, element `i` of the sum. Exact.
+    #[inline(always)]
+    pub fn element(self, seed: u64, i: u64) -> f64 {
+        match self {
+            Kernel::Read | Kernel::Copy => input(seed, Array::A, i),
+            Kernel::Write => WRITTEN,
+            Kernel::Scale => Q * input(seed, Array::C, i),
+            Kernel::Add => input(seed, Array::A, i) + input(seed, Array::B, i),
+            Kernel::Triad => input(seed, Array::B, i) + Q * input(seed, Array::C, i),
+        }
+    }
+}
+
+impl Array {
+    /// The array's letter.
+    pub fn name(self) -> &'static str {
+        match self {
+            Array::A => "a",
+            Array::B => "b",
+            Array::C => "c",
+        }
+    }
+
+    /// The seed of its elements: seed, seed + 1 and seed + 2.
+    #[inline(always)]
+    pub fn seed(self, seed: u64) -> u64 {
+        seed.wrapping_add(self as u64)
+    }
+}
+
+/// Element `i` of an array that is read: an integer below 2^20.
+#[inline(always)]
+pub fn input(seed: u64, array: Array, i: u64) -> f64 {
+    (word64(array.seed(seed), i) >> 44) as f64
+}
+
+/// A stream case, typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spec {
+    pub kernel: Kernel,
+    pub method: Method,
+    /// f64 elements of each array, at least 1.
+    pub elements: u64,
+    pub seed: u64,
+}
+
+impl Spec {
+    /// Reads and checks a case's parameters.
+    pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        let methods = [("direct", Method::Direct), ("streaming", Method::Streaming)];
+        let spec = Spec {
+            kernel: reader::word(params, "kernel", &Kernel::NAMES)?,
+            method: reader::word_or(params, "method", &methods, Method::Direct)?,
+            elements: reader::positive(params, "elements")?,
+            seed,
+        };
+        reader::bytes("elements", &[spec.elements, 8])?;
+        if spec.kernel == Kernel::Read && spec.elements > MAX_SUMMED {
+            return Err(Refusal::invalid("elements", "beyond 2^33 elements a sum in f64 is not exact"));
+        }
+        if spec.method == Method::Streaming {
+            spec.check_streaming(params)?;
+        }
+        Ok(spec)
+    }
+
+    fn check_streaming(&self, params: &Params) -> Result<(), Refusal> {
+        let reason = if reader::on_cuda(params) {
+            "non-temporal stores are a method of CPUs"
+        } else if self.kernel == Kernel::Read {
+            "read stores nothing"
+        } else {
+            return Ok(());
+        };
+        Err(Refusal::NotApplicable(reason.to_owned()))
+    }
+
+    /// Arrays that the case needs: those it reads and the one it writes.
+    pub fn arrays(&self) -> impl Iterator<Item = Array> {
+        self.kernel.sources().iter().copied().chain(self.kernel.destination())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Value;
+
+    fn params(kernel: &str, elements: u64) -> Params {
+        Params::default().with("kernel", Value::Text(kernel.into())).with("elements", Value::Int(elements))
+    }
+
+    fn refusal(params: &Params) -> String {
+        Spec::from_params(params, 1).expect_err("refused").to_string()
+    }
+
+    #[test]
+    fn kernels_and_arrays() {
+        let arrays = |kernel: &str| {
+            let spec = Spec::from_params(&params(kernel, 4), 1).unwrap();
+            spec.arrays().map(Array::name).collect::<String>()
+        };
+        assert_eq!(Kernel::NAMES.map(|(name, _)| arrays(name)), ["a", "a", "ac", "cb", "abc", "bca"]);
+    }
+
+    #[test]
+    fn what_does_not_exist_is_not_applicable() {
+        let streaming = |kernel| params(kernel, 4).with("method", Value::Text("streaming".into()));
+        assert!(Spec::from_params(&streaming("copy"), 1).is_ok());
+        assert!(refusal(&streaming("read")).starts_with("n/a"));
+        let cuda = streaming("copy").with("backend", Value::Text("cuda".into()));
+        assert!(refusal(&cuda).starts_with("n/a"));
+    }
+
+    #[test]
+    fn sizes_are_limited() {
+        assert!(refusal(&params("copy", 0)).starts_with("elements"));
+        assert!(refusal(&params("copy", (1 << 45) + 1)).starts_with("elements"));
+        assert!(Spec::from_params(&params("copy", MAX_SUMMED + 1), 1).is_ok());
+        assert!(refusal(&params("read", MAX_SUMMED + 1)).starts_with("elements"));
+    }
+
+    #[test]
+    fn inputs_are_integers_below_2_to_the_20() {
+        for i in 0..1000 {
+            let v = input(3, Array::B, i);
+            assert!((0.0..1_048_576.0).contains(&v) && v.fract() == 0.0);
+        }
+    }
+}
