@@ -131,7 +131,12 @@ pub const GLOBAL: &[Command] = &[
         name: "back",
         help: "back to the recipes; a run goes on",
     },
-    Command { bindings: &[(char('?'), Action::Help)], hinted: 1, name: "help", help: "show or hide this help" },
+    Command {
+        bindings: &[(char('?'), Action::Help)],
+        hinted: 1,
+        name: "help",
+        help: "show or hide this help",
+    },
     Command {
         bindings: &[(char('q'), Action::Quit), (control('c'), Action::Quit)],
         hinted: 1,

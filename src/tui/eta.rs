@@ -43,8 +43,7 @@ impl Eta {
         let left: Duration = (ledger.records().iter().enumerate())
             .map(|(at, record)| {
                 let own = self.seen.get(&at).and_then(|s| mean(std::iter::once(s)));
-                let each =
-                    own.or_else(|| backends.get(record.case.backend()).copied()).unwrap_or(overall);
+                let each = own.or_else(|| backends.get(record.case.backend()).copied()).unwrap_or(overall);
                 each * rounds_left(ledger.plan(), record)
             })
             .sum();

@@ -38,14 +38,12 @@ pub struct Recipes {
     /// What each recipe resolved to, once somebody looked at it.
     plans: Vec<Option<Result<Plan, String>>>,
     selected: usize,
-    /// First line of the recipe's text in the preview.
-    pub scroll: usize,
 }
 
 impl Recipes {
     pub fn new(entries: Vec<RecipeEntry>) -> Recipes {
         let plans = entries.iter().map(|_| None).collect();
-        Recipes { entries, plans, selected: 0, scroll: 0 }
+        Recipes { entries, plans, selected: 0 }
     }
 
     pub fn entries(&self) -> &[RecipeEntry] {
@@ -59,7 +57,6 @@ impl Recipes {
 
     pub fn select(&mut self, index: usize) {
         self.selected = index.min(self.entries.len().saturating_sub(1));
-        self.scroll = 0;
     }
 
     /// Moves the selection, stopping at the ends.

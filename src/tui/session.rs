@@ -10,6 +10,9 @@ use crate::report::series::{ChartData, series};
 use crate::run::runner::Message;
 use crate::run::{Ledger, Status};
 
+/// No case needs more lines than this in the samples panel.
+const SAMPLES_LINES: usize = 200;
+
 /// How far a run got.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -179,6 +182,11 @@ impl Session {
         if let Some(current) = self.current {
             self.select(current.case);
         }
+    }
+
+    /// Scrolls the samples panel.
+    pub fn scroll_samples(&mut self, by: isize) {
+        self.samples_scroll = self.samples_scroll.saturating_add_signed(by).min(SAMPLES_LINES);
     }
 
     /// Adds a line to the log.

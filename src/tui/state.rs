@@ -21,7 +21,9 @@ pub enum Leaving {
     /// A run is active; a second `q` confirms.
     Asked,
     /// The run was asked to stop; we leave when its folder is complete, or then.
-    Waiting { until: Duration },
+    Waiting {
+        until: Duration,
+    },
     /// The loop ends.
     Now,
 }

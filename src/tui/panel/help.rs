@@ -43,7 +43,8 @@ pub fn text(columns: usize, theme: Theme) -> Vec<Line<'static>> {
 
 fn legend(theme: Theme) -> Vec<Line<'static>> {
     let marks = super::cases::MARKS.iter();
-    let words: Vec<String> = marks.map(|(utf8, ascii, word)| format!("{} {word}", theme.symbol(utf8, ascii))).collect();
+    let words: Vec<String> =
+        marks.map(|(utf8, ascii, word)| format!("{} {word}", theme.symbol(utf8, ascii))).collect();
     vec![Line::styled("Cases", theme.title()), Line::raw(format!("  {}", words.join("  ")))]
 }
 

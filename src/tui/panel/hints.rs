@@ -26,7 +26,10 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
 
 fn hint(command: &Command, theme: Theme) -> Vec<Span<'static>> {
     let keys = command.keys(command.hinted, theme);
-    vec![Span::styled(format!(" {keys}"), theme.key()), Span::styled(format!(" {} ", command.name), theme.dim())]
+    vec![
+        Span::styled(format!(" {keys}"), theme.key()),
+        Span::styled(format!(" {} ", command.name), theme.dim()),
+    ]
 }
 
 fn columns(hints: &[Vec<Span>]) -> usize {

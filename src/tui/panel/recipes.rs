@@ -36,7 +36,8 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     if rows.is_empty() {
         buffer.set_stringn(area.x, area.y, "  no recipes", usize::from(area.width), theme.dim());
     }
-    let selected = rows.iter().position(|r| matches!(r, Row::Entry(i) if Some(*i) == state.recipes.selected()));
+    let selected =
+        rows.iter().position(|r| matches!(r, Row::Entry(i) if Some(*i) == state.recipes.selected()));
     let first = first_row(selected.unwrap_or(0), rows.len(), usize::from(area.height));
     for (y, row) in (area.top()..area.bottom()).zip(rows.iter().skip(first)) {
         match row {
