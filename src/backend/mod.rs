@@ -1,6 +1,8 @@
 //! What a backend offers to the engine. Buffers, pools and streams belong to each
 //! backend; across backends there is only [`Prepared`].
 
+pub mod cuda;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

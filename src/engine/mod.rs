@@ -1,3 +1,13 @@
 //! The engine: a process of its own that runs a plan and tells what happens.
+//!
+//! It is separate so that a CUDA fault or an exhausted memory ends a child and not the
+//! screen, so that drawing cannot disturb the measured process, and so that the same
+//! stream of events is the log, the file and the wire to a remote machine.
 
+pub mod client;
+pub mod environment;
+pub mod executors;
 pub mod protocol;
+mod sampler;
+pub mod server;
+pub mod verify;

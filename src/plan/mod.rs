@@ -1,16 +1,26 @@
 //! What a recipe means: experiments, axes and the cases they multiply to. Pure.
 
+mod catalog;
+mod chart;
+mod identity;
+mod overrides;
+mod resolve;
 mod value;
 
 use serde::{Deserialize, Serialize};
 
+pub use identity::case_id;
+pub use overrides::Overrides;
+pub use resolve::{resolve, slug};
 pub use value::{Params, Value};
 
 /// One measurement with every parameter fixed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// Twelve hexadecimal digits: the hash of everything below that decides what is
-    /// computed (primitive, parameters, seed), and of nothing else.
+    /// computed (primitive, parameters, seed), and of nothing else ([`case_id`]). Unique
+    /// in a plan: where a later experiment repeats a case, `-` and the experiment's
+    /// number, counted from 1, follow.
     pub id: String,
     /// Index into [`Plan::experiments`].
     pub experiment: usize,
@@ -152,4 +162,29 @@ pub struct Plan {
     pub experiments: Vec<Experiment>,
     /// Their cases, experiment by experiment.
     pub cases: Vec<Case>,
+}
+
+impl Experiment {
+    /// What tells this case from the experiment's others: `cpu · passes 4`.
+    pub fn label(&self, case: &Case) -> String {
+        let words: Vec<String> = self.axes.iter().filter_map(|axis| axis.label(case)).collect();
+        if words.is_empty() {
+            format!("{} · {}", case.backend(), case.primitive)
+        } else {
+            words.join(" · ")
+        }
+    }
+}
+
+impl Axis {
+    /// `passes 4`, `tuple 8 B`, `cpu`: a name stands alone, a number with the axis's name.
+    fn label(&self, case: &Case) -> Option<String> {
+        let value = case.params.get(&self.key)?;
+        Some(match value {
+            Value::Text(name) => name.clone(),
+            Value::Int(bytes) if self.bytes => format!("{} {}", self.name, crate::units::label_bytes(*bytes)),
+            Value::Int(count) => format!("{} {}", self.name, crate::units::label_count(*count)),
+            other => format!("{} {other}", self.name),
+        })
+    }
 }

@@ -1,6 +1,7 @@
 //! The primitives: their definitions, parameters and accesses (pure), and beside
 //! them their implementations, which the engine alone imports.
 
+pub mod cuda;
 pub mod gather_scatter;
 mod oracle;
 pub mod pattern;

@@ -2,6 +2,7 @@
 
 use super::unit;
 use crate::plan::{Axis, Experiment, Value};
+use crate::units::label_count;
 
 /// Longest list of indices that is written out whole.
 const LONGEST_LIST: usize = 24;
@@ -11,7 +12,7 @@ const LONGEST_LIST: usize = 24;
 pub fn value(value: &Value, bytes: bool) -> String {
     match value {
         Value::Int(v) if bytes => unit::bytes(*v),
-        Value::Int(v) => unit::count(*v),
+        Value::Int(v) => label_count(*v),
         Value::Float(v) => unit::number(*v),
         Value::Text(v) => v.clone(),
         Value::Indices(_) => list(&value.to_string()),

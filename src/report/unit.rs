@@ -1,5 +1,7 @@
 //! How a number reads on an axis or in a label.
 
+use crate::units::{label_bytes, label_count};
+
 /// What a number on an axis counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -19,9 +21,6 @@ pub enum Unit {
     Percent,
 }
 
-const BINARY: [(&str, u64); 4] = [("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)];
-const DECIMAL: [(&str, u64); 4] =
-    [("T", 1_000_000_000_000), ("G", 1_000_000_000), ("M", 1_000_000), ("k", 1_000)];
 const TIME: [(&str, f64); 4] = [("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)];
 const RATE: [(&str, f64); 5] = [("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0)];
 
@@ -36,7 +35,7 @@ impl Unit {
     pub fn format_like(self, value: f64, reference: f64) -> String {
         match self {
             Unit::Number | Unit::GigabytesPerSecond => number(value),
-            Unit::Count => whole(value).map_or_else(|| number(value), count),
+            Unit::Count => whole(value).map_or_else(|| number(value), label_count),
             Unit::Bytes => whole(value).map_or_else(|| format!("{} B", number(value)), bytes),
             Unit::Seconds => prefixed(value, reference, &TIME),
             Unit::ElementsPerSecond => prefixed(value, reference, &RATE),
@@ -45,29 +44,12 @@ impl Unit {
     }
 }
 
-/// A count as recipes write it: `1Ki`, `16Mi`, `50M`; otherwise all its digits.
-pub fn count(value: u64) -> String {
-    prefix_of(value).map_or_else(|| value.to_string(), |(word, scale)| format!("{}{word}", value / scale))
-}
-
-/// A size: `8 B`, `2 GiB`, `2 GB`; otherwise all its digits.
+/// A size with a space before its unit: `8 B`, `2 GiB`, `2 GB`.
 pub fn bytes(value: u64) -> String {
-    prefix_of(value)
-        .map_or_else(|| format!("{value} B"), |(word, scale)| format!("{} {word}B", value / scale))
-}
-
-/// The largest binary prefix that divides the value, or else a decimal one where the
-/// value is long enough to need it.
-fn prefix_of(value: u64) -> Option<(&'static str, u64)> {
-    let divides = |&(_, scale): &(&str, u64)| value >= scale && value.is_multiple_of(scale);
-    let decimal = || (value >= 10_000).then(|| DECIMAL.into_iter().find(divides)).flatten();
-    let binary = BINARY.into_iter().find(divides);
-    match (binary, decimal()) {
-        // 2,000,000,000 is also 1,953,125 Ki: the shorter number is the one meant.
-        (Some((_, b)), Some((word, d))) if value / d < value / b => Some((word, d)),
-        (Some(found), _) => Some(found),
-        (None, found) => found,
-    }
+    let label = label_bytes(value);
+    let digits = label.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = label.split_at(digits);
+    format!("{number} {unit}")
 }
 
 fn whole(value: f64) -> Option<u64> {
@@ -117,11 +99,10 @@ mod tests {
 
     #[test]
     fn counts_and_sizes_read_as_recipes_write_them() {
-        let counts = [1, 512, 1000, 1024, 3072, 4096, 16 << 20, 1 << 30, 50_000_000, 250_000_000];
-        let texts = ["1", "512", "1000", "1Ki", "3Ki", "4Ki", "16Mi", "1Gi", "50M", "250M"];
-        assert_eq!(counts.map(count), texts);
+        let counts = [1.0, 512.0, 1000.0, 1024.0, 16_777_216.0, 5e7].map(|v| Unit::Count.format(v));
+        assert_eq!(counts, ["1", "512", "1k", "1Ki", "16Mi", "50M"]);
         let sizes = [8, 1000, 2048, 128 << 20, 2 << 30, 2_000_000_000, 12345];
-        assert_eq!(sizes.map(bytes), ["8 B", "1000 B", "2 KiB", "128 MiB", "2 GiB", "2 GB", "12345 B"]);
+        assert_eq!(sizes.map(bytes), ["8 B", "1 kB", "2 KiB", "128 MiB", "2 GiB", "2 GB", "12345 B"]);
     }
 
     #[test]

@@ -1,8 +1,13 @@
-//! The run folder and the records it holds.
+//! Runs: the folder on disk, the records derived from its events, and what drives a
+//! plan through an engine.
 
+pub mod clock;
+mod drive;
+pub mod folder;
 mod ledger;
 mod record;
 pub mod runner;
 
+pub use drive::EngineRunner;
 pub use ledger::Ledger;
 pub use record::{Record, Status};

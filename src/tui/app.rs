@@ -16,7 +16,7 @@ use super::recipes::RecipeEntry;
 use super::state::{Leaving, State};
 use super::theme::Theme;
 use super::update::{Effect, Input, update, wanted};
-use super::view::view;
+use super::view::{settle, view};
 use crate::plan::Plan;
 use crate::run::runner::{Message, Runner, Running};
 
@@ -104,9 +104,12 @@ impl App {
         if let Some(session) = &mut self.state.session {
             session.refresh();
         }
-        let (state, theme) = (&self.state, self.theme);
+        let (state, theme) = (&mut self.state, self.theme);
         terminal
-            .draw(|frame| view(state, theme, frame.area(), frame.buffer_mut()))
+            .draw(|frame| {
+                settle(state, theme, frame.area());
+                view(state, theme, frame.area(), frame.buffer_mut());
+            })
             .context("drawing on the terminal")?;
         self.pacer.drawn(now);
         Ok(())

@@ -58,14 +58,6 @@ impl Log {
         self.back
     }
 
-    pub fn len(&self) -> usize {
-        self.lines.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
-    }
-
     /// The lines that a window of `height` shows. Scrolled to the top, the window is
     /// still full.
     pub fn window(&self, height: usize) -> impl Iterator<Item = &Line> {
@@ -106,6 +98,6 @@ mod tests {
         for n in 0..KEPT + 3 {
             log.push(Duration::ZERO, Level::Info, &format!("{n}\n"));
         }
-        assert_eq!((log.len(), shown(&log, 1)), (KEPT, vec!["5002"]));
+        assert_eq!((log.lines.len(), shown(&log, 1)), (KEPT, vec!["5002"]));
     }
 }

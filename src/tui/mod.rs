@@ -8,6 +8,7 @@
 mod app;
 mod command;
 mod eta;
+mod layout;
 mod log;
 mod pacer;
 mod panel;

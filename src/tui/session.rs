@@ -10,9 +10,6 @@ use crate::report::series::{ChartData, series};
 use crate::run::runner::Message;
 use crate::run::{Ledger, Status};
 
-/// No case needs more lines than this in the samples panel.
-const SAMPLES_LINES: usize = 200;
-
 /// How far a run got.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -149,6 +146,11 @@ impl Session {
         self.ledger.records().get(self.selected).map_or(0, |r| r.case.experiment)
     }
 
+    /// Whether this case is the selected one.
+    pub fn is_selected(&self, case: usize) -> bool {
+        self.selected == case
+    }
+
     /// Selects a case, and with it the experiment on the chart.
     pub fn select(&mut self, case: usize) {
         let before = self.experiment();
@@ -184,9 +186,9 @@ impl Session {
         }
     }
 
-    /// Scrolls the samples panel.
+    /// Scrolls the samples panel; drawing it stops at its end.
     pub fn scroll_samples(&mut self, by: isize) {
-        self.samples_scroll = self.samples_scroll.saturating_add_signed(by).min(SAMPLES_LINES);
+        self.samples_scroll = self.samples_scroll.saturating_add_signed(by);
     }
 
     /// Adds a line to the log.

@@ -152,7 +152,7 @@ fn back(state: &mut State) {
 /// Moves in whatever has the focus; the extremes go to the ends.
 fn step(state: &mut State, by: isize) {
     if let Some(Overlay::Help { scroll }) = &mut state.overlay {
-        *scroll = scroll.saturating_add_signed(by).min(super::panel::help::LONGEST);
+        *scroll = scroll.saturating_add_signed(by);
         return;
     }
     if state.focus == Focus::Recipes {

@@ -15,9 +15,9 @@ pub const MAX_PASSES: u64 = 4096;
 /// Which side of the move is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
-    /// R_out[i] = R_in[L[i]]
+    /// `R_out[i] = R_in[L[i]]`
     Gather,
-    /// R_out[L[i]] = R_in[i]
+    /// `R_out[L[i]] = R_in[i]`
     Scatter,
 }
 
@@ -50,7 +50,7 @@ impl Method {
 /// The distribution of L.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Locations {
-    /// L[i] = i
+    /// `L[i] = i`
     Sequential,
     /// A pseudo-random permutation.
     Random,
@@ -74,7 +74,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// L[i] where it has a closed form; `i` below the number of tuples.
+    /// `L[i]` where it has a closed form; `i` below the number of tuples.
     #[inline(always)]
     pub fn location(&self, i: u64) -> Option<u64> {
         match self {
@@ -85,7 +85,7 @@ impl Source {
         }
     }
 
-    /// The i with L[i] = `j`, where L is a permutation with a closed form.
+    /// The i with `L[i] = j`, where L is a permutation with a closed form.
     #[inline(always)]
     pub fn inverse(&self, j: u64) -> Option<u64> {
         match self {

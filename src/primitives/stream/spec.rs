@@ -17,17 +17,17 @@ pub const WRITTEN: f64 = 7.0;
 /// STREAM's kernels (McCalpin) and a read and a write alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
-    /// Σ a[i]
+    /// `Σ a[i]`
     Read,
-    /// a[i] = 7
+    /// `a[i] = 7`
     Write,
-    /// c[i] = a[i]
+    /// `c[i] = a[i]`
     Copy,
-    /// b[i] = q·c[i]
+    /// `b[i] = q·c[i]`
     Scale,
-    /// c[i] = a[i] + b[i]
+    /// `c[i] = a[i] + b[i]`
     Add,
-    /// a[i] = b[i] + q·c[i]
+    /// `a[i] = b[i] + q·c[i]`
     Triad,
 }
 

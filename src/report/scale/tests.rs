@@ -36,7 +36,7 @@ fn crowded_marks_give_way_to_round_numbers() {
 fn decades_are_recognised() {
     let axis = AxisScale::swept(&[1.0, 10.0, 100.0, 1000.0], Scale::Log, Unit::Count);
     assert_eq!(axis.spacing, Spacing::Log10);
-    assert_eq!(labels(&axis, 4), ["1", "10", "100", "1000"]);
+    assert_eq!(labels(&axis, 4), ["1", "10", "100", "1k"]);
 }
 
 #[test]

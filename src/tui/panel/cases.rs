@@ -85,7 +85,7 @@ fn case(session: &Session, index: usize, focused: bool, theme: Theme, area: Rect
     let selected = session.selected == index;
     let marker = if selected { ">" } else { " " };
     let room = usize::from(area.width).saturating_sub(4);
-    let text = words::apart(&session.name(index), &outcome(session, record), room, theme);
+    let text = outcome(session, record, &session.name(index), room, theme);
     buffer.set_stringn(area.x, area.y, marker, usize::from(area.width), Style::default());
     buffer.set_stringn(area.x + 1, area.y, mark, usize::from(area.width).saturating_sub(1), style);
     let text_style =
@@ -110,13 +110,15 @@ pub fn mark(record: &Record, running: bool, theme: Theme) -> (&'static str, Styl
     (theme.symbol(utf8, ascii), style)
 }
 
-/// The value on the chart's y axis, or why there is none.
-fn outcome(session: &Session, record: &Record) -> String {
+/// The case and its value on the chart's y axis, or why there is none.
+fn outcome(session: &Session, record: &Record, name: &str, room: usize, theme: Theme) -> String {
     let experiment = session.ledger.plan().experiments.get(record.case.experiment);
     let quantity = experiment.map_or(Quantity::Time, |e| e.chart.y);
-    match &record.status {
+    let reason = match &record.status {
         Status::NotApplicable(reason) => format!("n/a: {reason}"),
         Status::Failed(error) => error.clone(),
-        _ => words::quantity(record, quantity).unwrap_or_default(),
-    }
+        _ => return words::apart(name, &words::quantity(record, quantity).unwrap_or_default(), room, theme),
+    };
+    let left = room.saturating_sub(words::width(name) + 2).max(room / 2);
+    words::apart(name, &words::fit(&reason, left, theme), room, theme)
 }

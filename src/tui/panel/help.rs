@@ -24,9 +24,6 @@ pub const COMMANDS: &[Command] = &[
     Command { bindings: &[(control('c'), Action::Quit)], hinted: 1, name: "quit", help: "quit" },
 ];
 
-/// No help is longer than this, in lines.
-pub const LONGEST: usize = 400;
-
 /// Keys have this many columns.
 const KEYS: usize = 14;
 
@@ -59,16 +56,17 @@ fn entry(command: &Command, columns: usize, theme: Theme) -> Vec<Line<'static>> 
     .collect()
 }
 
-/// Draws the help over `screen`, from line `scroll` as far as there are lines.
-pub fn draw(scroll: usize, theme: Theme, screen: Rect, buffer: &mut Buffer) {
-    let width = screen.width.min(84);
-    let height = screen.height;
-    let area = Rect { x: screen.x + (screen.width - width) / 2, width, height, ..screen };
+/// The furthest that the help can be scrolled in `area`.
+pub fn last_scroll(theme: Theme, area: Rect) -> usize {
+    let inner = Block::bordered().inner(area);
+    text(usize::from(inner.width), theme).len().saturating_sub(usize::from(inner.height))
+}
+
+/// Draws the help over `area`, from line `scroll`.
+pub fn draw(scroll: usize, theme: Theme, area: Rect, buffer: &mut Buffer) {
     Clear.render(area, buffer);
     let block = Block::bordered().border_set(theme.border()).title(" Help ").border_style(theme.dim());
     let inner = block.inner(area);
     block.render(area, buffer);
-    let text = text(usize::from(inner.width), theme);
-    let scroll = scroll.min(text.len().saturating_sub(usize::from(inner.height)));
-    super::lines(text.into_iter().skip(scroll), inner, buffer);
+    super::lines(text(usize::from(inner.width), theme).into_iter().skip(scroll), inner, buffer);
 }

@@ -6,12 +6,13 @@ use ratatui::text::{Line, Span};
 
 use super::{Focus, heading};
 use crate::backend::Verdict;
+use crate::engine::protocol::Stage;
 use crate::measure::Statistics;
 use crate::plan::Quantity;
 use crate::report::names;
 use crate::run::{Record, Status};
 use crate::tui::command::{self, Command};
-use crate::tui::session::Session;
+use crate::tui::session::{Current, Session};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
@@ -26,8 +27,14 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let area = heading(&title, state.focus == Focus::Samples, theme, area, buffer);
     let Some(record) = session.ledger.records().get(at) else { return };
     let lines = lines(session, record, usize::from(area.width), theme);
-    let first = session.samples_scroll.min(lines.len().saturating_sub(usize::from(area.height)));
-    super::lines(lines.into_iter().skip(first), area, buffer);
+    super::lines(lines.into_iter().skip(session.samples_scroll), area, buffer);
+}
+
+/// The furthest that the panel can be scrolled in `area`.
+pub fn last_scroll(session: &Session, theme: Theme, area: Rect) -> usize {
+    let Some(record) = session.ledger.records().get(session.selected) else { return 0 };
+    let rows = usize::from(area.height).saturating_sub(1);
+    lines(session, record, usize::from(area.width), theme).len().saturating_sub(rows)
 }
 
 /// Facts: a name and a value.
@@ -35,6 +42,9 @@ type Fact = (&'static str, String);
 
 fn lines(session: &Session, record: &Record, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let mut lines = status(record, columns, theme);
+    lines.extend(
+        session.current.filter(|c| session.is_selected(c.case)).map(|c| doing(session, record, c, theme)),
+    );
     let statistics = record.statistics.as_ref();
     lines.extend(flow(statistics.map(rates(record)).unwrap_or_default(), columns, theme));
     lines.extend(flow(statistics.map(times).unwrap_or_default(), columns, theme));
@@ -56,11 +66,23 @@ fn status(record: &Record, columns: usize, theme: Theme) -> Vec<Line<'static>> {
         (_, Some(Verdict::Certified { checked })) => {
             (format!("certified, {} elements checked", units::fmt_count(*checked)), theme.good())
         }
-        (Status::Pending, _) => ("pending".to_owned(), theme.dim()),
+        (Status::Pending, _) => ("no result yet".to_owned(), theme.dim()),
         _ => ("not certified yet".to_owned(), theme.warning()),
     };
     let rows = words::wrap(&text, columns.saturating_sub(2)).into_iter();
     rows.map(|row| Line::styled(format!(" {row}"), style)).collect()
+}
+
+/// What the engine is doing with the case.
+fn doing(session: &Session, record: &Record, current: Current, theme: Theme) -> Line<'static> {
+    let stage = match current.stage {
+        Stage::Generate => "generating inputs",
+        Stage::WarmUp => "warming up",
+        Stage::Sample => "timing samples",
+        Stage::Certify => "certifying",
+    };
+    let wanted = crate::tui::eta::rounds_wanted(session.ledger.plan(), record);
+    Line::styled(format!(" round {} of {wanted}: {stage}", current.round + 1), theme.focus())
 }
 
 fn times(s: &Statistics) -> Vec<Fact> {

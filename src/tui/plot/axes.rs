@@ -9,8 +9,8 @@ use crate::plan::Scale;
 use crate::report::scale::AxisScale;
 use crate::tui::words;
 
-/// Rows that a label of the y axis has to itself.
-const ROWS_PER_LABEL: u16 = 3;
+/// Rows for each label of the y axis, so that there is an empty one between two.
+const ROWS_PER_LABEL: u16 = 2;
 /// Most labels of the x axis.
 const MOST_LABELS: usize = 24;
 

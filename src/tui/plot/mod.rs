@@ -15,6 +15,7 @@ use ratatui::style::Style;
 use super::theme::Theme;
 use super::words;
 use crate::plan::Scale;
+use crate::report::scale::Spacing;
 use crate::report::series::{ChartData, Line, Measured, Panel};
 use dots::Dots;
 use frame::Frame;
@@ -58,7 +59,9 @@ impl Plot<'_> {
     /// The title of the y axis and the legend; returns the area under them.
     fn above(&self, panel: &Panel, area: Rect, buffer: &mut Buffer) -> Rect {
         let columns = usize::from(area.width);
-        let title = words::fit(&self.data.y.title(), columns, self.theme);
+        let log = !self.data.is_empty() && self.data.y_scale().spacing == Spacing::Log10;
+        let title = format!("{}{}", self.data.y.title(), if log { ", log" } else { "" });
+        let title = words::fit(&title, columns, self.theme);
         buffer.set_string(area.x, area.y, title, self.theme.dim());
         let entries = self.legend(panel);
         let most = if area.height >= 16 { 3 } else { 1 };
@@ -129,7 +132,7 @@ impl Plot<'_> {
                 Some(point) => format!("{}: {} {}", x.name, point.x as usize + 1, point.label),
                 None => x.name.clone(),
             },
-            Scale::Log => format!("{} (log)", x.name),
+            Scale::Log => format!("{}, log", x.name),
             Scale::Linear => x.name.clone(),
         }
     }

@@ -1,0 +1,24 @@
+//! Puts the git revision into the binary, so that every record can name its code.
+
+use std::path::Path;
+use std::process::Command;
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    // A path that is missing (a linked work tree, a published crate) would run this
+    // script on every build.
+    for path in [".git/HEAD", ".git/index"] {
+        if Path::new(path).exists() {
+            println!("cargo:rerun-if-changed={path}");
+        }
+    }
+    let revision = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
+    let dirty = git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|s| !s.is_empty());
+    println!("cargo:rustc-env=SCATTERLAB_REVISION={revision}{}", if dirty { "-modified" } else { "" });
+}
+
+/// What a git command prints; `None` outside a checkout or without git.
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok().filter(|o| o.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}

@@ -1,0 +1,167 @@
+#!/usr/bin/env bash
+# Builds kernels/ptx/*.ptx from kernels/*.cu with a pinned nvcc. See kernels/README.md.
+set -euo pipefail
+export LC_ALL=C
+
+usage() {
+    cat <<'USAGE'
+Usage: kernels/build.sh [MODE] [NAME...]
+
+Builds the PTX of every kernels/*.cu, or of the named ones (`stream` for stream.cu).
+
+  (no mode)     write kernels/ptx/NAME.ptx
+  --check       build elsewhere and compare; status 1 and the names of stale files
+  --resources   registers, spills and shared memory of each kernel on ARCH (writes nothing)
+  --sass        machine code for ARCH on standard output (installs a disassembler at first use)
+
+Environment:
+  SCATTERLAB_NVCC_HOME  where the compiler is installed at first use, with pip
+                        (default: ${XDG_CACHE_HOME:-~/.cache}/scatterlab/nvcc-13.0.88)
+  ARCH                  real architecture of --resources and --sass (default: sm_90)
+  PYTHON                (default: python3)
+USAGE
+}
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+packages=(nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88
+    nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85)
+# Only for --sass; it does not touch what is committed.
+disassembler=(nvidia-cuda-cuobjdump==13.2.51 nvidia-cuda-nvdisasm==13.2.51)
+home=${SCATTERLAB_NVCC_HOME:-${XDG_CACHE_HOME:-$HOME/.cache}/scatterlab/nvcc-13.0.88}
+toolkit=$home/nvidia/cu13
+nvcc=$toolkit/bin/nvcc
+python=${PYTHON:-python3}
+# The oldest architecture that this nvcc compiles for; the driver makes machine code
+# for the device that is there.
+virtual_arch=compute_75
+real_arch=${ARCH:-sm_90}
+flags=(-std=c++17 -O3)
+
+die() {
+    echo "build.sh: $*" >&2
+    exit 1
+}
+
+# install FOLDER PACKAGE...: with pip, into a folder of its own that gets its name when
+# it is whole, so that an interrupted installation, or two at a time, leave no ruins.
+install() {
+    local folder=$1 fresh
+    shift
+    mkdir -p "$(dirname "$folder")"
+    fresh=$(mktemp -d "$folder.XXXXXX")
+    "$python" -m pip install --quiet --disable-pip-version-check --no-deps --target "$fresh" "$@" >&2 ||
+        { rm -rf "$fresh"; die "pip could not install $*"; }
+    chmod -R a+rX "$fresh"
+    [[ ! -e $folder ]] || mv -T "$folder" "$fresh.old"
+    mv -T "$fresh" "$folder" || die "could not put the installation at $folder"
+    rm -rf "$fresh.old"
+}
+
+install_nvcc() {
+    [[ -x $nvcc && -x $toolkit/nvvm/bin/cicc && -x $toolkit/bin/ptxas ]] && return
+    echo "build.sh: installing nvcc 13.0.88 into $home (300 MB, once)" >&2
+    install "$home" "${packages[@]}"
+    "$nvcc" --version >/dev/null || die "$nvcc does not run"
+}
+
+# compile_ptx NAME FILE: the lines that number the compiler's build are left out, for
+# they say nothing about the code.
+compile_ptx() {
+    (cd "$here" && "$nvcc" "${flags[@]}" -arch="$virtual_arch" -ptx "$1.cu" -o "$2.raw") &&
+        sed -e '/^\/\/ Compiler Build ID:/d' -e '/^\/\/ Based on NVVM/d' \
+            -e '/^\/\/ Cuda compilation tools/d' "$2.raw" >"$2.tmp" &&
+        rm "$2.raw" && mv "$2.tmp" "$2" && return
+    rm -f "$2.raw" "$2.tmp"
+    return 1
+}
+
+# Runs `$1 NAME` for all names, as many at once as there are processors.
+in_parallel() {
+    local task=$1 failed=0 pids=() limit
+    shift
+    limit=$(nproc 2>/dev/null || echo 2)
+    for name in "$@"; do
+        if ((${#pids[@]} >= limit)); then
+            wait "${pids[0]}" || failed=1
+            pids=("${pids[@]:1}")
+        fi
+        "$task" "$name" &
+        pids+=($!)
+    done
+    for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
+    return $failed
+}
+
+build_one() { compile_ptx "$1" "$out/$1.ptx"; }
+
+resources_one() {
+    (cd "$here" && "$nvcc" "${flags[@]}" -arch="$real_arch" -cubin -Xptxas -v "$1.cu" -o "$out/$1.cubin") \
+        >"$out/$1.log" 2>&1 || { cat "$out/$1.log" >&2; return 1; }
+}
+
+build() {
+    out=$here/ptx
+    mkdir -p "$out"
+    in_parallel build_one "${names[@]}" || die "a kernel does not compile"
+}
+
+check() {
+    out=$(mktemp -d)
+    trap 'rm -rf "$out"' EXIT
+    in_parallel build_one "${names[@]}" || die "a kernel does not compile"
+    local stale=0
+    for name in "${names[@]}"; do
+        cmp -s "$out/$name.ptx" "$here/ptx/$name.ptx" && continue
+        echo "build.sh: kernels/ptx/$name.ptx is not what kernels/$name.cu gives: run kernels/build.sh" >&2
+        stale=1
+    done
+    ((all)) && for file in "$here"/ptx/*.ptx; do
+        [[ -e $file && ! -e $here/$(basename "$file" .ptx).cu ]] || continue
+        echo "build.sh: kernels/ptx/$(basename "$file") has no source" >&2
+        stale=1
+    done
+    return $stale
+}
+
+resources() {
+    out=$(mktemp -d)
+    trap 'rm -rf "$out"' EXIT
+    in_parallel resources_one "${names[@]}" || die "a kernel does not compile"
+    for name in "${names[@]}"; do
+        echo "$name.cu on $real_arch:"
+        sed -nE -e "s/^ptxas info *: Compiling entry function '([^']*)'.*/  \1/p" \
+            -e 's/^ *([0-9]+ bytes stack frame.*)/    \1/p' \
+            -e 's/^ptxas info *: Used (.*)/    \1/p' "$out/$name.log"
+    done
+}
+
+sass() {
+    local tools=$home.disassembler
+    [[ -x $tools/nvidia/cu13/bin/nvdisasm ]] || install "$tools" "${disassembler[@]}"
+    out=$(mktemp -d)
+    trap 'rm -rf "$out"' EXIT
+    in_parallel resources_one "${names[@]}" || die "a kernel does not compile"
+    for name in "${names[@]}"; do
+        PATH=$tools/nvidia/cu13/bin:$PATH cuobjdump -sass "$out/$name.cubin"
+    done
+}
+
+mode=build all=0
+case ${1:-} in
+-h | --help) usage; exit ;;
+--check | --resources | --sass) mode=${1#--}; shift ;;
+-*) usage >&2; exit 2 ;;
+esac
+names=()
+for name in "$@"; do
+    name=$(basename "$name" .cu)
+    [[ -f $here/$name.cu ]] || die "there is no kernels/$name.cu"
+    names+=("$name")
+done
+if ((${#names[@]} == 0)); then
+    all=1
+    for file in "$here"/*.cu; do [[ -e $file ]] && names+=("$(basename "$file" .cu)"); done
+    ((${#names[@]})) || die "there are no kernels/*.cu"
+fi
+install_nvcc
+"$mode"

@@ -1,0 +1,275 @@
+// gather: R_out[i] = R_in[L[i]]; scatter: R_out[L[i]] = R_in[i] (he2007 §3.1), their
+// inputs and their certificates. Multi-pass and segmented methods are several launches:
+// each handles a range of i and, of it, the locations in a chunk (he2007 §3.4).
+#include "fill.cuh"
+
+#define BLOCK 256u
+
+struct alignas(16) Tuple32 {
+    uint4 low, high;
+};
+
+// ---- the timed kernels ----------------------------------------------------------------
+
+// Independent tuples that a thread has in flight: about 64 bytes of them.
+template <typename T> struct InFlight {
+    static const u32 tuples = sizeof(T) <= 8 ? 8 : 64 / sizeof(T);
+};
+
+// Handles i in [0, count) where location[i] - low < span. Gather reads `in` at the
+// location and writes `out` at i, scatter the other way round. 64-bit offsets; no
+// alignment beyond a tuple's own (32-byte tuples: 16 bytes). Blocks of BLOCK threads.
+template <typename T, typename I, bool SCATTER>
+LAB void move_tuples(T* __restrict__ out, const T* __restrict__ in, const I* __restrict__ location,
+                     u64 count, u64 low, u64 span) {
+    const u32 UNROLL = InFlight<T>::tuples;
+    const u64 tile_size = (u64)BLOCK * UNROLL;
+    const u64 tiles = count / tile_size;
+    for (u64 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const u64 first = tile * tile_size + threadIdx.x;
+        I at[UNROLL];
+        T tuple[UNROLL];
+#pragma unroll
+        for (u32 u = 0; u < UNROLL; ++u) at[u] = location[first + u * BLOCK];
+#pragma unroll
+        for (u32 u = 0; u < UNROLL; ++u) {
+            if ((u64)at[u] - low < span) tuple[u] = in[SCATTER ? first + u * BLOCK : (u64)at[u]];
+        }
+#pragma unroll
+        for (u32 u = 0; u < UNROLL; ++u) {
+            if ((u64)at[u] - low < span) out[SCATTER ? (u64)at[u] : first + u * BLOCK] = tuple[u];
+        }
+    }
+    for (u64 i = tiles * tile_size + thread_index(); i < count; i += thread_count()) {
+        const u64 at = location[i];
+        if (at - low < span) out[SCATTER ? at : i] = in[SCATTER ? i : at];
+    }
+}
+
+#define MOVE(name, T, I, SCATTER)                                                             \
+    extern "C" __global__ void __launch_bounds__(BLOCK)                                       \
+        name(T* __restrict__ out, const T* __restrict__ in, const I* __restrict__ location,   \
+             u64 count, u64 low, u64 span) {                                                  \
+        move_tuples<T, I, SCATTER>(out, in, location, count, low, span);                      \
+    }
+
+#define MOVES(z, T)                          \
+    MOVE(gather_t##z##_i4, T, u32, false)    \
+    MOVE(gather_t##z##_i8, T, u64, false)    \
+    MOVE(scatter_t##z##_i4, T, u32, true)    \
+    MOVE(scatter_t##z##_i8, T, u64, true)
+
+MOVES(4, u32)
+MOVES(8, u64)
+MOVES(16, uint4)
+MOVES(32, Tuple32)
+
+// ---- inputs ---------------------------------------------------------------------------
+
+// out[i] = word32(seed, i): the 4-byte tuples.
+extern "C" __global__ void fill_words32(u32* __restrict__ out, u64 key, u64 n) {
+    for (u64 i = thread_index(); i < n; i += thread_count()) out[i] = word32(key, (u32)i);
+}
+
+#define SEQUENTIAL 0u
+#define RANDOM 1u
+#define ZIPF 2u
+#define PARTITIONS 3u  // no closed form
+
+// L as a function of i.
+struct Locations {
+    u32 kind;
+    u32 unused;
+    u64 key;                // of the Zipf draws
+    const u64* cumulative;  // the Zipf table, null for other kinds
+    const u64* start;
+    const u32* guide;
+    Permutation spread;  // the random locations; where the Zipf ranks lie
+};
+
+// Kinds with a closed form only.
+LAB u64 location_of(const Locations& l, u64 i) {
+    if (l.kind == RANDOM) return permutation_apply(l.spread, i);
+    if (l.kind == ZIPF) return zipf_draw(l.key, l.cumulative, l.start, l.guide, l.spread, i);
+    return i;
+}
+
+template <typename I> LAB void fill_locations(I* __restrict__ out, const Locations& l, u64 n) {
+    for (u64 i = thread_index(); i < n; i += thread_count()) out[i] = (I)location_of(l, i);
+}
+
+extern "C" __global__ void fill_locations_i4(u32* __restrict__ out, Locations l, u64 n) {
+    fill_locations(out, l, n);
+}
+
+extern "C" __global__ void fill_locations_i8(u64* __restrict__ out, Locations l, u64 n) {
+    fill_locations(out, l, n);
+}
+
+// Random partitions by a stable count: the input is cut into `chunks` of `length`
+// tuples (the last may be shorter), counts[q * chunks + c] is the number of chunk c's
+// tuples in partition q, and the exclusive sum over that array is where they go.
+
+// One block a chunk. `counts` is 0 before.
+extern "C" __global__ void partition_count(u64* counts, u64 key, u64 partitions, u64 chunks,
+                                           u64 length, u64 n) {
+    for (u64 c = blockIdx.x; c < chunks; c += gridDim.x) {
+        const u64 end = (c + 1) * length < n ? (c + 1) * length : n;
+        for (u64 i = c * length + threadIdx.x; i < end; i += blockDim.x) {
+            atomicAdd(&counts[partition_of(key, i, partitions) * chunks + c], 1ull);
+        }
+    }
+}
+
+// data[k] = sum of data[0..k), in place, by one block of 1024 threads.
+extern "C" __global__ void __launch_bounds__(1024) exclusive_sum(u64* data, u64 n) {
+    __shared__ u64 warps[32];
+    const u32 lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
+    u64 carry = 0;
+    for (u64 base = 0; base < n; base += 4096u) {
+        const u64 first = base + threadIdx.x * 4u;
+        u64 item[4], sum = 0;
+#pragma unroll
+        for (u32 k = 0; k < 4u; ++k) {
+            item[k] = first + k < n ? data[first + k] : 0;
+            sum += item[k];
+        }
+        u64 before = sum;  // inclusive over the warp's threads, then exclusive
+        for (u32 step = 1; step < 32u; step *= 2) {
+            const u64 other = __shfl_up_sync(0xFFFFFFFFu, before, step);
+            if (lane >= step) before += other;
+        }
+        if (lane == 31u) warps[warp] = before;
+        before -= sum;
+        __syncthreads();
+        u64 total = 0;
+        for (u32 w = 0; w < 32u; ++w) {
+            if (w == warp) before += total;
+            total += warps[w];
+        }
+        u64 running = carry + before;
+#pragma unroll
+        for (u32 k = 0; k < 4u; ++k) {
+            if (first + k < n) data[first + k] = running;
+            running += item[k];
+        }
+        carry += total;
+        __syncthreads();  // warps[] is written again
+    }
+}
+
+// starts[q] = where partition q begins, from the summed counts; starts[partitions] = n.
+extern "C" __global__ void partition_starts(u64* __restrict__ starts, const u64* __restrict__ counts,
+                                            u64 partitions, u64 chunks, u64 n) {
+    for (u64 q = thread_index(); q <= partitions; q += thread_count()) {
+        starts[q] = q < partitions ? counts[q * chunks] : n;
+    }
+}
+
+// L[i] = the next place of i's partition. One warp a chunk takes 32 tuples at a time in
+// the order of the input, which makes the ranks stable. Advances `next`, the summed
+// counts.
+template <typename I>
+LAB void partition_place(I* location, u64* next, u64 key, u64 partitions, u64 chunks, u64 length, u64 n) {
+    const u64 c = thread_index() / 32u;
+    if (c >= chunks) return;  // whole warps
+    const u32 lane = threadIdx.x & 31u;
+    const u64 end = (c + 1) * length < n ? (c + 1) * length : n;
+    for (u64 base = c * length; base < end; base += 32u) {
+        const u64 i = base + lane;
+        const u32 members = __ballot_sync(0xFFFFFFFFu, i < end);
+        if (i < end) {
+            const u64 q = partition_of(key, i, partitions);
+            const u32 peers = __match_any_sync(members, (u32)q);
+            const u32 leader = __ffs((int)peers) - 1;
+            u64 place = 0;
+            if (lane == leader) {
+                place = next[q * chunks + c];
+                next[q * chunks + c] = place + __popc(peers);
+            }
+            place = __shfl_sync(members, place, (int)leader);
+            location[i] = (I)(place + __popc(peers & ((1u << lane) - 1u)));
+        }
+        __syncwarp();  // the next leader of a partition may be another lane
+    }
+}
+
+extern "C" __global__ void partition_place_i4(u32* location, u64* next, u64 key, u64 partitions,
+                                              u64 chunks, u64 length, u64 n) {
+    partition_place(location, next, key, partitions, chunks, length, n);
+}
+
+extern "C" __global__ void partition_place_i8(u64* location, u64* next, u64 key, u64 partitions,
+                                              u64 chunks, u64 length, u64 n) {
+    partition_place(location, next, key, partitions, chunks, length, n);
+}
+
+// ---- certificates ---------------------------------------------------------------------
+
+// What a certificate of a gather or a scatter goes by.
+struct Claim {
+    const void* out;     // R_out, n tuples
+    u64 key;             // of the tuples' words
+    u64 n;
+    u32 tuple;           // bytes
+    u32 scatter;         // 0 for a gather
+    const u64* starts;   // random partitions: where each begins, and n
+    u64 partitions;
+    u64 partition_key;
+    u32* bitmap;         // random partitions: a bit for each location, 0 before; or null
+    Locations locations;
+};
+
+// Whether L[i] is what it must be: the closed form, or inside i's partition.
+LAB bool location_holds(const Claim& c, u64 i, u64 at, Finding* finding) {
+    if (c.locations.kind == PARTITIONS) {
+        const u64 q = partition_of(c.partition_key, i, c.partitions);
+        if (at >= c.starts[q] && at < c.starts[q + 1] && at < c.n) return true;
+        mistake(finding, i, OUT_OF_RANGE, i, c.starts[q], at);
+        return false;
+    }
+    const u64 expected = location_of(c.locations, i);
+    if (at == expected) return true;
+    mistake(finding, i, WRONG_LOCATION, i, expected, at);
+    return false;
+}
+
+LAB void judge(u64 i, u64 at, u64 expected, u64 found, u64 poison, Finding* finding) {
+    if (found != expected) mistake(finding, i, found == poison ? NOT_WRITTEN : WRONG_VALUE, at, expected, found);
+}
+
+// Whether tuple `at` of R_out is tuple `from` of R_in.
+LAB void certify_tuple(const Claim& c, u64 i, u64 at, u64 from, Finding* finding) {
+    if (c.tuple == 4u) {
+        judge(i, at, word32(c.key, (u32)from), ((const u32*)c.out)[at], (u32)POISON, finding);
+        return;
+    }
+    const u32 words = c.tuple / 8u;
+    for (u32 w = 0; w < words; ++w) {
+        judge(i, at, word64(c.key, from * words + w), ((const u64*)c.out)[at * words + w], POISON, finding);
+    }
+}
+
+// Checks each L[i], and the tuple that it moves. With a bitmap, finding->touched counts
+// the distinct locations.
+template <typename I>
+LAB void certify_move(const I* __restrict__ location, const Claim& c, Finding* finding) {
+    u32 checked = 0, touched = 0;
+    for (u64 i = thread_index(); i < c.n; i += thread_count()) {
+        const u64 at = location[i];
+        checked += 1;
+        if (!location_holds(c, i, at, finding)) continue;
+        if (c.bitmap != nullptr) touched += set_bit(c.bitmap, at);
+        certify_tuple(c, i, c.scatter ? at : i, c.scatter ? i : at, finding);
+    }
+    add_count(&finding->checked, checked);
+    add_count(&finding->touched, touched);
+}
+
+extern "C" __global__ void certify_move_i4(const u32* __restrict__ location, Claim c, Finding* finding) {
+    certify_move(location, c, finding);
+}
+
+extern "C" __global__ void certify_move_i8(const u64* __restrict__ location, Claim c, Finding* finding) {
+    certify_move(location, c, finding);
+}

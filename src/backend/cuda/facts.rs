@@ -1,0 +1,97 @@
+//! What is known about a GPU, or why there is none.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Why there is no GPU to use: data for records, never a panic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unavailable {
+    /// Short and the same everywhere: `no CUDA driver`, `no CUDA device`, or the name
+    /// of the driver's error.
+    pub reason: String,
+    /// What happened here, for a person. May be empty.
+    pub detail: String,
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)?;
+        if self.detail.is_empty() { Ok(()) } else { write!(f, ": {}", self.detail) }
+    }
+}
+
+impl std::error::Error for Unavailable {}
+
+/// What the driver says about its device 0, once, when it is opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GpuFacts {
+    /// Marketing name, such as `NVIDIA H200`.
+    pub name: String,
+    /// Streaming multiprocessors.
+    pub sms: u32,
+    /// L2 cache, bytes.
+    pub l2_bytes: u64,
+    /// Memory of the device, bytes.
+    pub memory: u64,
+    /// Shared memory that one block may ask for, bytes (with the opt-in above 48 KiB).
+    pub shared_per_block: u32,
+    /// Shared memory of one multiprocessor, bytes.
+    pub shared_per_sm: u32,
+    /// Threads that one multiprocessor can hold.
+    pub threads_per_sm: u32,
+    /// Compute capability: major, minor.
+    pub compute_capability: (u32, u32),
+    /// Newest CUDA version that the driver supports: major, minor.
+    pub driver_cuda: (u32, u32),
+    /// The driver's own release, such as `580.65.06`, where the system tells.
+    pub driver_release: Option<String>,
+    /// Whether the memory corrects errors, where the driver tells.
+    pub ecc: Option<bool>,
+    /// Highest clock of the memory, kHz, where the driver tells.
+    pub memory_clock_khz: Option<u32>,
+    /// Width of the memory bus, bits, where the driver tells.
+    pub memory_bus_bits: Option<u32>,
+}
+
+/// Values that mean the same to a kernel and to Rust, whatever their bits: plain
+/// numbers and `#[repr(C)]` structs of them.
+///
+/// # Safety
+/// Every bit pattern must be a value, and the layout must be what the kernel expects
+/// (`#[repr(C)]`); no references, no pointers to host memory.
+pub unsafe trait Plain: Copy + 'static {}
+
+macro_rules! plain {
+    ($($t:ty)*) => { $(
+        // SAFETY: a plain number; every bit pattern is one.
+        unsafe impl Plain for $t {}
+    )* };
+}
+plain!(u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 usize);
+
+// SAFETY: an array has the layout of its elements, one after another.
+unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
+
+/// The address of an element in device memory, as a kernel takes it: 8 bytes, also as
+/// a field of a `#[repr(C)]` struct. It is valid as long as its buffer.
+#[repr(transparent)]
+#[derive(Debug)]
+pub struct DevicePtr<T>(pub(super) u64, pub(super) PhantomData<fn() -> T>);
+
+impl<T> Clone for DevicePtr<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for DevicePtr<T> {}
+
+impl<T> DevicePtr<T> {
+    /// The address that a kernel can tell from every buffer's.
+    pub fn null() -> DevicePtr<T> {
+        DevicePtr(0, PhantomData)
+    }
+}
+
+// SAFETY: the number of an address; Rust never follows it.
+unsafe impl<T: 'static> Plain for DevicePtr<T> {}

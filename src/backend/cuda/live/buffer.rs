@@ -1,0 +1,190 @@
+//! Arrays in device memory.
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::Arc;
+
+use cust::memory::{DevicePointer, cuda_free, cuda_malloc};
+use cust::sys;
+
+use super::error::{Code, OUT_OF_MEMORY, check_raw, code};
+use super::gpu::{Gpu, Inner};
+use crate::backend::Failure;
+use crate::backend::cuda::{DevicePtr, Plain};
+use crate::units::fmt_bytes;
+
+/// `len` elements of device memory, freed when dropped.
+pub struct DeviceBuffer<T: Plain> {
+    address: DevicePtr<T>,
+    len: usize,
+    gpu: Arc<Inner>,
+}
+
+// SAFETY: the memory is the device's; the driver may be called from any thread, and
+// each call makes the context current first.
+unsafe impl<T: Plain> Send for DeviceBuffer<T> {}
+// SAFETY: as above; through a shared reference the host only reads.
+unsafe impl<T: Plain> Sync for DeviceBuffer<T> {}
+
+impl<T: Plain> Drop for DeviceBuffer<T> {
+    fn drop(&mut self) {
+        // Kernels that use the memory may still be queued. Errors were, or will be,
+        // reported by the next call that waits; here there is nobody to tell.
+        let _ = self.gpu.synchronize();
+        // SAFETY: allocated by `alloc` with the same context, freed once.
+        let _ = unsafe { cuda_free(DevicePointer::<u8>::from_raw(self.address.0)) };
+    }
+}
+
+impl<T: Plain> DeviceBuffer<T> {
+    /// Elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes of its elements.
+    pub fn bytes(&self) -> u64 {
+        (self.len * size_of::<T>()) as u64
+    }
+
+    /// The address of the first element.
+    pub fn pointer(&self) -> DevicePtr<T> {
+        self.address
+    }
+
+    /// The address of the element `index`; one past the last is allowed.
+    pub fn pointer_at(&self, index: usize) -> Result<DevicePtr<T>, Failure> {
+        self.check(&(index..self.len))?;
+        Ok(DevicePtr(self.address.0 + (index * size_of::<T>()) as u64, PhantomData))
+    }
+
+    /// The argument of a launch.
+    pub(super) fn address(&self) -> &DevicePtr<T> {
+        &self.address
+    }
+
+    /// All elements, copied to the host after everything that was queued.
+    pub fn to_host(&self) -> Result<Vec<T>, Failure> {
+        self.range_to_host(0..self.len)
+    }
+
+    /// Some elements, copied to the host after everything that was queued.
+    pub fn range_to_host(&self, range: Range<usize>) -> Result<Vec<T>, Failure> {
+        let from = self.pointer_at(range.start)?;
+        self.check(&range)?;
+        let mut host: Vec<T> = Vec::new();
+        let bytes = range.len() * size_of::<T>();
+        host.try_reserve_exact(range.len()).map_err(|_| host_memory(bytes))?;
+        if bytes > 0 {
+            self.gpu.bind()?;
+            let to = host.as_mut_ptr().cast::<c_void>();
+            // SAFETY: `bytes` are reserved at `to`, and lie inside the buffer at `from`.
+            let result = unsafe { sys::cuMemcpyDtoHAsync_v2(to, from.0, bytes, self.gpu.stream.as_inner()) };
+            check_raw("cuMemcpyDtoHAsync", result)?;
+            self.gpu.synchronize()?;
+        }
+        // SAFETY: the copy is done, and every bit pattern is a value of a `Plain` type.
+        unsafe { host.set_len(range.len()) };
+        Ok(host)
+    }
+
+    /// `Failed` if the range does not lie inside the buffer.
+    fn check(&self, range: &Range<usize>) -> Result<(), Failure> {
+        if range.start <= range.end && range.end <= self.len {
+            return Ok(());
+        }
+        let Range { start, end } = range;
+        Err(Failure::Failed(format!("elements {start}..{end} of a device buffer of {}", self.len)))
+    }
+}
+
+impl Gpu {
+    /// `len` elements, uninitialised. Too large for the free memory: `NotApplicable`.
+    pub fn alloc<T: Plain>(&self, len: usize) -> Result<DeviceBuffer<T>, Failure> {
+        const { assert!(size_of::<T>() > 0) };
+        self.inner.bind()?;
+        let Some(bytes) = len.checked_mul(size_of::<T>()) else {
+            return Err(too_large(u64::MAX, self.free_memory().ok()));
+        };
+        // The driver refuses empty allocations.
+        // SAFETY: freed by the buffer's drop; `Plain` types may be read uninitialised.
+        match code(unsafe { cuda_malloc::<u8>(bytes.max(1)) }) {
+            Ok(address) => Ok(DeviceBuffer {
+                address: DevicePtr(address.as_raw(), PhantomData),
+                len,
+                gpu: self.inner.clone(),
+            }),
+            Err(Code(OUT_OF_MEMORY)) => Err(too_large(bytes as u64, self.free_memory().ok())),
+            Err(other) => Err(other.failure("cuMemAlloc")),
+        }
+    }
+
+    /// A copy of `data` in device memory.
+    pub fn upload<T: Plain>(&self, data: &[T]) -> Result<DeviceBuffer<T>, Failure> {
+        let buffer = self.alloc(data.len())?;
+        let bytes = size_of_val(data);
+        if bytes > 0 {
+            let (from, stream) = (data.as_ptr().cast(), self.inner.stream.as_inner());
+            // SAFETY: both sides have `bytes` bytes, and `data` is borrowed until the
+            // copy is done.
+            let result = unsafe { sys::cuMemcpyHtoDAsync_v2(buffer.address.0, from, bytes, stream) };
+            check_raw("cuMemcpyHtoDAsync", result)?;
+            self.synchronize()?;
+        }
+        Ok(buffer)
+    }
+
+    /// Queues a fill of the whole buffer with a 32-bit word.
+    pub fn memset32<T: Plain>(&self, buffer: &mut DeviceBuffer<T>, word: u32) -> Result<(), Failure> {
+        let bytes = buffer.len * size_of::<T>();
+        if !bytes.is_multiple_of(4) {
+            return Err(Failure::Failed(format!("a fill with 32-bit words of {bytes} bytes")));
+        }
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.inner.bind()?;
+        let stream = self.inner.stream.as_inner();
+        // SAFETY: the words lie inside the buffer.
+        check_raw("cuMemsetD32Async", unsafe {
+            sys::cuMemsetD32Async(buffer.address.0, word, bytes / 4, stream)
+        })
+    }
+
+    /// Queues a copy of `from[range]` to the elements of `to` that start at `at`.
+    pub fn copy<T: Plain>(
+        &self,
+        from: &DeviceBuffer<T>,
+        range: Range<usize>,
+        to: &mut DeviceBuffer<T>,
+        at: usize,
+    ) -> Result<(), Failure> {
+        from.check(&range)?;
+        to.check(&(at..at.saturating_add(range.len())))?;
+        if range.is_empty() {
+            return Ok(());
+        }
+        self.inner.bind()?;
+        let (from, to) = (from.pointer_at(range.start)?, to.pointer_at(at)?);
+        let (bytes, stream) = (range.len() * size_of::<T>(), self.inner.stream.as_inner());
+        // SAFETY: both ranges lie inside their buffers, which are different.
+        check_raw("cuMemcpyDtoDAsync", unsafe { sys::cuMemcpyDtoDAsync_v2(to.0, from.0, bytes, stream) })
+    }
+}
+
+/// What a case that does not fit says.
+pub(super) fn too_large(bytes: u64, free: Option<u64>) -> Failure {
+    let free = free.map_or("unknown".to_owned(), fmt_bytes);
+    Failure::NotApplicable(format!("needs {} of device memory, {free} free", fmt_bytes(bytes)))
+}
+
+/// What a copy to a host without memory says.
+fn host_memory(bytes: usize) -> Failure {
+    Failure::Failed(format!("no host memory for a copy of {}", fmt_bytes(bytes as u64)))
+}

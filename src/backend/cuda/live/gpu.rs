@@ -1,0 +1,185 @@
+//! The device: opening it, its facts, its stream, and timing on it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cust::CudaFlags;
+use cust::context::{Context, CurrentContext};
+use cust::device::{Device, DeviceAttribute};
+use cust::error::CudaResult;
+use cust::event::{Event, EventFlags};
+use cust::stream::{Stream, StreamFlags};
+use cust::sys;
+
+use super::driver;
+use super::error::{Code, check, code};
+use super::kernel::{Loaded, Module};
+use crate::backend::Failure;
+use crate::backend::cuda::{GpuFacts, Unavailable};
+
+/// Device 0 with its primary context and one stream. Clones share both.
+///
+/// Every method makes the context current on the calling thread first, so a `Gpu` may
+/// be used from any thread. The context lives until the last clone, buffer and module
+/// are gone.
+#[derive(Clone)]
+pub struct Gpu {
+    pub(super) inner: Arc<Inner>,
+}
+
+/// What clones of a [`Gpu`], its buffers and its modules share. Fields are dropped in
+/// this order: the context last.
+pub(super) struct Inner {
+    pub modules: Mutex<HashMap<String, Arc<Loaded>>>,
+    pub stream: Stream,
+    pub facts: GpuFacts,
+    context: Context,
+}
+
+impl Inner {
+    /// Makes the context current on this thread.
+    pub fn bind(&self) -> Result<(), Failure> {
+        check("cuCtxSetCurrent", CurrentContext::set_current(&self.context))
+    }
+
+    /// Waits for everything that was queued.
+    pub fn synchronize(&self) -> Result<(), Failure> {
+        self.bind()?;
+        check("cuStreamSynchronize", self.stream.synchronize())
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // The stream and modules are destroyed in the current context; without a
+        // current one their destruction fails, and nothing more can be done.
+        let _ = self.bind();
+    }
+}
+
+impl Gpu {
+    /// Loads the driver and opens its device 0.
+    pub fn open() -> Result<Gpu, Unavailable> {
+        driver::library().map_err(|why| unavailable("no CUDA driver", why))?;
+        let open = || -> Result<Gpu, (&'static str, Code)> {
+            let step = |name| move |code| (name, code);
+            code(cust::init(CudaFlags::empty())).map_err(step("cuInit"))?;
+            if code(Device::num_devices()).map_err(step("cuDeviceGetCount"))? == 0 {
+                return Err(("cuDeviceGetCount", Code(driver::NO_DEVICE)));
+            }
+            let device = code(Device::get_device(0)).map_err(step("cuDeviceGet"))?;
+            let context = code(Context::new(device)).map_err(step("cuDevicePrimaryCtxRetain"))?;
+            code(CurrentContext::set_current(&context)).map_err(step("cuCtxSetCurrent"))?;
+            let stream =
+                code(Stream::new(StreamFlags::DEFAULT, None)).map_err(step("cuStreamCreateWithPriority"))?;
+            let facts = code(facts(device)).map_err(step("cuDeviceGetAttribute"))?;
+            Ok(Gpu { inner: Arc::new(Inner { modules: Mutex::default(), stream, facts, context }) })
+        };
+        open().map_err(|(call, code)| match code {
+            Code(driver::NO_DEVICE) => unavailable("no CUDA device", &format!("{call} found none")),
+            Code(other) => unavailable(driver::name(other), &format!("{call} answered {other}")),
+        })
+    }
+
+    /// What the driver says about the device.
+    pub fn device(&self) -> &GpuFacts {
+        &self.inner.facts
+    }
+
+    /// Bytes of device memory that nobody holds, now.
+    pub fn free_memory(&self) -> Result<u64, Failure> {
+        self.inner.bind()?;
+        let (free, _total) = check("cuMemGetInfo", cust::memory::mem_get_info())?;
+        Ok(free as u64)
+    }
+
+    /// `NotApplicable` unless `bytes` of device memory are free: to be asked once for
+    /// all arrays of a case, before the first of them is allocated.
+    pub fn require(&self, bytes: u64) -> Result<(), Failure> {
+        let free = self.free_memory()?;
+        if bytes <= free { Ok(()) } else { Err(super::buffer::too_large(bytes, Some(free))) }
+    }
+
+    /// The kernels of this name: PTX that the binary carries, compiled by the driver
+    /// when it is first asked for.
+    pub fn module(&self, name: &str) -> Result<Module, Failure> {
+        let mut modules = self.inner.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let loaded = match modules.get(name) {
+            Some(loaded) => loaded.clone(),
+            None => {
+                let loaded = Arc::new(Loaded::new(&self.inner, name)?);
+                modules.insert(name.to_owned(), loaded.clone());
+                loaded
+            }
+        };
+        Ok(Module::new(self.inner.clone(), loaded))
+    }
+
+    /// Waits for everything that was queued, and reports what went wrong in it.
+    pub fn synchronize(&self) -> Result<(), Failure> {
+        self.inner.synchronize()
+    }
+
+    /// Seconds between two events on the stream, around what `work` queues. Waits for
+    /// all of it; what was queued before is finished first and not counted.
+    pub fn timed(&self, work: &mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
+        self.synchronize()?;
+        let event = || check("cuEventCreate", Event::new(EventFlags::DEFAULT));
+        let (start, end) = (event()?, event()?);
+        let stream = &self.inner.stream;
+        check("cuEventRecord", start.record(stream))?;
+        work()?;
+        check("cuEventRecord", end.record(stream))?;
+        check("cuEventSynchronize", end.synchronize())?;
+        let milliseconds = check("cuEventElapsedTime", end.elapsed_time_f32(&start))?;
+        Ok(f64::from(milliseconds) * 1e-3)
+    }
+}
+
+/// An [`Unavailable`] of these words.
+fn unavailable(reason: &str, detail: &str) -> Unavailable {
+    Unavailable { reason: reason.to_owned(), detail: detail.to_owned() }
+}
+
+/// Asks the driver for the facts of a device.
+fn facts(device: Device) -> CudaResult<GpuFacts> {
+    let number = |attribute| device.get_attribute(attribute).map(|v| u32::try_from(v).unwrap_or(0));
+    let version = cust::CudaApiVersion::get()?;
+    let version_part = |part: i32| u32::try_from(part).unwrap_or(0);
+    Ok(GpuFacts {
+        name: device.name()?,
+        sms: number(DeviceAttribute::MultiprocessorCount)?,
+        l2_bytes: number(DeviceAttribute::L2CacheSize)?.into(),
+        memory: device.total_memory()? as u64,
+        shared_per_block: shared_per_block_optin(device)
+            .map_or_else(|| number(DeviceAttribute::MaxSharedMemoryPerBlock), Ok)?,
+        shared_per_sm: number(DeviceAttribute::MaxSharedMemoryPerMultiprocessor)?,
+        threads_per_sm: number(DeviceAttribute::MaxThreadsPerMultiprocessor)?,
+        compute_capability: (
+            number(DeviceAttribute::ComputeCapabilityMajor)?,
+            number(DeviceAttribute::ComputeCapabilityMinor)?,
+        ),
+        driver_cuda: (version_part(version.major()), version_part(version.minor())),
+        driver_release: driver_release(),
+        ecc: number(DeviceAttribute::EccEnabled).ok().map(|enabled| enabled != 0),
+        memory_clock_khz: number(DeviceAttribute::MemoryClockRate).ok().filter(|&v| v > 0),
+        memory_bus_bits: number(DeviceAttribute::GlobalMemoryBusWidth).ok().filter(|&v| v > 0),
+    })
+}
+
+/// Shared memory that a block gets after opting in, which `cust` has no name for.
+fn shared_per_block_optin(device: Device) -> Option<u32> {
+    let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+    let mut value = 0;
+    // SAFETY: `value` outlives the call, which writes one integer there.
+    let result = unsafe { sys::cuDeviceGetAttribute(&mut value, attribute, device.as_raw()) };
+    super::error::raw(result).ok()?;
+    u32::try_from(value).ok().filter(|&bytes| bytes > 0)
+}
+
+/// The driver's release, which its kernel module tells.
+fn driver_release() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/driver/nvidia/version").ok()?;
+    let dotted = |word: &&str| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.');
+    text.lines().next()?.split_whitespace().find(dotted).map(str::to_owned)
+}

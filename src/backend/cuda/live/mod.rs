@@ -1,0 +1,12 @@
+//! The CUDA backend where it is built: on `cust`, over a driver loaded at run time.
+
+mod buffer;
+mod driver;
+mod error;
+mod gpu;
+mod kernel;
+mod ptx;
+
+pub use buffer::DeviceBuffer;
+pub use gpu::Gpu;
+pub use kernel::{Arg, Kernel, Module};

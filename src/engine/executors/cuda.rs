@@ -1,0 +1,139 @@
+//! The GPU as the engine sees it.
+
+use std::cell::OnceCell;
+
+use crate::backend::cuda::{Gpu, GpuFacts, Unavailable};
+use crate::backend::{Availability, Cancel, Device, Executor, Failure, Fault, Prepared};
+use crate::plan::Case;
+use crate::units;
+
+/// Bytes that the quick copy moves one way.
+const PROBE_BYTES: usize = 256 << 20;
+/// Copies in one timing, so that it takes long beside an event.
+const PROBE_COPIES: u32 = 8;
+
+/// Device 0 of the CUDA driver, opened when it is first asked about.
+#[derive(Default)]
+pub struct CudaExecutor {
+    gpu: OnceCell<Result<Gpu, Unavailable>>,
+}
+
+impl CudaExecutor {
+    fn gpu(&self) -> Result<&Gpu, &Unavailable> {
+        self.gpu.get_or_init(Gpu::open).as_ref()
+    }
+
+    /// The GPU for a case; without one, the case is not applicable here.
+    fn needed(&self) -> Result<&Gpu, Failure> {
+        self.gpu().map_err(|why| Failure::NotApplicable(why.reason.clone()))
+    }
+}
+
+impl Executor for CudaExecutor {
+    fn backend(&self) -> &'static str {
+        "cuda"
+    }
+
+    fn device(&self) -> Device {
+        let backend = self.backend().to_owned();
+        let unavailable = |reason: String| Device {
+            backend: self.backend().to_owned(),
+            name: String::new(),
+            facts: Vec::new(),
+            memory: None,
+            availability: Availability::Unavailable { reason },
+        };
+        let gpu = match self.gpu() {
+            Ok(gpu) => gpu,
+            Err(why) => return unavailable(why.reason.clone()),
+        };
+        match gpu.free_memory() {
+            Ok(free) => Device {
+                backend,
+                name: gpu.device().name.clone(),
+                facts: facts(gpu.device(), free),
+                memory: Some(free),
+                availability: Availability::Available,
+            },
+            Err(failure) => unavailable(failure.to_string()),
+        }
+    }
+
+    fn prepare(
+        &self,
+        case: &Case,
+        fault: Option<Fault>,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Prepared>, Failure> {
+        let _gpu = self.needed()?;
+        let _ = (fault, cancel);
+        Err(Failure::NotApplicable(format!("{} has no CUDA kernels", case.primitive)))
+    }
+
+    fn copy_probe(&self) -> Result<f64, Failure> {
+        let gpu = self.needed()?;
+        gpu.require(2 * PROBE_BYTES as u64)?;
+        let elements = PROBE_BYTES / size_of::<u64>();
+        let mut from = gpu.alloc::<u64>(elements)?;
+        let mut to = gpu.alloc::<u64>(elements)?;
+        gpu.memset32(&mut from, 1)?;
+        gpu.copy(&from, 0..elements, &mut to, 0)?;
+        let seconds =
+            gpu.timed(&mut || (0..PROBE_COPIES).try_for_each(|_| gpu.copy(&from, 0..elements, &mut to, 0)))?;
+        Ok(2.0 * PROBE_BYTES as f64 * f64::from(PROBE_COPIES) / seconds / 1e9)
+    }
+}
+
+/// What is known of the device, in the order to show it.
+fn facts(gpu: &GpuFacts, free: u64) -> Vec<(String, String)> {
+    let (major, minor) = gpu.compute_capability;
+    let (cuda_major, cuda_minor) = gpu.driver_cuda;
+    let release = gpu.driver_release.as_deref().map(|release| format!("{release}, "));
+    let ecc = gpu.ecc.map(|on| if on { "on" } else { "off" });
+    let clock = gpu.memory_clock_khz.map(|khz| format!("{} MHz", khz / 1000));
+    let all = [
+        ("SMs", Some(gpu.sms.to_string())),
+        ("L2", Some(units::fmt_bytes(gpu.l2_bytes))),
+        ("memory", Some(units::fmt_bytes(gpu.memory))),
+        ("free", Some(units::fmt_bytes(free))),
+        ("compute capability", Some(format!("{major}.{minor}"))),
+        ("driver", Some(format!("{}CUDA {cuda_major}.{cuda_minor}", release.unwrap_or_default()))),
+        ("ECC", ecc.map(str::to_owned)),
+        ("memory clock", clock),
+        ("memory bus", gpu.memory_bus_bits.map(|bits| format!("{bits} bit"))),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn h200() -> GpuFacts {
+        GpuFacts {
+            name: "NVIDIA H200".into(),
+            sms: 132,
+            l2_bytes: 60 << 20,
+            memory: 140 << 30,
+            shared_per_block: 227 << 10,
+            shared_per_sm: 228 << 10,
+            threads_per_sm: 2048,
+            compute_capability: (9, 0),
+            driver_cuda: (13, 0),
+            driver_release: Some("580.65.06".into()),
+            ecc: Some(true),
+            memory_clock_khz: None,
+            memory_bus_bits: Some(6144),
+        }
+    }
+
+    #[test]
+    fn shows_what_the_driver_tells_and_nothing_else() {
+        let facts = facts(&h200(), 139 << 30);
+        let value = |name| facts.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+        assert_eq!(value("driver"), Some("580.65.06, CUDA 13.0"));
+        assert_eq!(value("L2"), Some("60.0 MiB"));
+        assert_eq!(value("memory bus"), Some("6144 bit"));
+        assert_eq!(value("memory clock"), None);
+    }
+}

@@ -1,0 +1,97 @@
+//! A backend without a machine: times come from a script, so that scheduling, files
+//! and screens can be tested to the last digit.
+
+use std::time::Duration;
+
+use crate::backend::{Availability, Cancel, Device, Executor, Failure, Fault, Prepared, Verdict};
+use crate::plan::{Case, Value};
+
+/// What a mock case does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Script {
+    /// Samples of so many seconds.
+    Seconds(f64),
+    /// Preparation fails with this.
+    Fails(Failure),
+    /// It measures, and its certificate finds a mistake.
+    Wrong,
+    /// Each sample really takes this long before it returns (or until cancelled).
+    Sleeps(Duration),
+}
+
+/// Answers for the backend `name`, with `script` deciding each case.
+pub struct Mock {
+    pub name: &'static str,
+    pub script: fn(&Case) -> Script,
+}
+
+impl Executor for Mock {
+    fn backend(&self) -> &'static str {
+        self.name
+    }
+
+    fn device(&self) -> Device {
+        Device {
+            backend: self.name.to_owned(),
+            name: "Mock 3000".to_owned(),
+            facts: Vec::new(),
+            memory: Some(1 << 30),
+            availability: Availability::Available,
+        }
+    }
+
+    fn prepare(
+        &self,
+        case: &Case,
+        fault: Option<Fault>,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Prepared>, Failure> {
+        match (self.script)(case) {
+            Script::Fails(failure) => Err(failure),
+            script => Ok(Box::new(Scripted { script, fault, cancel: cancel.clone() })),
+        }
+    }
+
+    fn copy_probe(&self) -> Result<f64, Failure> {
+        Ok(10.0)
+    }
+}
+
+struct Scripted {
+    script: Script,
+    fault: Option<Fault>,
+    cancel: Cancel,
+}
+
+impl Prepared for Scripted {
+    fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
+        match self.script {
+            Script::Sleeps(time) => {
+                std::thread::sleep(time);
+                self.cancel.check()?;
+                Ok(time.as_secs_f64())
+            }
+            Script::Seconds(seconds) => Ok(seconds * f64::from(batch)),
+            _ => Ok(1e-3 * f64::from(batch)),
+        }
+    }
+
+    fn certify(&mut self, _cancel: &Cancel) -> Result<Verdict, Failure> {
+        if self.script == Script::Wrong || self.fault.is_some() {
+            return Ok(Verdict::Wrong { mistake: "out[0]: expected 1, found 2".to_owned() });
+        }
+        Ok(Verdict::Certified { checked: 1 })
+    }
+
+    fn memory(&self) -> u64 {
+        4096
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        Vec::new()
+    }
+
+    fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,214 @@
+//! The kernels of `kernels/gather_scatter.cu`, typed.
+
+use super::locations::ClosedForm;
+use super::spans::Span;
+use crate::backend::Failure;
+use crate::backend::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
+use crate::patterns::mix::key64;
+use crate::primitives::cuda::{BLOCK, Fill, grid, launch_over, length};
+use crate::primitives::gather_scatter::spec::{Kernel, Spec};
+
+/// The kernels that one case needs.
+pub struct Kernels {
+    timed: cuda::Kernel,
+    fill: Fill,
+    fill_words32: cuda::Kernel,
+    fill_locations: cuda::Kernel,
+    count: cuda::Kernel,
+    exclusive_sum: cuda::Kernel,
+    starts: cuda::Kernel,
+    place: cuda::Kernel,
+    certify: cuda::Kernel,
+}
+
+/// The arrays of the timed kernel, in 4-byte words.
+pub struct Arrays<'a> {
+    pub input: &'a DeviceBuffer<u32>,
+    pub output: &'a DeviceBuffer<u32>,
+    pub locations: &'a DeviceBuffer<u32>,
+}
+
+/// How random partitions are counted.
+pub struct Counting {
+    pub seed: u64,
+    pub partitions: u64,
+    pub chunks: u64,
+    /// Tuples of a chunk, but of the last.
+    pub length: u64,
+    pub tuples: u64,
+}
+
+/// What a certificate goes by: `Claim` in the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Claim {
+    pub output: DevicePtr<u32>,
+    pub key: u64,
+    pub n: u64,
+    pub tuple: u32,
+    pub scatter: u32,
+    pub starts: DevicePtr<u64>,
+    pub partitions: u64,
+    pub partition_key: u64,
+    pub bitmap: DevicePtr<u32>,
+    pub locations: ClosedForm,
+}
+
+// SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers and device addresses.
+unsafe impl Plain for Claim {}
+
+/// The timed kernel's name in the PTX.
+pub fn timed_name(kernel: Kernel, tuple: u64, index: u64) -> String {
+    let name = match kernel {
+        Kernel::Gather => "gather",
+        Kernel::Scatter => "scatter",
+    };
+    format!("{name}_t{tuple}_i{index}")
+}
+
+/// Tuples that a thread of the timed kernel has in flight: `InFlight` in the kernels.
+fn in_flight(tuple: u64) -> u64 {
+    if tuple <= 8 { 8 } else { 64 / tuple }
+}
+
+impl Kernels {
+    pub fn new(gpu: &Gpu, spec: &Spec) -> Result<Kernels, Failure> {
+        let module = gpu.module("gather_scatter")?;
+        let indexed = |name: &str| module.kernel(&format!("{name}_i{}", spec.index));
+        Ok(Kernels {
+            timed: module.kernel(&timed_name(spec.kernel, spec.tuple, spec.index))?,
+            fill: Fill::new(&module)?,
+            fill_words32: module.kernel("fill_words32")?,
+            fill_locations: indexed("fill_locations")?,
+            count: module.kernel("partition_count")?,
+            exclusive_sum: module.kernel("exclusive_sum")?,
+            starts: module.kernel("partition_starts")?,
+            place: indexed("partition_place")?,
+            certify: indexed("certify_move")?,
+        })
+    }
+
+    /// Queues the timed kernel for a span; the randomly accessed array misplaced by
+    /// `shift` tuples.
+    pub fn execute(
+        &self,
+        gpu: &Gpu,
+        spec: &Spec,
+        arrays: &Arrays,
+        span: &Span,
+        shift: u64,
+    ) -> Result<(), Failure> {
+        let (beside, by_location) = (span.first * spec.tuple / 4, shift * spec.tuple / 4);
+        let (from, to) = match spec.kernel {
+            Kernel::Gather => (by_location, beside),
+            Kernel::Scatter => (beside, by_location),
+        };
+        let output = arrays.output.pointer_at(length(to)?)?;
+        let input = arrays.input.pointer_at(length(from)?)?;
+        let locations = arrays.locations.pointer_at(length(span.first * spec.index / 4)?)?;
+        let width = span.high - span.low;
+        let args = [
+            (&output).into(),
+            (&input).into(),
+            (&locations).into(),
+            (&span.count).into(),
+            (&span.low).into(),
+            (&width).into(),
+        ];
+        let per_block = u64::from(BLOCK) * in_flight(spec.tuple);
+        gpu.launch(&self.timed, grid(span.count, per_block), BLOCK, 0, &args)
+    }
+
+    /// R_in's tuples.
+    pub fn fill_tuples(&self, gpu: &Gpu, out: &DeviceBuffer<u32>, spec: &Spec) -> Result<(), Failure> {
+        if spec.tuple != 4 {
+            return self.fill.words64(gpu, out.pointer(), spec.seed, spec.tuples * spec.words());
+        }
+        let key = key64(spec.seed);
+        let args = [out.into(), (&key).into(), (&spec.tuples).into()];
+        launch_over(gpu, &self.fill_words32, spec.tuples, &args)
+    }
+
+    /// L by its closed form.
+    pub fn fill_locations(
+        &self,
+        gpu: &Gpu,
+        out: &DeviceBuffer<u32>,
+        closed: &ClosedForm,
+        n: u64,
+    ) -> Result<(), Failure> {
+        launch_over(gpu, &self.fill_locations, n, &[out.into(), closed.into(), (&n).into()])
+    }
+
+    /// `counts[q * chunks + c]`, 0 before, becomes the number of chunk c's tuples in
+    /// partition q.
+    pub fn count_partitions(
+        &self,
+        gpu: &Gpu,
+        counts: &mut DeviceBuffer<u64>,
+        scheme: &Counting,
+    ) -> Result<(), Failure> {
+        let key = key64(scheme.seed);
+        let args = [
+            counts.into(),
+            (&key).into(),
+            (&scheme.partitions).into(),
+            (&scheme.chunks).into(),
+            (&scheme.length).into(),
+            (&scheme.tuples).into(),
+        ];
+        gpu.launch(&self.count, grid(scheme.chunks, 1), BLOCK, 0, &args)
+    }
+
+    /// The counts become where their tuples go; `starts` where each partition begins.
+    pub fn start_partitions(
+        &self,
+        gpu: &Gpu,
+        counts: &mut DeviceBuffer<u64>,
+        starts: &mut DeviceBuffer<u64>,
+        scheme: &Counting,
+    ) -> Result<(), Failure> {
+        let counters = counts.len() as u64;
+        gpu.launch(&self.exclusive_sum, 1, 1024, 0, &[(&*counts).into(), (&counters).into()])?;
+        let args = [
+            starts.into(),
+            (&*counts).into(),
+            (&scheme.partitions).into(),
+            (&scheme.chunks).into(),
+            (&scheme.tuples).into(),
+        ];
+        launch_over(gpu, &self.starts, scheme.partitions + 1, &args)
+    }
+
+    /// L by the summed counts, which it advances.
+    pub fn place_partitions(
+        &self,
+        gpu: &Gpu,
+        out: &DeviceBuffer<u32>,
+        counts: &mut DeviceBuffer<u64>,
+        scheme: &Counting,
+    ) -> Result<(), Failure> {
+        let key = key64(scheme.seed);
+        let args = [
+            out.into(),
+            counts.into(),
+            (&key).into(),
+            (&scheme.partitions).into(),
+            (&scheme.chunks).into(),
+            (&scheme.length).into(),
+            (&scheme.tuples).into(),
+        ];
+        gpu.launch(&self.place, grid(scheme.chunks * 32, u64::from(BLOCK)), BLOCK, 0, &args)
+    }
+
+    /// Queues the check of all of L and R_out.
+    pub fn certify(
+        &self,
+        gpu: &Gpu,
+        locations: &DeviceBuffer<u32>,
+        claim: &Claim,
+        report: &DeviceBuffer<u64>,
+    ) -> Result<(), Failure> {
+        launch_over(gpu, &self.certify, claim.n, &[locations.into(), claim.into(), report.into()])
+    }
+}

@@ -1,0 +1,109 @@
+//! gather and scatter on a GPU (`kernels/gather_scatter.cu`). A pass is a launch, so it
+//! ends before the next begins.
+
+mod certify;
+mod kernels;
+mod locations;
+mod spans;
+
+use crate::backend::cuda::{DeviceBuffer, Gpu};
+use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
+use crate::plan::Case;
+use crate::primitives::cuda::{length, poison, refused};
+use crate::primitives::gather_scatter::spec::{Kernel, Locations as Distribution, Spec};
+use kernels::{Arrays, Kernels};
+use locations::Locations;
+use spans::Span;
+
+/// A case in place. R_in and R_out have a guard tuple behind their last one, which the
+/// deliberately wrong implementations may touch.
+struct Move {
+    gpu: Gpu,
+    spec: Spec,
+    kernels: Kernels,
+    input: DeviceBuffer<u32>,
+    output: DeviceBuffer<u32>,
+    locations: Locations,
+    /// What an execution launches.
+    spans: Vec<Span>,
+    /// Tuples by which the randomly accessed array is misplaced.
+    shift: u64,
+}
+
+/// Allocates and generates the arrays of a gather or scatter case.
+///
+/// # Errors
+/// `NotApplicable` where it does not fit; what the driver reports.
+pub fn prepare(
+    gpu: &Gpu,
+    case: &Case,
+    fault: Option<Fault>,
+    cancel: &Cancel,
+) -> Result<Box<dyn Prepared>, Failure> {
+    let kernel = if case.primitive == "scatter" { Kernel::Scatter } else { Kernel::Gather };
+    let spec = Spec::from_params(kernel, &case.params, case.seed).map_err(refused)?;
+    gpu.require(needed(&spec))?;
+    let kernels = Kernels::new(gpu, &spec)?;
+    cancel.check()?;
+    let room = length((spec.tuples + 1) * spec.tuple / 4)?;
+    let mut input = gpu.alloc(room)?;
+    poison(gpu, &mut input)?;
+    kernels.fill_tuples(gpu, &input, &spec)?;
+    let output = gpu.alloc(room)?;
+    let locations = Locations::new(gpu, &spec, &kernels, cancel)?;
+    let fault_at = match fault {
+        Some(fault) => Some((fault, locations.first(&spec)?)),
+        None => None,
+    };
+    let spans = spans::spans(&spec, fault_at)?;
+    gpu.synchronize()?;
+    let shift = u64::from(fault == Some(Fault::OffByOne));
+    Ok(Box::new(Move { gpu: gpu.clone(), spec, kernels, input, output, locations, spans, shift }))
+}
+
+/// Bytes that the case needs at its peak: the arrays, and either the counters of the
+/// partitions or the certificate's bitmap.
+fn needed(spec: &Spec) -> u64 {
+    let arrays = 2 * (spec.tuples + 1) * spec.tuple + spec.tuples * spec.index;
+    let scratch = match spec.locations {
+        Distribution::Partitions { count } => {
+            locations::counters(spec.tuples, count).max(certify::scratch(count, spec.tuples))
+        }
+        _ => 0,
+    };
+    arrays + scratch
+}
+
+impl Move {
+    /// Queues one execution.
+    fn execute(&self) -> Result<(), Failure> {
+        let arrays = Arrays { input: &self.input, output: &self.output, locations: &self.locations.values };
+        self.spans
+            .iter()
+            .try_for_each(|span| self.kernels.execute(&self.gpu, &self.spec, &arrays, span, self.shift))
+    }
+}
+
+impl Prepared for Move {
+    fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
+        self.gpu.timed(&mut || (0..batch).try_for_each(|_| self.execute()))
+    }
+
+    fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
+        poison(&self.gpu, &mut self.output)?;
+        self.execute()?;
+        cancel.check()?;
+        certify::verdict(self)
+    }
+
+    fn memory(&self) -> u64 {
+        self.input.bytes() + self.output.bytes() + self.locations.bytes()
+    }
+
+    fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
+        poison(&self.gpu, &mut self.output)?;
+        self.execute()?;
+        let words = self.output.range_to_host(0..length(self.spec.tuples * self.spec.tuple / 4)?)?;
+        Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
+    }
+}

@@ -1,0 +1,171 @@
+//! What a method launches, and what a fault makes of it. Pure.
+
+use crate::backend::{Failure, Fault};
+use crate::primitives::gather_scatter::spec::{Method, Spec};
+
+/// Most launches of one execution.
+const MAX_LAUNCHES: u64 = 1 << 20;
+
+/// One launch: the tuples i in [first, first + count) whose location is in [low, high).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    pub first: u64,
+    pub count: u64,
+    pub low: u64,
+    pub high: u64,
+}
+
+/// The launches of an execution, in their order, none of them empty: segment after
+/// segment, pass after pass (he2007 §3.4 and Fig. 10). `fault` with the value of L[0]
+/// makes them deliberately wrong, so that at least one tuple is left out;
+/// [`Fault::OffByOne`] is the pointers' affair.
+///
+/// # Errors
+/// `NotApplicable` where they are too many.
+pub fn spans(spec: &Spec, fault: Option<(Fault, u64)>) -> Result<Vec<Span>, Failure> {
+    let (segments, passes) = method(spec.method);
+    let launches = segments.saturating_mul(passes);
+    if launches > MAX_LAUNCHES {
+        return Err(Failure::NotApplicable(format!("{launches} launches, at most {MAX_LAUNCHES}")));
+    }
+    let scheme = Scheme { n: spec.tuples, segments, passes };
+    let mut all = scheme.spans();
+    match fault {
+        Some((Fault::WrongChunk, location)) => scheme.exchange(&mut all, location),
+        Some((Fault::MissingTail, _)) => all.iter_mut().for_each(|span| scheme.cut_tail(span)),
+        Some((Fault::SkippedStore, _)) => {
+            all = all.into_iter().flat_map(|s| without(s, spec.tuples / 2)).collect()
+        }
+        Some((Fault::OffByOne, _)) | None => {}
+    }
+    all.retain(|span| span.count > 0 && span.high > span.low);
+    Ok(all)
+}
+
+fn method(method: Method) -> (u64, u64) {
+    let (segments, passes) = method.segments_and_passes();
+    (segments.max(1), passes.max(1))
+}
+
+#[derive(Clone, Copy)]
+struct Scheme {
+    n: u64,
+    segments: u64,
+    passes: u64,
+}
+
+impl Scheme {
+    fn spans(self) -> Vec<Span> {
+        let pass = |s: u64, k: u64| Span {
+            first: part(s, self.segments, self.n),
+            count: part(s + 1, self.segments, self.n) - part(s, self.segments, self.n),
+            low: part(k, self.passes, self.n),
+            high: part(k + 1, self.passes, self.n),
+        };
+        (0..self.segments).flat_map(|s| (0..self.passes).map(move |k| pass(s, k))).collect()
+    }
+
+    /// The launch that moves tuple 0, whose location is given, takes its neighbour's
+    /// chunk instead: of the locations, else of the tuples. With neither, the first half
+    /// of the tuples is taken twice.
+    fn exchange(self, spans: &mut Vec<Span>, location: u64) {
+        let Some(mine) = spans.iter().position(|s| (s.low..s.high).contains(&location)) else { return };
+        if self.passes > 1 {
+            let other = spans[(mine + 1) % self.passes as usize];
+            (spans[mine].low, spans[mine].high) = (other.low, other.high);
+        } else if self.segments > 1 {
+            (spans[mine].first, spans[mine].count) = (spans[mine + 1].first, spans[mine + 1].count);
+        } else {
+            let half = Span { count: self.n / 2, ..spans[mine] };
+            *spans = vec![half, half];
+        }
+    }
+
+    fn cut_tail(self, span: &mut Span) {
+        if span.first + span.count == self.n {
+            span.count = span.count.saturating_sub(1);
+        }
+    }
+}
+
+/// Where part k of n elements begins when they are cut into `parts`: ⌊k·n/parts⌋.
+fn part(k: u64, parts: u64, n: u64) -> u64 {
+    (u128::from(k) * u128::from(n) / u128::from(parts)) as u64
+}
+
+/// The span without tuple `i`.
+fn without(span: Span, i: u64) -> Vec<Span> {
+    if !(span.first..span.first + span.count).contains(&i) {
+        return vec![span];
+    }
+    let after = span.first + span.count - (i + 1);
+    vec![Span { count: i - span.first, ..span }, Span { first: i + 1, count: after, ..span }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::gather_scatter::spec::{Kernel, Locations, Spec};
+
+    fn spec(n: u64, method: Method) -> Spec {
+        let locations = Locations::Random;
+        Spec { kernel: Kernel::Gather, method, tuples: n, tuple: 8, index: 4, locations, seed: 5 }
+    }
+
+    const METHODS: [Method; 6] = [
+        Method::Direct,
+        Method::Multipass { passes: 1 },
+        Method::Multipass { passes: 5 },
+        Method::Segmented { segments: 3, passes: 1 },
+        Method::Segmented { segments: 3, passes: 4 },
+        Method::Segmented { segments: 1, passes: 7 },
+    ];
+
+    /// How often each tuple is moved.
+    fn moved(spec: &Spec, fault: Option<Fault>) -> Vec<usize> {
+        let source = spec.source().unwrap();
+        let location = |i| source.location(i).unwrap();
+        let spans = spans(spec, fault.map(|f| (f, location(0)))).unwrap();
+        let takes =
+            |s: &Span, i| (s.first..s.first + s.count).contains(&i) && (s.low..s.high).contains(&location(i));
+        (0..spec.tuples).map(|i| spans.iter().filter(|s| takes(s, i)).count()).collect()
+    }
+
+    #[test]
+    fn each_tuple_is_moved_once() {
+        for method in METHODS {
+            for n in [1, 2, 3, 7, 1000] {
+                assert!(moved(&spec(n, method), None).iter().all(|&times| times == 1), "{method:?}, {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_fault_leaves_a_tuple_out_and_stays_inside() {
+        for fault in [Fault::MissingTail, Fault::WrongChunk, Fault::SkippedStore] {
+            for method in METHODS {
+                for n in [7, 8, 1000] {
+                    let spec = spec(n, method);
+                    assert!(moved(&spec, Some(fault)).contains(&0), "{fault:?}, {method:?}, {n}");
+                    for s in spans(&spec, Some((fault, 0))).unwrap() {
+                        assert!(s.count > 0 && s.first + s.count <= n && s.high <= n, "{s:?}");
+                    }
+                }
+            }
+            assert!(moved(&spec(1, Method::Direct), Some(fault)).contains(&0), "{fault:?}");
+        }
+    }
+
+    #[test]
+    fn chunks_are_he2007s() {
+        let spans = spans(&spec(10, Method::Multipass { passes: 4 }), None).unwrap();
+        let chunks: Vec<(u64, u64)> = spans.iter().map(|s| (s.low, s.high)).collect();
+        assert_eq!(chunks, [(0, 2), (2, 5), (5, 7), (7, 10)]);
+    }
+
+    #[test]
+    fn millions_of_launches_are_refused() {
+        let many = Method::Segmented { segments: 1 << 11, passes: 1 << 10 };
+        assert!(matches!(spans(&spec(1 << 20, many), None), Err(Failure::NotApplicable(_))));
+    }
+}

@@ -1,0 +1,171 @@
+//! The kernels of `kernels/stream.cu`, typed.
+
+use super::Arrays;
+use crate::backend::Failure;
+use crate::backend::cuda::{self, DeviceBuffer, DevicePtr, Gpu};
+use crate::patterns::mix::key64;
+use crate::primitives::cuda::range::Range;
+use crate::primitives::cuda::{BLOCK, grid, launch_over, length, poison};
+use crate::primitives::stream::spec::{Kernel, Q, Spec, WRITTEN};
+
+/// f64 elements that a block handles at a time: `2 * TILE` in the kernels.
+const TILE: u64 = 2 * 4 * BLOCK as u64;
+
+/// The kernels that one case needs.
+pub struct Kernels {
+    kernel: Kernel,
+    timed: cuda::Kernel,
+    fill: cuda::Kernel,
+    expected_sum: cuda::Kernel,
+    certify: cuda::Kernel,
+}
+
+/// Where read adds up: a partial sum for each block, the ticket that finds the last
+/// block, and the sum.
+pub struct Sum {
+    partials: DeviceBuffer<f64>,
+    ticket: DeviceBuffer<u32>,
+    total: DeviceBuffer<f64>,
+}
+
+impl Sum {
+    pub fn bytes(&self) -> u64 {
+        self.partials.bytes() + self.ticket.bytes() + self.total.bytes()
+    }
+
+    pub fn poison(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        poison(gpu, &mut self.total)
+    }
+
+    /// The sum that the last launch left.
+    pub fn value(&self) -> Result<f64, Failure> {
+        let total = self.total.to_host()?;
+        total.first().copied().ok_or_else(|| Failure::Failed("no sum".to_owned()))
+    }
+}
+
+/// The kernel's name in the PTX.
+pub fn timed_name(kernel: Kernel) -> &'static str {
+    match kernel {
+        Kernel::Read => "stream_read",
+        Kernel::Write => "stream_write",
+        Kernel::Copy => "stream_copy",
+        Kernel::Scale => "stream_scale",
+        Kernel::Add => "stream_add",
+        Kernel::Triad => "stream_triad",
+    }
+}
+
+/// The kernel's code in the certificate; read has none.
+fn code(kernel: Kernel) -> u32 {
+    match kernel {
+        Kernel::Read => 0,
+        Kernel::Write => 1,
+        Kernel::Copy => 2,
+        Kernel::Scale => 3,
+        Kernel::Add => 4,
+        Kernel::Triad => 5,
+    }
+}
+
+impl Kernels {
+    pub fn new(gpu: &Gpu, kernel: Kernel) -> Result<Kernels, Failure> {
+        let module = gpu.module("stream")?;
+        Ok(Kernels {
+            kernel,
+            timed: module.kernel(timed_name(kernel))?,
+            fill: module.kernel("stream_fill")?,
+            expected_sum: module.kernel("stream_expected_sum")?,
+            certify: module.kernel("stream_certify")?,
+        })
+    }
+
+    /// Room for read's sums.
+    pub fn sum(&self, gpu: &Gpu) -> Result<Sum, Failure> {
+        let partials = gpu.alloc(self.most_blocks(gpu)? as usize)?;
+        Ok(Sum { partials, ticket: gpu.upload(&[0u32])?, total: gpu.alloc(1)? })
+    }
+
+    /// Blocks of read: as many as fit at once, so that each has one share of the array.
+    fn most_blocks(&self, gpu: &Gpu) -> Result<u32, Failure> {
+        gpu.max_blocks(&self.timed, BLOCK, 0)
+    }
+
+    /// The first `n` elements become the stream of this seed.
+    pub fn fill(&self, gpu: &Gpu, out: &mut DeviceBuffer<f64>, seed: u64, n: u64) -> Result<(), Failure> {
+        launch_over(gpu, &self.fill, n, &[out.into(), (&key64(seed)).into(), (&n).into()])
+    }
+
+    /// Queues the timed kernel for a range of elements; the destination, or for read
+    /// the source, misplaced by `shift` elements.
+    pub fn execute(&self, gpu: &Gpu, arrays: &mut Arrays, range: Range, shift: u64) -> Result<(), Failure> {
+        match &arrays.sum {
+            Some(sum) => self.read(gpu, arrays, sum, range, shift),
+            None => self.map(gpu, arrays, range, shift),
+        }
+    }
+
+    fn read(&self, gpu: &Gpu, arrays: &Arrays, sum: &Sum, range: Range, shift: u64) -> Result<(), Failure> {
+        let x = at(arrays.sources.first(), range.first + shift)?;
+        let blocks = grid(range.count, TILE).min(sum.partials.len() as u32);
+        let args = [
+            (&x).into(),
+            (&range.count).into(),
+            (&sum.partials).into(),
+            (&sum.ticket).into(),
+            (&sum.total).into(),
+        ];
+        gpu.launch(&self.timed, blocks, BLOCK, 0, &args)
+    }
+
+    fn map(&self, gpu: &Gpu, arrays: &Arrays, range: Range, shift: u64) -> Result<(), Failure> {
+        let destination = at(arrays.destination.as_ref(), range.first + shift)?;
+        let x = at(arrays.sources.first(), range.first)?;
+        let y = at(arrays.sources.get(1), range.first)?;
+        let q = factor(self.kernel);
+        let args = [(&destination).into(), (&x).into(), (&y).into(), (&range.count).into(), (&q).into()];
+        gpu.launch(&self.timed, grid(range.count, TILE), BLOCK, 0, &args)
+    }
+
+    /// Queues the check of the destination.
+    pub fn certify(
+        &self,
+        gpu: &Gpu,
+        spec: &Spec,
+        destination: &DeviceBuffer<f64>,
+        report: &DeviceBuffer<u64>,
+    ) -> Result<(), Failure> {
+        let key = |operand: usize| {
+            key64(self.kernel.sources().get(operand).map_or(0, |array| array.seed(spec.seed)))
+        };
+        let (op, x, y, q) = (code(self.kernel), key(0), key(1), factor(self.kernel));
+        let args = [
+            destination.into(),
+            (&op).into(),
+            (&x).into(),
+            (&y).into(),
+            (&q).into(),
+            (&spec.elements).into(),
+            report.into(),
+        ];
+        launch_over(gpu, &self.certify, spec.elements, &args)
+    }
+
+    /// Queues the sum of what read reads, as an integer.
+    pub fn expected_sum(&self, gpu: &Gpu, spec: &Spec, report: &DeviceBuffer<u64>) -> Result<(), Failure> {
+        let seed = self.kernel.sources().first().map_or(spec.seed, |array| array.seed(spec.seed));
+        let key = key64(seed);
+        let args = [(&key).into(), (&spec.elements).into(), report.into()];
+        launch_over(gpu, &self.expected_sum, spec.elements, &args)
+    }
+}
+
+/// q, or what write stores.
+fn factor(kernel: Kernel) -> f64 {
+    if kernel == Kernel::Write { WRITTEN } else { Q }
+}
+
+/// The address of an element; null for an array that the kernel does not take.
+fn at(buffer: Option<&DeviceBuffer<f64>>, element: u64) -> Result<DevicePtr<f64>, Failure> {
+    buffer.map_or(Ok(DevicePtr::null()), |buffer| buffer.pointer_at(length(element)?))
+}

@@ -1,0 +1,72 @@
+/* A driver for one imaginary GPU whose memory is the host's. It remembers launches and
+ * does not run them; `fake_fail` makes one function answer a result code. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char failing[64];
+static int failing_with, devices = 1, version = 13000;
+static size_t free_bytes = 9ull << 30;
+static unsigned raised, launched[3], allocations;
+static long loaded;
+
+void fake_reset(void) { failing[0] = 0; devices = 1; version = 13000; raised = allocations = 0; }
+void fake_fail(const char *name, int code) { strncpy(failing, name, 63); failing_with = code; }
+void fake_devices(int count) { devices = count; }
+void fake_version(int cuda) { version = cuda; }
+unsigned fake_launched(int i) { return launched[i]; }
+unsigned fake_raised(void) { return raised; }
+unsigned fake_allocations(void) { return allocations; }
+long fake_loaded(void) { return loaded; }
+
+#define CU(name, parameters, ...)                              \
+    int name parameters {                                      \
+        if (strcmp(failing, #name) == 0) return failing_with;  \
+        __VA_ARGS__                                            \
+        return 0;                                              \
+    }
+
+CU(cuInit, (unsigned flags), if (devices == 0) return 100;)
+CU(cuDriverGetVersion, (int *v), *v = version;)
+CU(cuDeviceGetCount, (int *n), *n = devices;)
+CU(cuDeviceGet, (int *device, int i), *device = i;)
+CU(cuDeviceGetName, (char *name, int n, int d), strncpy(name, "Imaginary GPU", n);)
+CU(cuDeviceTotalMem_v2, (size_t *bytes, int d), *bytes = 10ull << 30;)
+CU(cuDeviceGetAttribute, (int *v, int attribute, int d), switch (attribute) {
+    case 16: *v = 4; break;              /* multiprocessors */
+    case 38: *v = 50 << 20; break;       /* L2 */
+    case 75: *v = 9; break;              /* compute capability, major */
+    case 76: *v = 0; break;              /* and minor */
+    case 97: *v = 227 << 10; break;      /* shared memory per block, opted in */
+    case 32: *v = 1; break;              /* ECC */
+    default: *v = 1024;
+})
+CU(cuDevicePrimaryCtxRetain, (void **context, int d), *context = &devices;)
+CU(cuDevicePrimaryCtxRelease_v2, (int d))
+CU(cuCtxSetCurrent, (void *context))
+CU(cuStreamCreateWithPriority, (void **stream, unsigned f, int p), *stream = &version;)
+CU(cuStreamSynchronize, (void *stream))
+CU(cuStreamDestroy_v2, (void *stream))
+CU(cuMemGetInfo_v2, (size_t *free, size_t *total), *free = free_bytes; *total = 10ull << 30;)
+CU(cuMemAlloc_v2, (uint64_t *p, size_t n),
+   if (n > free_bytes) return 2; *p = (uint64_t)(uintptr_t)malloc(n); allocations++;)
+CU(cuMemFree_v2, (uint64_t p), free((void *)(uintptr_t)p); allocations--;)
+CU(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t n, void *s), memcpy((void *)(uintptr_t)to, from, n);)
+CU(cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t n, void *s), memcpy(to, (void *)(uintptr_t)from, n);)
+CU(cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t n, void *s),
+   memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n);)
+CU(cuMemsetD32Async, (uint64_t p, uint32_t word, size_t n, void *s),
+   for (size_t i = 0; i < n; i++) ((uint32_t *)(uintptr_t)p)[i] = word;)
+CU(cuModuleLoadDataEx, (void **module, const void *image, unsigned n, void *o, void **v), *module = &loaded; loaded++;)
+CU(cuModuleUnload, (void *module), loaded--;)
+CU(cuModuleGetFunction, (void **function, void *module, const char *name), *function = &launched;)
+CU(cuFuncSetAttribute, (void *function, int attribute, int value), if (attribute == 8) raised = value;)
+CU(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *n, void *f, int block, size_t shared), *n = 2048 / block;)
+CU(cuLaunchKernel, (void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                    unsigned shared, void *stream, void **values, void **extra),
+   launched[0] = gx; launched[1] = bx; launched[2] = shared;)
+CU(cuEventCreate, (void **event, unsigned flags), *event = &raised;)
+CU(cuEventRecord, (void *event, void *stream))
+CU(cuEventSynchronize, (void *event))
+CU(cuEventElapsedTime, (float *ms, void *start, void *end), *ms = 2.5f;)
+CU(cuEventDestroy_v2, (void *event))

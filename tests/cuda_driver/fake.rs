@@ -1,0 +1,77 @@
+//! Compiles the driver of `fake.c`, has the backend load it, and steers it.
+
+use std::ffi::{CString, c_char, c_int, c_uint};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use libloading::{Library, Symbol};
+
+/// The one fake driver of this process, reset. Tests that hold it run one at a time.
+pub struct Fake {
+    library: &'static Library,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Fake {
+    /// `None` without a C compiler, except in CI, where there must be one.
+    pub fn new() -> Option<Fake> {
+        static ALONE: Mutex<()> = Mutex::new(());
+        static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let library = LIBRARY.get_or_init(load).as_ref()?;
+        let fake = Fake { library, _alone: alone };
+        // SAFETY: the function has this type in fake.c.
+        unsafe { fake.get::<unsafe extern "C" fn()>("fake_reset")() };
+        Some(fake)
+    }
+
+    /// Makes `function` answer `code` from now on.
+    pub fn fail(&self, function: &str, code: c_int) {
+        let name = CString::new(function).unwrap();
+        // SAFETY: as above; the name is copied.
+        unsafe { self.get::<unsafe extern "C" fn(*const c_char, c_int)>("fake_fail")(name.as_ptr(), code) };
+    }
+
+    /// How many devices there are.
+    pub fn devices(&self, count: c_int) {
+        // SAFETY: as above.
+        unsafe { self.get::<unsafe extern "C" fn(c_int)>("fake_devices")(count) };
+    }
+
+    /// Allocations that have not been freed.
+    pub fn allocations(&self) -> c_uint {
+        // SAFETY: as above.
+        unsafe { self.get::<unsafe extern "C" fn() -> c_uint>("fake_allocations")() }
+    }
+
+    fn get<T>(&self, name: &str) -> Symbol<'_, T> {
+        // SAFETY: the callers name the types of fake.c.
+        unsafe { self.library.get(name) }.unwrap()
+    }
+}
+
+/// Builds the library and points the backend at it.
+fn load() -> Option<Library> {
+    let path = compile()?;
+    // SAFETY: only this thread runs the backend now (the others wait for the lock or
+    // for this initialisation), and it reads the variable once, later.
+    unsafe { std::env::set_var("SCATTERLAB_LIBCUDA", &path) };
+    // SAFETY: it has no initialisers.
+    Some(unsafe { Library::new(&path) }.unwrap())
+}
+
+fn compile() -> Option<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda_driver/fake.c");
+    let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libfakecuda.so");
+    let cc = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&source).status();
+    match cc {
+        Ok(status) => assert!(status.success(), "cc refused {}", source.display()),
+        Err(error) => {
+            assert!(std::env::var_os("CI").is_none(), "cc: {error}");
+            eprintln!("skipped: no C compiler ({error})");
+            return None;
+        }
+    }
+    Some(library)
+}

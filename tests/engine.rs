@@ -1,0 +1,252 @@
+//! The engine's server over pipes in memory: the same code as in its own process, still
+//! serialising and parsing every line.
+
+use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write, pipe};
+use std::sync::mpsc::{self, Receiver};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use scatterlab::backend::{Executor, Failure, Verdict};
+use scatterlab::engine::executors::mock::{Mock, Script};
+use scatterlab::engine::protocol::{Command, Event, PROTOCOL};
+use scatterlab::engine::server::{Ending, serve};
+use scatterlab::plan::{Case, Chart, Experiment, Measure, Params, Plan, Quantity, Value};
+use scatterlab::run::{Ledger, Status};
+
+const SOON: Duration = Duration::from_secs(20);
+const QUIET: Duration = Duration::from_millis(150);
+
+struct Engine {
+    commands: Option<PipeWriter>,
+    events: Receiver<Event>,
+    server: JoinHandle<std::io::Result<Ending>>,
+}
+
+impl Engine {
+    fn start(script: fn(&Case) -> Script) -> Engine {
+        let (command_reader, commands) = pipe().expect("pipe");
+        let (event_reader, event_writer) = pipe().expect("pipe");
+        let server = thread::spawn(move || {
+            let mock: Box<dyn Executor> = Box::new(Mock { name: "cpu", script });
+            serve(BufReader::new(command_reader), event_writer, vec![mock])
+        });
+        let engine = Engine { commands: Some(commands), events: parse(event_reader), server };
+        assert!(matches!(engine.next(), Event::Hello { protocol: PROTOCOL, .. }));
+        engine
+    }
+
+    fn send(&mut self, command: &Command) {
+        let line = serde_json::to_string(command).expect("command");
+        writeln!(self.commands.as_mut().expect("open"), "{line}").expect("send");
+    }
+
+    fn next(&self) -> Event {
+        self.events.recv_timeout(SOON).expect("an event")
+    }
+
+    /// The next result or end, without the progress before it.
+    fn next_result(&self) -> Event {
+        loop {
+            match self.next() {
+                Event::Progress { .. } | Event::Started { .. } => {}
+                event => return event,
+            }
+        }
+    }
+
+    fn ack(&mut self, event: &Event) {
+        self.send(&Command::Ack { seq: event.seq().expect("a result") });
+    }
+
+    /// Runs a plan to its end, acknowledging everything.
+    fn run(&mut self, plan: &Plan, skip: Vec<(String, u32)>) -> Vec<Event> {
+        self.send(&Command::Run { plan: Box::new(plan.clone()), skip });
+        let mut results = Vec::new();
+        loop {
+            let event = self.next_result();
+            if event.seq().is_some() {
+                self.ack(&event);
+            }
+            let over = matches!(event, Event::Finished { .. });
+            results.push(event);
+            if over {
+                return results;
+            }
+        }
+    }
+
+    fn end(mut self) -> Ending {
+        self.commands = None;
+        self.server.join().expect("no panic").expect("no error")
+    }
+}
+
+fn parse(reader: PipeReader) -> Receiver<Event> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(reader).lines().map_while(Result::ok) {
+            let event = serde_json::from_str(&line).expect("each line is an event");
+            if sender.send(event).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+fn plan(ids: &[&str], rounds: u32) -> Plan {
+    let case = |id: &&str| Case {
+        id: (*id).to_owned(),
+        experiment: 0,
+        primitive: "stream".to_owned(),
+        params: Params::default()
+            .with("backend", Value::Text("cpu".into()))
+            .with("kernel", Value::Text("copy".into()))
+            .with("method", Value::Text("direct".into()))
+            .with("elements", Value::Int(1000)),
+        seed: 1,
+        not_applicable: None,
+    };
+    Plan {
+        title: "test".into(),
+        recipe_hash: "0".repeat(64),
+        experiments: vec![Experiment {
+            title: "test".into(),
+            slug: "test".into(),
+            primitive: "stream".into(),
+            paper: None,
+            axes: Vec::new(),
+            chart: Chart {
+                x: "elements".into(),
+                y: Quantity::Bandwidth,
+                lines: Vec::new(),
+                panels: Vec::new(),
+                relative_to: None,
+            },
+            measure: Measure { rounds, samples: 3 },
+        }],
+        cases: ids.iter().map(case).collect(),
+    }
+}
+
+fn rounds(events: &[Event]) -> Vec<(String, u32)> {
+    events
+        .iter()
+        .filter_map(|e| match e {
+            Event::Round { result, .. } => Some((result.case.clone(), result.round)),
+            _ => None,
+        })
+        .collect()
+}
+
+fn pairs(pairs: &[(&str, u32)]) -> Vec<(String, u32)> {
+    pairs.iter().map(|(case, round)| ((*case).to_owned(), *round)).collect()
+}
+
+#[test]
+fn cases_are_interleaved_and_certified_in_the_first_round() {
+    let mut engine = Engine::start(|_| Script::Seconds(0.25));
+    let events = engine.run(&plan(&["a", "b"], 2), Vec::new());
+    assert_eq!(rounds(&events), pairs(&[("a", 0), ("b", 0), ("a", 1), ("b", 1)]));
+    for event in &events {
+        if let Event::Round { result, .. } = event {
+            assert_eq!(result.samples, [0.25; 3]);
+            assert_eq!(result.batch, 1);
+            assert_eq!(result.verdict.is_some(), result.round == 0);
+        }
+    }
+    assert_eq!(events.last(), Some(&Event::Finished { cancelled: false }));
+    assert_eq!(engine.end(), Ending::InputClosed);
+}
+
+#[test]
+fn short_executions_are_batched_and_reported_per_execution() {
+    let mut engine = Engine::start(|_| Script::Seconds(1e-6));
+    let events = engine.run(&plan(&["a"], 1), Vec::new());
+    let Event::Round { result, .. } = &events[0] else { panic!("{events:?}") };
+    assert!((124..=126).contains(&result.batch), "{result:?}");
+    assert!(result.samples.iter().all(|s| (s - 1e-6).abs() < 1e-15), "{result:?}");
+}
+
+#[test]
+fn nothing_more_is_measured_before_the_acknowledgement() {
+    let mut engine = Engine::start(|_| Script::Seconds(0.25));
+    engine.send(&Command::Run { plan: Box::new(plan(&["a", "b"], 1)), skip: Vec::new() });
+    let first = engine.next_result();
+    assert!(engine.events.recv_timeout(QUIET).is_err(), "the engine went on by itself");
+    engine.ack(&first);
+    assert!(matches!(engine.next_result(), Event::Round { .. }));
+}
+
+#[test]
+fn finished_pairs_are_skipped() {
+    let mut engine = Engine::start(|_| Script::Seconds(0.25));
+    let events = engine.run(&plan(&["a", "b"], 2), pairs(&[("a", 0), ("b", 1)]));
+    assert_eq!(rounds(&events), pairs(&[("b", 0), ("a", 1)]));
+}
+
+#[test]
+fn a_failed_case_does_not_stop_the_others() {
+    let mut engine = Engine::start(|case| match case.id.as_str() {
+        "a" => Script::Fails(Failure::Failed("no".into())),
+        "b" => Script::Fails(Failure::NotApplicable("needs 12 GiB, 9 free".into())),
+        "c" => Script::Wrong,
+        _ => Script::Seconds(0.25),
+    });
+    let plan = plan(&["a", "b", "c", "d"], 2);
+    let events = engine.run(&plan, Vec::new());
+    let mut ledger = Ledger::new(plan);
+    for event in &events {
+        ledger.apply(event);
+    }
+    let statuses: Vec<Status> = ledger.records().iter().map(|r| r.status.clone()).collect();
+    assert_eq!(statuses[0], Status::Failed("no".into()));
+    assert_eq!(statuses[1], Status::NotApplicable("needs 12 GiB, 9 free".into()));
+    assert!(matches!(&statuses[2], Status::Failed(e) if e.contains("wrong result")), "{statuses:?}");
+    assert_eq!(statuses[3], Status::Done);
+    assert!(ledger.records()[2].statistics.is_none(), "a wrong case has no time");
+    assert_eq!(rounds(&events), pairs(&[("c", 0), ("d", 0), ("d", 1)]));
+    assert!(matches!(ledger.records()[3].verdict, Some(Verdict::Certified { .. })));
+}
+
+#[test]
+fn a_lost_device_ends_the_engine_after_saying_so() {
+    let mut engine = Engine::start(|_| Script::Fails(Failure::Lost("illegal address".into())));
+    engine.send(&Command::Run { plan: Box::new(plan(&["a", "b"], 1)), skip: Vec::new() });
+    let event = engine.next_result();
+    assert!(matches!(&event, Event::Failed { error, .. } if error == "illegal address"));
+    engine.ack(&event);
+    assert_eq!(engine.server.join().expect("no panic").expect("no error"), Ending::DeviceLost);
+}
+
+#[test]
+fn cancel_stops_at_the_next_sample() {
+    let mut engine = Engine::start(|_| Script::Sleeps(Duration::from_millis(20)));
+    engine.send(&Command::Run { plan: Box::new(plan(&["a"], 1000)), skip: Vec::new() });
+    let first = engine.next_result();
+    engine.send(&Command::Cancel);
+    engine.ack(&first);
+    loop {
+        match engine.next_result() {
+            Event::Finished { cancelled } => break assert!(cancelled),
+            event => engine.ack(&event),
+        }
+    }
+    assert_eq!(engine.end(), Ending::InputClosed);
+}
+
+#[test]
+fn the_end_of_the_input_cancels() {
+    let mut engine = Engine::start(|_| Script::Sleeps(Duration::from_millis(20)));
+    engine.send(&Command::Run { plan: Box::new(plan(&["a"], 1_000_000)), skip: Vec::new() });
+    engine.next_result();
+    assert_eq!(engine.end(), Ending::InputClosed);
+}
+
+#[test]
+fn a_line_that_is_no_command_is_answered_and_survived() {
+    let mut engine = Engine::start(|_| Script::Seconds(0.25));
+    writeln!(engine.commands.as_mut().expect("open"), "{{\"command\":\"dance\"}}").expect("send");
+    assert!(matches!(engine.next(), Event::Log { text, .. } if text.contains("unreadable command")));
+    assert_eq!(rounds(&engine.run(&plan(&["a"], 1), Vec::new())), pairs(&[("a", 0)]));
+}
