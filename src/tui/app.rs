@@ -174,7 +174,7 @@ impl App {
                 self.apply(Input::Resolved(index, plan), now);
             }
             Effect::Start(index) => {
-                let input = self.start(index).unwrap_or_else(|error| Input::NotStarted(error));
+                let input = self.start(index).unwrap_or_else(Input::NotStarted);
                 self.apply(input, now);
             }
             Effect::Send(control) => {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::eta::{self, Eta};
 use super::log::Log;
+use super::words::{self, number_of};
 use crate::engine::protocol::{Environment, Event, Level, Stage};
 use crate::report::series::{ChartData, series};
 use crate::run::runner::Message;
@@ -233,7 +234,8 @@ impl Session {
                 self.say(now, Level::Info, &text);
             }
             Event::Started { cases, rounds } => {
-                self.say(now, Level::Info, &format!("{cases} cases, {rounds} rounds"));
+                let (cases, rounds) = (number_of(*cases, "case"), number_of(*rounds, "round"));
+                self.say(now, Level::Info, &format!("{cases}, {rounds}"));
             }
             Event::Progress { case, round, stage } => self.moved(case, *round, *stage),
             Event::Round { .. } => self.finished_round(changed, now),
@@ -307,6 +309,6 @@ impl Session {
 
     /// A case in words: the values of its experiment's axes.
     pub fn name(&self, case: usize) -> String {
-        super::words::case(&self.ledger, case)
+        words::case(&self.ledger, case)
     }
 }

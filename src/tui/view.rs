@@ -11,6 +11,31 @@ use super::words;
 
 /// Draws everything into `screen`.
 pub fn view(state: &State, theme: Theme, screen: Rect, buffer: &mut Buffer) {
+    panels(state, theme, screen, buffer);
+    if !theme.utf8 {
+        plain(buffer);
+    }
+}
+
+/// What recipes, engines and units say outside ASCII, for a terminal that has nothing
+/// else: our own symbols are ASCII already.
+fn plain(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        if cell.symbol().is_ascii() {
+            continue;
+        }
+        let plain = match cell.symbol() {
+            "µ" => "u",
+            "…" => "~",
+            "−" | "–" | "—" => "-",
+            "×" => "x",
+            _ => "?",
+        };
+        cell.set_symbol(plain);
+    }
+}
+
+fn panels(state: &State, theme: Theme, screen: Rect, buffer: &mut Buffer) {
     let Some(areas) = Areas::new(state, screen) else {
         return too_small(theme, screen, buffer);
     };

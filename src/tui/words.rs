@@ -37,6 +37,22 @@ pub fn quantity(record: &Record, quantity: Quantity) -> Option<String> {
     })
 }
 
+/// The unit that stands over a column of such quantities; empty where each has its own.
+pub fn column_unit(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::Bandwidth | Quantity::SystemBandwidth => "GB/s",
+        Quantity::Time | Quantity::Throughput => "",
+    }
+}
+
+/// The quantity of a record in a column headed by [`column_unit`].
+pub fn in_column(record: &Record, of: Quantity) -> Option<String> {
+    match column_unit(of) {
+        "" => quantity(record, of),
+        _ => Some(units::three_digits(record.quantity(of)?)),
+    }
+}
+
 /// `0:42`, `1:02:03`: a time on a clock.
 pub fn clock(time: Duration) -> String {
     let s = time.as_secs();

@@ -55,7 +55,7 @@ fn title(session: &Session) -> String {
     format!("Cases {done}/{}", records.len())
 }
 
-/// Cases, under the names of the axes whose values they show.
+/// Cases, under the names of the axes and the unit whose values they show.
 fn rows(session: &Session) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut experiment = None;
@@ -74,8 +74,10 @@ fn experiment(session: &Session, index: usize, theme: Theme, area: Rect, buffer:
     let Some(experiment) = plan.experiments.get(index) else { return };
     let axes: Vec<&str> = experiment.axes.iter().map(|a| a.name.as_str()).collect();
     let title = if plan.experiments.len() > 1 { format!("{}: ", experiment.title) } else { String::new() };
-    let text = words::fit(&format!("   {title}{}", axes.join(" ")), usize::from(area.width), theme);
-    buffer.set_string(area.x, area.y, text, theme.dim());
+    let name = format!("{title}{}", axes.join(" "));
+    let room = usize::from(area.width).saturating_sub(4);
+    let text = words::apart(&name, words::column_unit(experiment.chart.y), room, theme);
+    buffer.set_stringn(area.x + 3, area.y, text, usize::from(area.width).saturating_sub(3), theme.dim());
 }
 
 fn case(session: &Session, index: usize, focused: bool, theme: Theme, area: Rect, buffer: &mut Buffer) {
@@ -117,7 +119,7 @@ fn outcome(session: &Session, record: &Record, name: &str, room: usize, theme: T
     let reason = match &record.status {
         Status::NotApplicable(reason) => format!("n/a: {reason}"),
         Status::Failed(error) => error.clone(),
-        _ => return words::apart(name, &words::quantity(record, quantity).unwrap_or_default(), room, theme),
+        _ => return words::apart(name, &words::in_column(record, quantity).unwrap_or_default(), room, theme),
     };
     let left = room.saturating_sub(words::width(name) + 2).max(room / 2);
     words::apart(name, &words::fit(&reason, left, theme), room, theme)

@@ -22,8 +22,10 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     };
     let area = heading(&entry.path, false, theme, area, buffer);
     let columns = usize::from(area.width);
-    let mut lines =
-        vec![Line::styled(format!(" {}", words::fit(&entry.title, columns, theme)), theme.title())];
+    let mut lines = vec![Line::styled(
+        format!(" {}", words::fit(&entry.title, columns.saturating_sub(1), theme)),
+        theme.title(),
+    )];
     match state.recipes.plan() {
         Some(Ok(plan)) => lines.extend(meaning(plan, columns, theme)),
         Some(Err(error)) => lines.extend(mistake(error, columns, theme)),

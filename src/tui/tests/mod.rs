@@ -1,9 +1,9 @@
 //! Tests of the user interface as a whole, on a terminal in memory.
 
 mod demo;
-mod fixture;
+pub mod fixture;
 mod loops;
 mod random;
 mod screens;
-mod script;
+pub mod script;
 mod updates;
