@@ -93,8 +93,8 @@ impl TerminalSource {
     /// When a signal handler cannot be installed.
     pub fn new() -> io::Result<TerminalSource> {
         let asked = Arc::new(AtomicBool::new(false));
-        let mut source =
-            TerminalSource { asked, signals: Vec::new(), began: Instant::now(), terminated: false };
+        let (signals, read) = (Vec::new(), VecDeque::new());
+        let mut source = TerminalSource { asked, signals, read, began: Instant::now(), terminated: false };
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             source.signals.push(signal_hook::flag::register(signal, source.asked.clone())?);
         }
