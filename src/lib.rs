@@ -53,6 +53,7 @@ pub mod primitives;
 pub mod recipe;
 pub mod report;
 pub mod run;
+pub mod tui;
 
 pub mod units;
 

@@ -1,0 +1,114 @@
+//! Which panels are on the screen, and where. Where there is little room, panels fold
+//! away; the one with the focus always stays.
+
+use ratatui::layout::Rect;
+
+use super::panel::{Focus, banner, recipes};
+use super::state::State;
+
+/// Smallest terminal that can show the panels.
+pub const SMALLEST: (u16, u16) = (40, 10);
+/// From this width on, the lists stand beside the rest.
+const TWO_COLUMNS: u16 = 60;
+/// From this height on, the recipes stay above the cases.
+const BOTH_LISTS: u16 = 26;
+/// From this height on, samples (or the log) stand under the chart.
+const WITH_SAMPLES: u16 = 17;
+/// From this height on, samples and log stand under the chart.
+const WITH_BOTH: u16 = 27;
+/// Widest help.
+const HELP: u16 = 84;
+/// Rows of the log under the chart.
+const LOG: u16 = 7;
+
+/// The areas of what is shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Areas {
+    pub header: Rect,
+    /// Between header and banner.
+    pub body: Rect,
+    pub banner: Rect,
+    pub hints: Rect,
+    /// The help, where it is open.
+    pub help: Rect,
+    /// Column between the lists and the rest.
+    pub rule: Option<Rect>,
+    /// The preview of the selected recipe.
+    pub preview: Option<Rect>,
+    panels: Vec<(Focus, Rect)>,
+}
+
+impl Areas {
+    /// `None` on a terminal that is too small.
+    pub fn new(state: &State, screen: Rect) -> Option<Areas> {
+        if screen.width < SMALLEST.0 || screen.height < SMALLEST.1 {
+            return None;
+        }
+        let rows = banner::rows(state, screen.width).len() as u16;
+        let (header, rest) = split(screen, 1);
+        let (rest, hints) = split(rest, rest.height - 1);
+        let (body, banner) = split(rest, rest.height - rows);
+        let width = body.width.min(HELP);
+        let help = Rect { x: body.x + (body.width - width) / 2, width, ..body };
+        let mut areas = Areas { header, body, banner, hints, help, ..Areas::default() };
+        areas.columns(state, body);
+        Some(areas)
+    }
+
+    /// Where a panel is, if it is shown.
+    pub fn panel(&self, panel: Focus) -> Option<Rect> {
+        self.panels.iter().find(|(p, _)| *p == panel).map(|(_, area)| *area)
+    }
+
+    fn columns(&mut self, state: &State, body: Rect) {
+        if body.width < TWO_COLUMNS {
+            return match state.focus {
+                Focus::Recipes | Focus::Cases => self.lists(state, body),
+                _ => self.main(state, body),
+            };
+        }
+        let width = (body.width * 3 / 10).clamp(20, 40);
+        self.rule = Some(Rect { x: body.x + width, width: 1, ..body });
+        self.lists(state, Rect { width, ..body });
+        self.main(state, Rect { x: body.x + width + 1, width: body.width - width - 1, ..body });
+    }
+
+    /// The recipes, the cases or both.
+    fn lists(&mut self, state: &State, area: Rect) {
+        if state.session.is_none() || area.height < BOTH_LISTS {
+            let list = if state.at_home() { Focus::Recipes } else { Focus::Cases };
+            return self.panels.push((list, area));
+        }
+        let (above, below) = split(area, recipes::rows_needed(state).min(area.height / 3));
+        self.panels.extend([(Focus::Recipes, above), (Focus::Cases, below)]);
+    }
+
+    /// The selected recipe, or the run.
+    fn main(&mut self, state: &State, area: Rect) {
+        let under = (area.height * 2 / 5).clamp(7, 10);
+        if state.at_home() {
+            self.preview = Some(area);
+        } else if area.height < WITH_SAMPLES {
+            let only = match state.focus {
+                Focus::Samples | Focus::Log => state.focus,
+                _ => Focus::Chart,
+            };
+            self.panels.push((only, area));
+        } else if area.height < WITH_BOTH {
+            let (chart, below) = split(area, area.height - under);
+            let second = if state.focus == Focus::Log { Focus::Log } else { Focus::Samples };
+            self.panels.extend([(Focus::Chart, chart), (second, below)]);
+        } else {
+            let (chart, rest) = split(area, area.height - under - LOG);
+            let (samples, log) = split(rest, under);
+            self.panels.extend([(Focus::Chart, chart), (Focus::Samples, samples), (Focus::Log, log)]);
+        }
+    }
+}
+
+/// The first `rows` rows of an area and the others.
+fn split(area: Rect, rows: u16) -> (Rect, Rect) {
+    let rows = rows.min(area.height);
+    let top = Rect { height: rows, ..area };
+    (top, Rect { y: area.y + rows, height: area.height - rows, ..area })
+}

@@ -1,0 +1,101 @@
+//! When to draw. Drawing disturbs a measurement on a machine with few cores: a copy
+//! benchmark on two of them lost a quarter of its rate at 16 frames a second and
+//! nothing at 4.
+
+use std::time::Duration;
+
+/// Shortest time between two frames while samples are timed.
+const WHILE_TIMING: Duration = Duration::from_millis(250);
+/// Shortest time between two frames otherwise.
+const OTHERWISE: Duration = Duration::from_millis(33);
+/// Longest time to sleep, so that messages and signals are seen soon.
+const POLL: Duration = Duration::from_millis(100);
+
+/// Draws only what changed, and not too often.
+#[derive(Clone, Debug)]
+pub struct Pacer {
+    changed: bool,
+    last: Option<Duration>,
+}
+
+impl Pacer {
+    /// The first frame is due at once.
+    pub fn new() -> Pacer {
+        Pacer { changed: true, last: None }
+    }
+
+    /// Something on the screen is no longer true.
+    pub fn touch(&mut self) {
+        self.changed = true;
+    }
+
+    /// Whether to draw now.
+    pub fn due(&self, now: Duration, timing: bool) -> bool {
+        self.changed && self.left(now, timing).is_zero()
+    }
+
+    /// A frame was drawn.
+    pub fn drawn(&mut self, now: Duration) {
+        self.changed = false;
+        self.last = Some(now);
+    }
+
+    /// How long to wait for input.
+    pub fn wait(&self, now: Duration, timing: bool) -> Duration {
+        if self.changed { self.left(now, timing).min(POLL) } else { POLL }
+    }
+
+    fn left(&self, now: Duration, timing: bool) -> Duration {
+        let gap = if timing { WHILE_TIMING } else { OTHERWISE };
+        self.last.map_or(Duration::ZERO, |last| (last + gap).saturating_sub(now))
+    }
+}
+
+impl Default for Pacer {
+    fn default() -> Self {
+        Pacer::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frames in a second in which everything changes every millisecond.
+    fn frames(timing: bool) -> usize {
+        let mut pacer = Pacer::new();
+        let mut drawn = 0;
+        for ms in 0..1000 {
+            let now = Duration::from_millis(ms);
+            pacer.touch();
+            if pacer.due(now, timing) {
+                pacer.drawn(now);
+                drawn += 1;
+            }
+        }
+        drawn
+    }
+
+    #[test]
+    fn at_most_four_frames_a_second_while_timing() {
+        assert_eq!(frames(true), 4);
+        assert_eq!(frames(false), 31);
+    }
+
+    #[test]
+    fn nothing_is_drawn_twice() {
+        let mut pacer = Pacer::new();
+        pacer.drawn(Duration::ZERO);
+        assert!(!pacer.due(Duration::from_secs(60), false));
+        assert_eq!(pacer.wait(Duration::from_secs(60), false), POLL);
+    }
+
+    #[test]
+    fn it_sleeps_no_longer_than_until_the_frame_is_due() {
+        let mut pacer = Pacer::new();
+        pacer.drawn(Duration::ZERO);
+        pacer.touch();
+        assert_eq!(pacer.wait(Duration::from_millis(200), true), Duration::from_millis(50));
+        assert_eq!(pacer.wait(Duration::from_millis(900), true), Duration::ZERO);
+    }
+}

@@ -1,0 +1,64 @@
+//! What must not be missed: a dead engine, a broken run, the question before
+//! quitting, a notice.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::tui::session::{Phase, Session};
+use crate::tui::state::{Leaving, State};
+use crate::tui::theme::Theme;
+use crate::tui::words;
+
+/// The most rows it takes.
+pub const MOST_ROWS: usize = 3;
+
+/// The banner's text and whether it is about something bad.
+pub fn text(state: &State) -> Option<(String, bool)> {
+    match state.leaving {
+        Leaving::Asked => {
+            return Some(("A run is active. q again: cancel it and quit. Esc: stay.".to_owned(), true));
+        }
+        Leaving::Waiting { .. } => {
+            return Some(("Waiting for the run to end. q again: quit at once.".to_owned(), false));
+        }
+        Leaving::No | Leaving::Now => {}
+    }
+    if let Some(notice) = &state.notice {
+        return Some((notice.clone(), false));
+    }
+    state.session.as_ref().and_then(of_session)
+}
+
+fn of_session(session: &Session) -> Option<(String, bool)> {
+    match &session.phase {
+        Phase::Dead { reason, case } => Some((dead(session, reason, *case), true)),
+        Phase::Broken(reason) => {
+            Some((format!("The run could not go on: {reason}. What is finished is on disk."), true))
+        }
+        _ => None,
+    }
+}
+
+fn dead(session: &Session, reason: &str, case: Option<usize>) -> String {
+    let at = case.map(|case| format!(" at {}", session.name(case))).unwrap_or_default();
+    format!("Engine died{at}: {reason}. r: go on in a fresh engine, x: end the run.")
+}
+
+/// The banner's rows for a screen of this width; none where there is nothing to say.
+pub fn rows(state: &State, columns: u16) -> Vec<String> {
+    let Some((text, _)) = text(state) else { return Vec::new() };
+    let mut rows = words::wrap(&text, usize::from(columns).saturating_sub(4).max(1));
+    rows.truncate(MOST_ROWS);
+    rows
+}
+
+pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
+    let bad = text(state).is_some_and(|(_, bad)| bad);
+    let (style, sign) = if bad { (theme.banner(), "! ") } else { (Style::default(), "  ") };
+    for (index, (y, row)) in (area.top()..area.bottom()).zip(rows(state, area.width)).enumerate() {
+        buffer.set_style(Rect { y, height: 1, ..area }, style);
+        let sign = if index == 0 { sign } else { "  " };
+        buffer.set_stringn(area.x, y, format!(" {sign}{row}"), usize::from(area.width), style);
+    }
+}

@@ -1,0 +1,126 @@
+//! Every case of the run with its state: what cannot run or went wrong is here with
+//! its reason, and nowhere on the chart.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::{Focus, bar, first_row, heading};
+use crate::plan::Quantity;
+use crate::run::{Record, Status};
+use crate::tui::command::{self, Command};
+use crate::tui::session::Session;
+use crate::tui::state::State;
+use crate::tui::theme::Theme;
+use crate::tui::words;
+
+pub const COMMANDS: &[Command] =
+    &[command::MOVE, command::EXPERIMENTS, command::PANELS, command::FOLLOW, command::ENDS, command::PAGES];
+
+/// Symbols of the states, in Unicode and in ASCII, and what they mean.
+pub const MARKS: &[(&str, &str, &str)] = &[
+    ("·", ".", "pending"),
+    ("▶", ">", "running"),
+    ("…", ":", "some rounds"),
+    ("✓", "v", "done"),
+    ("!", "!", "failed"),
+    ("–", "-", "n/a"),
+];
+
+/// A row of the list.
+enum Row {
+    Experiment(usize),
+    Case(usize),
+}
+
+pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
+    let Some(session) = &state.session else { return };
+    let focused = state.focus == Focus::Cases;
+    let area = heading(&title(session), focused, theme, area, buffer);
+    let rows = rows(session);
+    let selected = rows.iter().position(|r| matches!(r, Row::Case(i) if *i == session.selected));
+    let first = first_row(selected.unwrap_or(0), rows.len(), usize::from(area.height));
+    for (y, row) in (area.top()..area.bottom()).zip(rows.iter().skip(first)) {
+        let area = Rect { y, height: 1, ..area };
+        match row {
+            Row::Experiment(index) => experiment(session, *index, theme, area, buffer),
+            Row::Case(index) => case(session, *index, focused, theme, area, buffer),
+        }
+    }
+}
+
+fn title(session: &Session) -> String {
+    let records = session.ledger.records();
+    let done = records.iter().filter(|r| r.status == Status::Done).count();
+    format!("Cases {done}/{}", records.len())
+}
+
+/// Cases, under the names of the axes and the unit whose values they show.
+fn rows(session: &Session) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut experiment = None;
+    for (index, record) in session.ledger.records().iter().enumerate() {
+        if experiment != Some(record.case.experiment) {
+            experiment = Some(record.case.experiment);
+            rows.push(Row::Experiment(record.case.experiment));
+        }
+        rows.push(Row::Case(index));
+    }
+    rows
+}
+
+fn experiment(session: &Session, index: usize, theme: Theme, area: Rect, buffer: &mut Buffer) {
+    let plan = session.ledger.plan();
+    let Some(experiment) = plan.experiments.get(index) else { return };
+    let axes: Vec<&str> = experiment.axes.iter().map(|a| a.name.as_str()).collect();
+    let title = if plan.experiments.len() > 1 { format!("{}: ", experiment.title) } else { String::new() };
+    let name = format!("{title}{}", axes.join(" "));
+    let room = usize::from(area.width).saturating_sub(4);
+    let text = words::apart(&name, words::column_unit(experiment.chart.y), room, theme);
+    buffer.set_stringn(area.x + 3, area.y, text, usize::from(area.width).saturating_sub(3), theme.dim());
+}
+
+fn case(session: &Session, index: usize, focused: bool, theme: Theme, area: Rect, buffer: &mut Buffer) {
+    let Some(record) = session.ledger.records().get(index) else { return };
+    let running = session.current.is_some_and(|c| c.case == index);
+    let (mark, style) = mark(record, running, theme);
+    let selected = session.selected == index;
+    let marker = if selected { ">" } else { " " };
+    let room = usize::from(area.width).saturating_sub(4);
+    let text = outcome(session, record, &session.name(index), room, theme);
+    buffer.set_stringn(area.x, area.y, marker, usize::from(area.width), Style::default());
+    buffer.set_stringn(area.x + 1, area.y, mark, usize::from(area.width).saturating_sub(1), style);
+    let text_style =
+        if matches!(record.status, Status::NotApplicable(_)) { theme.dim() } else { Style::default() };
+    buffer.set_stringn(area.x + 3, area.y, text, usize::from(area.width).saturating_sub(3), text_style);
+    if selected {
+        bar(area, area.y, if focused { theme.selected() } else { theme.selected_elsewhere() }, buffer);
+    }
+}
+
+/// The state's symbol and its style.
+pub fn mark(record: &Record, running: bool, theme: Theme) -> (&'static str, Style) {
+    let (index, style) = match record.status {
+        Status::NotApplicable(_) => (5, theme.dim()),
+        Status::Failed(_) => (4, theme.bad()),
+        _ if running => (1, theme.focus()),
+        Status::Pending => (0, theme.dim()),
+        Status::Partial => (2, theme.warning()),
+        Status::Done => (3, theme.good()),
+    };
+    let (utf8, ascii, _) = MARKS[index];
+    (theme.symbol(utf8, ascii), style)
+}
+
+/// The case and its value on the chart's y axis, or why there is none.
+fn outcome(session: &Session, record: &Record, name: &str, room: usize, theme: Theme) -> String {
+    let experiment = session.ledger.plan().experiments.get(record.case.experiment);
+    let quantity = experiment.map_or(Quantity::Time, |e| e.chart.y);
+    let reason = match &record.status {
+        Status::NotApplicable(reason) => format!("n/a: {reason}"),
+        Status::Failed(error) => error.clone(),
+        _ => return words::apart(name, &words::in_column(record, quantity).unwrap_or_default(), room, theme),
+    };
+    let left = room.saturating_sub(words::width(name) + 2).max(room / 2);
+    words::apart(name, &words::fit(&reason, left, theme), room, theme)
+}

@@ -1,0 +1,81 @@
+//! The first row: what runs where, and how far it is.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::run::Status;
+use crate::tui::session::{Phase, Session};
+use crate::tui::state::State;
+use crate::tui::theme::Theme;
+use crate::tui::words;
+
+pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
+    let columns = usize::from(area.width).saturating_sub(2);
+    let progress = state.session.as_ref().map(|s| self::progress(s, state, theme)).unwrap_or_default();
+    let progress = words::fit(&progress, columns, theme);
+    let room = columns.saturating_sub(words::width(&progress) + 2);
+    let name = "scatterlab";
+    let rest = words::fit(&subject(state, theme), room.saturating_sub(words::width(name)), theme);
+    if room >= words::width(name) {
+        buffer.set_string(area.x + 1, area.y, name, theme.focus());
+        buffer.set_string(area.x + 1 + name.len() as u16, area.y, rest, theme.dim());
+    }
+    let x = area.x + 1 + (columns - words::width(&progress)) as u16;
+    buffer.set_stringn(x, area.y, progress, columns, style(state.session.as_ref(), theme));
+}
+
+/// The recipe and what it runs on.
+fn subject(state: &State, theme: Theme) -> String {
+    let Some(session) = &state.session else {
+        return format!("{}{}", theme.separator(), state.devices);
+    };
+    let separator = theme.separator();
+    let recipe = state.recipes.entries().get(session.recipe).map_or("", |r| r.path.as_str());
+    let host = session.environment.as_ref().map(|e| format!("{separator}{}", e.host)).unwrap_or_default();
+    format!("{separator}{recipe}{separator}{}{host}", backends(session).join(", "))
+}
+
+/// The backends of the run's cases, in the order of the plan.
+fn backends(session: &Session) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for record in session.ledger.records() {
+        if !names.contains(&record.case.backend()) {
+            names.push(record.case.backend());
+        }
+    }
+    names
+}
+
+/// State, progress, time left and time spent.
+fn progress(session: &Session, state: &State, theme: Theme) -> String {
+    let (done, all) = session.progress();
+    let spent = words::clock(session.elapsed(state.now));
+    let eta = session.remaining(state.now).map_or(theme.missing().to_owned(), words::wait);
+    let separator = theme.separator();
+    match &session.phase {
+        Phase::Running => format!("RUN {done}/{all}{separator}ETA {eta}{separator}{spent}"),
+        Phase::Cancelling => format!("CANCELLING {done}/{all}{separator}{spent}"),
+        Phase::Dead { .. } => format!("ENGINE DIED {done}/{all}{separator}{spent}"),
+        Phase::Broken(_) => format!("BROKEN {done}/{all}{separator}{spent}"),
+        Phase::Over { cancelled } => {
+            let word = if *cancelled { "CANCELLED" } else { "DONE" };
+            format!("{word} {done}/{all}{}{separator}{spent}", failures(session, theme))
+        }
+    }
+}
+
+fn failures(session: &Session, theme: Theme) -> String {
+    let failed = session.ledger.records().iter().filter(|r| matches!(r.status, Status::Failed(_))).count();
+    if failed == 0 { String::new() } else { format!("{}{failed} failed", theme.separator()) }
+}
+
+fn style(session: Option<&Session>, theme: Theme) -> Style {
+    match session.map(|s| &s.phase) {
+        Some(Phase::Running) => theme.title(),
+        Some(Phase::Over { cancelled: false }) => theme.good(),
+        Some(Phase::Cancelling | Phase::Over { .. }) => theme.warning(),
+        Some(Phase::Dead { .. } | Phase::Broken(_)) => theme.bad(),
+        None => theme.dim(),
+    }
+}

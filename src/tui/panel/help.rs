@@ -1,0 +1,72 @@
+//! The help: every command of every panel, from the lists that dispatch the keys.
+
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::KeyCode;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Clear, Widget};
+
+use crate::tui::command::{self, Action, Command, MOVE, char, control, key};
+use crate::tui::theme::Theme;
+use crate::tui::words;
+
+/// While the help is open.
+pub const COMMANDS: &[Command] = &[
+    MOVE,
+    command::ENDS,
+    command::PAGES,
+    Command {
+        bindings: &[(char('?'), Action::Help), (key(KeyCode::Esc), Action::Help), (char('q'), Action::Help)],
+        hinted: 2,
+        name: "close",
+        help: "close the help",
+    },
+    Command { bindings: &[(control('c'), Action::Quit)], hinted: 1, name: "quit", help: "quit" },
+];
+
+/// Keys have this many columns.
+const KEYS: usize = 14;
+
+/// The help's lines, headings among them, wrapped to `columns`.
+pub fn text(columns: usize, theme: Theme) -> Vec<Line<'static>> {
+    let mut lines = legend(theme);
+    for (title, commands) in command::every() {
+        lines.push(Line::default());
+        lines.push(Line::styled(title, theme.title()));
+        lines.extend(commands.iter().flat_map(|c| entry(c, columns, theme)));
+    }
+    lines
+}
+
+fn legend(theme: Theme) -> Vec<Line<'static>> {
+    let marks = super::cases::MARKS.iter();
+    let words: Vec<String> =
+        marks.map(|(utf8, ascii, word)| format!("{} {word}", theme.symbol(utf8, ascii))).collect();
+    vec![Line::styled("Cases", theme.title()), Line::raw(format!("  {}", words.join("  ")))]
+}
+
+fn entry(command: &Command, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+    let keys = command.keys(command.bindings.len(), theme);
+    let room = columns.saturating_sub(KEYS + 3).max(10);
+    let rows = words::wrap(command.help, room).into_iter().enumerate();
+    rows.map(|(row, text)| {
+        let keys = if row == 0 { keys.as_str() } else { "" };
+        Line::from(vec![Span::styled(format!("  {keys:<KEYS$} "), theme.key()), Span::raw(text)])
+    })
+    .collect()
+}
+
+/// The furthest that the help can be scrolled in `area`.
+pub fn last_scroll(theme: Theme, area: Rect) -> usize {
+    let inner = Block::bordered().inner(area);
+    text(usize::from(inner.width), theme).len().saturating_sub(usize::from(inner.height))
+}
+
+/// Draws the help over `area`, from line `scroll`.
+pub fn draw(scroll: usize, theme: Theme, area: Rect, buffer: &mut Buffer) {
+    Clear.render(area, buffer);
+    let block = Block::bordered().border_set(theme.border()).title(" Help ").border_style(theme.dim());
+    let inner = block.inner(area);
+    block.render(area, buffer);
+    super::lines(text(usize::from(inner.width), theme).into_iter().skip(scroll), inner, buffer);
+}

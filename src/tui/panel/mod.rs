@@ -1,0 +1,137 @@
+//! The panels: each in a file of its own, with its drawing and its commands.
+
+pub mod banner;
+pub mod cases;
+pub mod chart;
+pub mod header;
+pub mod help;
+pub mod hints;
+pub mod log;
+pub mod preview;
+pub mod recipes;
+pub mod samples;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
+
+use super::command::Command;
+use super::theme::Theme;
+use super::words;
+
+/// The panel that keys go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Focus {
+    Recipes,
+    Cases,
+    Chart,
+    Samples,
+    Log,
+}
+
+impl Focus {
+    /// In the order of the Tab key.
+    pub const ALL: [Focus; 5] = [Focus::Recipes, Focus::Cases, Focus::Chart, Focus::Samples, Focus::Log];
+
+    /// Heading of its commands in the help.
+    pub fn title(self) -> &'static str {
+        match self {
+            Focus::Recipes => "Recipes",
+            Focus::Cases => "Cases",
+            Focus::Chart => "Chart",
+            Focus::Samples => "Samples",
+            Focus::Log => "Log",
+        }
+    }
+
+    /// What its keys do.
+    pub fn commands(self) -> &'static [Command] {
+        match self {
+            Focus::Recipes => recipes::COMMANDS,
+            Focus::Cases => cases::COMMANDS,
+            Focus::Chart => chart::COMMANDS,
+            Focus::Samples => samples::COMMANDS,
+            Focus::Log => log::COMMANDS,
+        }
+    }
+
+    /// The next or previous panel; without a run there is only the list of recipes.
+    pub fn neighbour(self, by: isize, run: bool) -> Focus {
+        if !run {
+            return Focus::Recipes;
+        }
+        let count = Focus::ALL.len() as isize;
+        let at = Focus::ALL.iter().position(|f| *f == self).unwrap_or(0) as isize;
+        Focus::ALL[(at + by).rem_euclid(count) as usize]
+    }
+}
+
+/// Draws a panel's heading on the first row of `area` and returns the rest. The panel
+/// with the focus has a heavy rule and, where colours are off, a marker as well.
+pub fn heading(title: &str, focused: bool, theme: Theme, area: Rect, buffer: &mut Buffer) -> Rect {
+    if area.is_empty() {
+        return area;
+    }
+    let rule = match focused {
+        true => theme.symbol("━", "="),
+        false => theme.symbol("─", "-"),
+    };
+    let style = if focused { theme.focus() } else { theme.dim() };
+    for x in area.left()..area.right() {
+        buffer[(x, area.y)].set_symbol(rule).set_style(style);
+    }
+    let marker = if focused && !theme.colour { "> " } else { "" };
+    let room = usize::from(area.width).saturating_sub(2);
+    let text = words::fit(&format!(" {marker}{title} "), room, theme);
+    let style = if focused { theme.focus() } else { theme.title() };
+    buffer.set_string(area.x + 1.min(area.width - 1), area.y, text, style);
+    Rect { y: area.y + 1, height: area.height - 1, ..area }
+}
+
+/// Draws lines from the top of `area`, cut at its edges.
+pub fn lines<'a>(lines: impl IntoIterator<Item = Line<'a>>, area: Rect, buffer: &mut Buffer) {
+    for (y, line) in (area.top()..area.bottom()).zip(lines) {
+        buffer.set_line(area.x, y, &line, area.width);
+    }
+}
+
+/// Fills the rest of a selected row with its style, so that the bar reaches the edge.
+pub fn bar(area: Rect, y: u16, style: Style, buffer: &mut Buffer) {
+    if y < area.bottom() {
+        buffer.set_style(Rect { y, height: 1, ..area }, style);
+    }
+}
+
+/// First row to show so that row `selected` of `count` is visible in `height` rows,
+/// in the middle where the list allows it.
+pub fn first_row(selected: usize, count: usize, height: usize) -> usize {
+    selected.saturating_sub(height / 2).min(count.saturating_sub(height))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_selected_row_is_always_visible() {
+        for (count, height) in [(0, 0), (1, 1), (5, 3), (40, 7), (3, 10)] {
+            for selected in 0..count {
+                let first = first_row(selected, count, height);
+                assert!(first <= selected && selected < first + height, "{selected} of {count} in {height}");
+                assert!(first == 0 || first + height <= count, "no empty rows at the end");
+            }
+        }
+    }
+
+    #[test]
+    fn tab_goes_round_and_back() {
+        let mut focus = Focus::Recipes;
+        for wanted in [Focus::Cases, Focus::Chart, Focus::Samples, Focus::Log, Focus::Recipes] {
+            let before = focus;
+            focus = focus.neighbour(1, true);
+            assert_eq!((focus, focus.neighbour(-1, true)), (wanted, before));
+        }
+        assert_eq!(Focus::Recipes.neighbour(1, false), Focus::Recipes);
+    }
+}

@@ -1,0 +1,132 @@
+//! What the selected recipe means, or what is wrong with it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::heading;
+use crate::plan::{Axis, Experiment, Paper, Plan, Quantity, Scale};
+use crate::report::names;
+use crate::tui::state::State;
+use crate::tui::theme::Theme;
+use crate::tui::words;
+
+/// Facts' names have this many columns.
+const NAMES: usize = 10;
+
+pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
+    let Some(entry) = state.recipes.selected().and_then(|i| state.recipes.entries().get(i)) else {
+        let area = heading("Recipe", false, theme, area, buffer);
+        return super::lines([Line::raw(" There is no recipe here.")], area, buffer);
+    };
+    let area = heading(&entry.path, false, theme, area, buffer);
+    let columns = usize::from(area.width);
+    let mut lines = vec![Line::styled(
+        format!(" {}", words::fit(&entry.title, columns.saturating_sub(1), theme)),
+        theme.title(),
+    )];
+    match state.recipes.plan() {
+        Some(Ok(plan)) => lines.extend(meaning(plan, columns, theme)),
+        Some(Err(error)) => lines.extend(mistake(error, columns, theme)),
+        None => {}
+    }
+    lines.push(Line::default());
+    lines.extend(entry.text.lines().map(|l| {
+        Line::styled(format!("   {}", words::fit(l, columns.saturating_sub(4), theme)), theme.dim())
+    }));
+    super::lines(lines, area, buffer);
+}
+
+fn mistake(error: &str, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+    let rows = words::wrap(error, columns.saturating_sub(4).max(1)).into_iter();
+    let rows = rows.map(|row| Line::styled(format!(" ! {row}"), theme.bad()));
+    std::iter::once(Line::default()).chain(rows).collect()
+}
+
+fn meaning(plan: &Plan, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+    let mut facts = Vec::new();
+    for (index, experiment) in plan.experiments.iter().enumerate() {
+        if plan.experiments.len() > 1 {
+            facts.push(("experiment", experiment.title.clone()));
+        }
+        facts.extend(experiment.paper.as_ref().map(|p| ("paper", paper(p))));
+        facts.extend(experiment.paper.as_ref().and_then(|p| Some(("claim", p.claim.clone()?))));
+        facts.push(("cases", cases(plan, index, theme)));
+        facts.extend(experiment.axes.iter().map(|axis| ("sweep", sweep(axis, theme))));
+        facts.push(("chart", chart(experiment, theme)));
+    }
+    facts.iter().flat_map(|(name, text)| fact(name, text, columns, theme)).collect()
+}
+
+fn fact(name: &'static str, text: &str, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+    let rows = words::wrap(text, columns.saturating_sub(NAMES + 3).max(1)).into_iter().enumerate();
+    rows.map(|(row, text)| {
+        let name = if row == 0 { name } else { "" };
+        Line::from(vec![
+            Span::styled(format!(" {name:<NAMES$} "), theme.dim()),
+            Span::styled(text, Style::default()),
+        ])
+    })
+    .collect()
+}
+
+fn paper(paper: &Paper) -> String {
+    let figure = paper.figure.as_ref().map(|f| format!(", figure {f}")).unwrap_or_default();
+    let table = paper.table.as_ref().map(|t| format!(", table {t}")).unwrap_or_default();
+    format!("{}{figure}{table}", paper.key)
+}
+
+/// Cases, rounds and samples, the backends, and what the plan knows cannot run.
+fn cases(plan: &Plan, experiment: usize, theme: Theme) -> String {
+    let own: Vec<_> = plan.cases.iter().filter(|c| c.experiment == experiment).collect();
+    let mut backends: Vec<&str> = own.iter().map(|c| c.backend()).collect();
+    backends.dedup();
+    backends.sort_unstable();
+    backends.dedup();
+    let mut parts = vec![words::number_of(own.len(), "case"), format!("on {}", backends.join(", "))];
+    if let Some(e) = plan.experiments.get(experiment) {
+        let (rounds, samples) = (e.measure.rounds as usize, e.measure.samples as usize);
+        parts.push(format!(
+            "{} of {}",
+            words::number_of(rounds, "round"),
+            words::number_of(samples, "sample")
+        ));
+    }
+    let reasons: Vec<&String> = own.iter().filter_map(|c| c.not_applicable.as_ref()).collect();
+    if let Some(reason) = reasons.first() {
+        parts.push(format!("{} n/a: {reason}", reasons.len()));
+    }
+    parts.join(theme.separator())
+}
+
+fn sweep(axis: &Axis, theme: Theme) -> String {
+    let values: Vec<String> = axis.values.iter().map(|v| names::value(v, axis.bytes)).collect();
+    let gap = theme.symbol(" … ", " .. ");
+    match values.as_slice() {
+        [first, .., last] if axis.scale != Scale::Category && values.len() > 4 => {
+            format!("{}: {first}{gap}{last} ({} values)", axis.name, values.len())
+        }
+        _ => format!("{}: {}", axis.name, values.join(", ")),
+    }
+}
+
+fn chart(experiment: &Experiment, theme: Theme) -> String {
+    let chart = &experiment.chart;
+    let y = match chart.y {
+        Quantity::Bandwidth => "effective bandwidth",
+        Quantity::SystemBandwidth => "system bandwidth",
+        Quantity::Time => "time",
+        Quantity::Throughput => "throughput",
+    };
+    let all =
+        |keys: &[String]| keys.iter().map(|k| names::name(experiment, k)).collect::<Vec<_>>().join(", ");
+    let mut parts = vec![format!("{y} by {}", names::name(experiment, &chart.x))];
+    if !chart.lines.is_empty() {
+        parts.push(format!("lines: {}", all(&chart.lines)));
+    }
+    if !chart.panels.is_empty() {
+        parts.push(format!("panels: {}", all(&chart.panels)));
+    }
+    parts.join(theme.separator())
+}

@@ -1,0 +1,164 @@
+//! Everything known about the selected case.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::{Focus, heading};
+use crate::backend::Verdict;
+use crate::engine::protocol::Stage;
+use crate::measure::Statistics;
+use crate::plan::Quantity;
+use crate::report::names;
+use crate::run::{Record, Status};
+use crate::tui::command::{self, Command};
+use crate::tui::session::{Current, Session};
+use crate::tui::state::State;
+use crate::tui::theme::Theme;
+use crate::tui::words;
+use crate::units;
+
+pub const COMMANDS: &[Command] = &[command::MOVE, command::PAGES, command::ENDS];
+
+pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
+    let Some(session) = &state.session else { return };
+    let at = session.selected;
+    let title = format!("Samples{}{}", theme.separator(), session.name(at));
+    let area = heading(&title, state.focus == Focus::Samples, theme, area, buffer);
+    let Some(record) = session.ledger.records().get(at) else { return };
+    let lines = lines(session, record, usize::from(area.width), theme);
+    super::lines(lines.into_iter().skip(session.samples_scroll), area, buffer);
+}
+
+/// The furthest that the panel can be scrolled in `area`.
+pub fn last_scroll(session: &Session, theme: Theme, area: Rect) -> usize {
+    let Some(record) = session.ledger.records().get(session.selected) else { return 0 };
+    let rows = usize::from(area.height).saturating_sub(1);
+    lines(session, record, usize::from(area.width), theme).len().saturating_sub(rows)
+}
+
+/// Facts: a name and a value.
+type Fact = (&'static str, String);
+
+fn lines(session: &Session, record: &Record, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+    let mut lines = status(record, columns, theme);
+    lines.extend(
+        session.current.filter(|c| session.is_selected(c.case)).map(|c| doing(session, record, c, theme)),
+    );
+    let statistics = record.statistics.as_ref();
+    lines.extend(flow(statistics.map(rates(record)).unwrap_or_default(), columns, theme));
+    lines.extend(flow(statistics.map(times).unwrap_or_default(), columns, theme));
+    lines.extend(flow(spread(session, record), columns, theme));
+    let parameters = parameters(session, record).join(theme.separator());
+    lines.extend(
+        words::wrap(&parameters, columns.saturating_sub(2))
+            .into_iter()
+            .map(|text| Line::styled(format!(" {text}"), theme.dim())),
+    );
+    lines
+}
+
+/// The verdict, or why there is no result.
+fn status(record: &Record, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+    let (text, style) = match (&record.status, &record.verdict) {
+        (Status::NotApplicable(reason), _) => (format!("n/a: {reason}"), theme.warning()),
+        (Status::Failed(error), _) => (format!("failed: {error}"), theme.bad()),
+        (_, Some(Verdict::Certified { checked })) => {
+            (format!("certified, {} elements checked", units::fmt_count(*checked)), theme.good())
+        }
+        (Status::Pending, _) => ("no result yet".to_owned(), theme.dim()),
+        _ => ("not certified yet".to_owned(), theme.warning()),
+    };
+    let rows = words::wrap(&text, columns.saturating_sub(2)).into_iter();
+    rows.map(|row| Line::styled(format!(" {row}"), style)).collect()
+}
+
+/// What the engine is doing with the case.
+fn doing(session: &Session, record: &Record, current: Current, theme: Theme) -> Line<'static> {
+    let stage = match current.stage {
+        Stage::Generate => "generating inputs",
+        Stage::WarmUp => "warming up",
+        Stage::Sample => "timing samples",
+        Stage::Certify => "certifying",
+    };
+    let wanted = crate::tui::eta::rounds_wanted(session.ledger.plan(), record);
+    Line::styled(format!(" round {} of {wanted}: {stage}", current.round + 1), theme.focus())
+}
+
+fn times(s: &Statistics) -> Vec<Fact> {
+    vec![
+        ("median", units::fmt_seconds(s.median)),
+        ("min", units::fmt_seconds(s.min)),
+        ("p5", units::fmt_seconds(s.p5)),
+        ("p95", units::fmt_seconds(s.p95)),
+        ("max", units::fmt_seconds(s.max)),
+    ]
+}
+
+fn rates(record: &Record) -> impl Fn(&Statistics) -> Vec<Fact> + '_ {
+    |_| {
+        let rate = |name, quantity| Some((name, words::quantity(record, quantity)?));
+        let rates = [
+            rate("effective", Quantity::Bandwidth),
+            rate("system", Quantity::SystemBandwidth),
+            rate("throughput", Quantity::Throughput),
+        ];
+        rates.into_iter().flatten().collect()
+    }
+}
+
+fn spread(session: &Session, record: &Record) -> Vec<Fact> {
+    let wanted = crate::tui::eta::rounds_wanted(session.ledger.plan(), record);
+    let mut facts = Vec::new();
+    if let Some(s) = &record.statistics {
+        facts.push(("n", s.samples.to_string()));
+        facts.push(("rounds", format!("{}/{wanted}", s.rounds)));
+        let percent = |share: f64| format!("{:.1} %", share * 100.0);
+        facts.extend(s.cv.map(|cv| ("cv", percent(cv))));
+        facts.extend(s.spread.map(|spread| ("spread", percent(spread))));
+    }
+    if let Some(round) = record.rounds.last() {
+        facts.push(("batch", round.batch.to_string()));
+        facts.push(("memory", units::fmt_bytes(round.memory)));
+    }
+    facts
+}
+
+/// Every parameter by its key's last words, then what open ones became, then what the
+/// primitive says of the case.
+fn parameters(session: &Session, record: &Record) -> Vec<String> {
+    let experiment = session.ledger.plan().experiments.get(record.case.experiment);
+    let value = |key: &str, v: &crate::plan::Value| {
+        let bytes = experiment.and_then(|e| names::axis(e, key)).is_some_and(|a| a.bytes);
+        names::value(v, bytes)
+    };
+    let mut all = vec![record.case.primitive.clone()];
+    all.extend(record.case.params.0.iter().map(|(key, v)| format!("{} {}", short(key), value(key, v))));
+    let resolved = record.rounds.last().map(|r| r.resolved.as_slice()).unwrap_or_default();
+    all.extend(resolved.iter().map(|(key, v)| format!("{} = {}", short(key), value(key, v))));
+    all.extend(record.annotations.iter().map(|(key, v)| format!("{key} {v}")));
+    all.push(format!("seed {}", record.case.seed));
+    all
+}
+
+/// `method.multipass.passes` is known by its last word.
+fn short(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or(key)
+}
+
+/// Facts side by side, as many on a line as fit.
+fn flow(facts: Vec<Fact>, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+    let mut lines: Vec<Line> = Vec::new();
+    for (name, value) in facts {
+        let width = words::width(name) + words::width(&value) + 3;
+        let full = lines.last().is_none_or(|l| l.width() + width > columns);
+        if full {
+            lines.push(Line::default());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_span(Span::styled(format!(" {name} "), theme.dim()));
+            line.push_span(Span::raw(format!("{value} ")));
+        }
+    }
+    lines
+}

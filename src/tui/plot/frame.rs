@@ -1,0 +1,47 @@
+//! Where values lie in cells.
+
+use ratatui::layout::Rect;
+
+use crate::report::scale::AxisScale;
+
+/// The cells inside the axes, and the axes.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    pub area: Rect,
+    pub x: AxisScale,
+    pub y: AxisScale,
+}
+
+impl Frame {
+    /// The column of an x value; `None` where the axis cannot show it.
+    pub fn column(&self, x: f64) -> Option<u16> {
+        Some(self.column_at(self.x.position(x)?))
+    }
+
+    /// The row of a y value; `None` where the axis cannot show it.
+    pub fn row(&self, y: f64) -> Option<u16> {
+        Some(self.row_at(self.y.position(y)?))
+    }
+
+    /// The column of a position from 0 (left) to 1.
+    pub fn column_at(&self, position: f64) -> u16 {
+        self.area.x + cell(position, self.area.width) as u16
+    }
+
+    /// The row of a position from 0 (bottom) to 1.
+    pub fn row_at(&self, position: f64) -> u16 {
+        self.area.y + cell(1.0 - position, self.area.height) as u16
+    }
+
+    /// A point in cells and parts of them, from the upper left corner of the area; its
+    /// integer part is the cell that [`column`](Self::column) and [`row`](Self::row) say.
+    pub fn place(&self, x: f64, y: f64) -> Option<(f64, f64)> {
+        let (x, y) = (self.x.position(x)?, self.y.position(y)?);
+        Some((cell(x, self.area.width), cell(1.0 - y, self.area.height)))
+    }
+}
+
+/// A position in cells, counted so that 0 and 1 are the middles of the outer cells.
+fn cell(position: f64, cells: u16) -> f64 {
+    position * f64::from(cells.saturating_sub(1)) + 0.5
+}

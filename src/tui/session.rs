@@ -1,0 +1,314 @@
+//! A run as the screen knows it: the ledger of its records and where it stands.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::eta::{self, Eta};
+use super::log::Log;
+use super::words::{self, number_of};
+use crate::engine::protocol::{Environment, Event, Level, Stage};
+use crate::report::series::{ChartData, series};
+use crate::run::runner::Message;
+use crate::run::{Ledger, Status};
+
+/// How far a run got.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The engine works.
+    Running,
+    /// It was asked to stop.
+    Cancelling,
+    /// The engine is gone and nobody has decided how to go on.
+    Dead { reason: String, case: Option<usize> },
+    /// It is over.
+    Over { cancelled: bool },
+    /// It could not go on.
+    Broken(String),
+}
+
+/// What the engine is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Current {
+    /// Position in the plan.
+    pub case: usize,
+    /// From 0.
+    pub round: u32,
+    pub stage: Stage,
+}
+
+/// One run, from its start until the next one replaces it.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// Index of its recipe.
+    pub recipe: usize,
+    pub folder: PathBuf,
+    pub ledger: Ledger,
+    pub phase: Phase,
+    pub current: Option<Current>,
+    pub log: Log,
+    pub eta: Eta,
+    pub began: Duration,
+    pub ended: Option<Duration>,
+    /// Where the engine runs, once it has said so.
+    pub environment: Option<Environment>,
+    /// Selected case.
+    pub selected: usize,
+    /// Whether the selection follows the running case.
+    pub follow: bool,
+    /// Selected panel of the chart.
+    pub panel: usize,
+    /// First line of the samples panel.
+    pub samples_scroll: usize,
+    cancelled: bool,
+    chart: ChartData,
+    /// Whether the chart is older than the ledger or of another experiment.
+    stale: bool,
+}
+
+impl Session {
+    /// A run that has just been started at `now`.
+    pub fn new(recipe: usize, ledger: Ledger, folder: PathBuf, now: Duration) -> Session {
+        let mut eta = Eta::default();
+        eta.begin(now);
+        let chart = series(ledger.plan(), 0, ledger.records());
+        let mut session = Session {
+            recipe,
+            folder,
+            ledger,
+            phase: Phase::Running,
+            current: None,
+            log: Log::default(),
+            eta,
+            began: now,
+            ended: None,
+            environment: None,
+            selected: 0,
+            follow: true,
+            panel: 0,
+            samples_scroll: 0,
+            cancelled: false,
+            chart,
+            stale: false,
+        };
+        session.say(now, Level::Info, &format!("run folder {}", session.folder.display()));
+        session
+    }
+
+    /// Whether there is something to cancel.
+    pub fn active(&self) -> bool {
+        matches!(self.phase, Phase::Running | Phase::Cancelling | Phase::Dead { .. })
+    }
+
+    /// Whether samples are being timed, so that drawing would disturb them.
+    pub fn timing(&self) -> bool {
+        matches!(self.phase, Phase::Running | Phase::Cancelling)
+            && self.current.is_some_and(|c| c.stage == Stage::Sample)
+    }
+
+    /// Time since the start, until the end.
+    pub fn elapsed(&self, now: Duration) -> Duration {
+        self.ended.unwrap_or(now).saturating_sub(self.began)
+    }
+
+    /// Time that is left; `None` while nobody can tell.
+    pub fn remaining(&self, now: Duration) -> Option<Duration> {
+        match self.phase {
+            Phase::Running | Phase::Cancelling => self.eta.remaining(&self.ledger, now),
+            _ => None,
+        }
+    }
+
+    /// Finished and all (case, round) pairs.
+    pub fn progress(&self) -> (u32, u32) {
+        eta::progress(&self.ledger)
+    }
+
+    /// The chart of the shown experiment, as of the last [`refresh`](Self::refresh).
+    pub fn chart(&self) -> &ChartData {
+        &self.chart
+    }
+
+    /// Makes the chart agree with the ledger: once before a frame, however many
+    /// messages have arrived since the last one.
+    pub fn refresh(&mut self) {
+        if std::mem::take(&mut self.stale) {
+            self.chart = series(self.ledger.plan(), self.experiment(), self.ledger.records());
+        }
+    }
+
+    /// Shows the next or previous of the chart's panels.
+    pub fn step_panel(&mut self, by: isize) {
+        let last = self.chart.panels.len().saturating_sub(1);
+        self.panel = self.panel.min(last).saturating_add_signed(by).min(last);
+    }
+
+    /// Experiment of the selected case: the one whose chart is shown.
+    pub fn experiment(&self) -> usize {
+        self.ledger.records().get(self.selected).map_or(0, |r| r.case.experiment)
+    }
+
+    /// Whether this case is the selected one.
+    pub fn is_selected(&self, case: usize) -> bool {
+        self.selected == case
+    }
+
+    /// Selects a case, and with it the experiment on the chart.
+    pub fn select(&mut self, case: usize) {
+        let before = self.experiment();
+        self.selected = case.min(self.ledger.records().len().saturating_sub(1));
+        self.samples_scroll = 0;
+        if self.experiment() != before {
+            self.panel = 0;
+            self.stale = true;
+        }
+    }
+
+    /// Selects by hand: the selection no longer follows the running case.
+    pub fn step(&mut self, by: isize) {
+        self.follow = false;
+        self.select(self.selected.saturating_add_signed(by));
+    }
+
+    /// Selects the first case of the next or previous experiment.
+    pub fn step_experiment(&mut self, by: isize) {
+        let Some(wanted) = self.experiment().checked_add_signed(by) else { return };
+        let first = self.ledger.records().iter().position(|r| r.case.experiment == wanted);
+        if let Some(case) = first {
+            self.follow = false;
+            self.select(case);
+        }
+    }
+
+    /// Takes the selection to the running case from now on.
+    pub fn follow(&mut self) {
+        self.follow = true;
+        if let Some(current) = self.current {
+            self.select(current.case);
+        }
+    }
+
+    /// Scrolls the samples panel; drawing it stops at its end.
+    pub fn scroll_samples(&mut self, by: isize) {
+        self.samples_scroll = self.samples_scroll.saturating_add_signed(by);
+    }
+
+    /// Adds a line to the log.
+    pub fn say(&mut self, now: Duration, level: Level, text: &str) {
+        self.log.push(self.elapsed(now), level, text);
+    }
+
+    /// Takes in what the run says.
+    pub fn receive(&mut self, message: Message, now: Duration) {
+        match message {
+            Message::Event(event) => self.event(&event, now),
+            Message::Died { reason, case } => self.died(reason, case.as_deref(), now),
+            Message::Reported(path) => self.say(now, Level::Info, &format!("written: {}", path.display())),
+            Message::Broken(reason) => self.broken(reason, now),
+            Message::Over => self.over(now),
+        }
+    }
+
+    /// The run's thread is gone. Before its last word that is a mistake of ours, which
+    /// the person must see.
+    pub fn disconnected(&mut self, now: Duration) {
+        if self.active() {
+            self.broken("the run ended without saying why".to_owned(), now);
+        }
+    }
+
+    /// A fresh engine was asked for.
+    pub fn resumed(&mut self, now: Duration) {
+        self.phase = Phase::Running;
+        self.eta.begin(now);
+        self.say(now, Level::Info, "going on in a fresh engine");
+    }
+
+    fn event(&mut self, event: &Event, now: Duration) {
+        let changed = self.ledger.apply(event);
+        self.stale |= changed.is_some();
+        match event {
+            Event::Hello { version, environment, .. } => {
+                let text = format!("engine {version} on {}, {}", environment.host, environment.cpu);
+                self.environment = Some(environment.clone());
+                self.eta.begin(now);
+                self.say(now, Level::Info, &text);
+            }
+            Event::Started { cases, rounds } => {
+                let (cases, rounds) = (number_of(*cases, "case"), number_of(*rounds, "round"));
+                self.say(now, Level::Info, &format!("{cases}, {rounds}"));
+            }
+            Event::Progress { case, round, stage } => self.moved(case, *round, *stage),
+            Event::Round { .. } => self.finished_round(changed, now),
+            Event::NotApplicable { reason, .. } => self.settled(changed, "n/a", reason, Level::Warn, now),
+            Event::Failed { error, .. } => self.settled(changed, "failed", error, Level::Error, now),
+            Event::Log { level, text } => self.say(now, *level, text),
+            Event::Finished { cancelled } => self.cancelled |= cancelled,
+            Event::Probed { .. } => {}
+        }
+    }
+
+    fn moved(&mut self, case: &str, round: u32, stage: Stage) {
+        let Some(case) = self.ledger.position(case) else { return };
+        self.current = Some(Current { case, round, stage });
+        if self.follow && self.selected != case {
+            self.select(case);
+        }
+    }
+
+    fn finished_round(&mut self, case: Option<usize>, now: Duration) {
+        let Some(case) = case else { return };
+        self.eta.finish(case, now);
+        self.current = None;
+        if let Some(Status::Failed(error)) = self.ledger.records().get(case).map(|r| &r.status) {
+            let text = format!("{}: {error}", self.name(case));
+            self.say(now, Level::Error, &text);
+        }
+    }
+
+    fn settled(&mut self, case: Option<usize>, word: &str, reason: &str, level: Level, now: Duration) {
+        let Some(case) = case else { return };
+        self.eta.begin(now);
+        self.current = None;
+        let text = format!("{}: {word}: {reason}", self.name(case));
+        self.say(now, level, &text);
+    }
+
+    fn died(&mut self, reason: String, case: Option<&str>, now: Duration) {
+        let case = case.and_then(|id| self.ledger.position(id)).or(self.current.map(|c| c.case));
+        self.current = None;
+        self.eta.pause();
+        if let Some(at) = case {
+            self.stale = true;
+            self.ledger.fail(at, format!("engine died: {reason}"));
+            self.select(at);
+        }
+        self.say(now, Level::Error, &format!("engine died: {reason}"));
+        self.phase = Phase::Dead { reason, case };
+    }
+
+    fn broken(&mut self, reason: String, now: Duration) {
+        self.say(now, Level::Error, &reason);
+        self.end(Phase::Broken(reason), now);
+    }
+
+    fn over(&mut self, now: Duration) {
+        if matches!(self.phase, Phase::Broken(_)) {
+            return;
+        }
+        let cancelled = self.cancelled || matches!(self.phase, Phase::Cancelling | Phase::Dead { .. });
+        self.say(now, Level::Info, if cancelled { "cancelled" } else { "done" });
+        self.end(Phase::Over { cancelled }, now);
+    }
+
+    fn end(&mut self, phase: Phase, now: Duration) {
+        self.phase = phase;
+        self.current = None;
+        self.eta.pause();
+        self.ended = Some(now);
+    }
+
+    /// A case in words: the values of its experiment's axes.
+    pub fn name(&self, case: usize) -> String {
+        words::case(&self.ledger, case)
+    }
+}

@@ -1,0 +1,93 @@
+//! Everything that the screen shows.
+
+use std::time::Duration;
+
+use super::command::Action;
+use super::panel::Focus;
+use super::recipes::{RecipeEntry, Recipes};
+use super::session::{Phase, Session};
+
+/// What lies over the panels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overlay {
+    /// The help, from this line.
+    Help { scroll: usize },
+}
+
+/// On the way out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaving {
+    No,
+    /// A run is active; a second `q` confirms.
+    Asked,
+    /// The run was asked to stop; we leave when its folder is complete, or then.
+    Waiting {
+        until: Duration,
+    },
+    /// The loop ends.
+    Now,
+}
+
+/// The whole state.
+#[derive(Clone, Debug)]
+pub struct State {
+    pub recipes: Recipes,
+    pub session: Option<Session>,
+    pub focus: Focus,
+    pub overlay: Option<Overlay>,
+    pub leaving: Leaving,
+    /// One line about the last thing asked for, until the next key.
+    pub notice: Option<String>,
+    /// What the backends run on, in one line.
+    pub devices: String,
+    /// Since the program started.
+    pub now: Duration,
+}
+
+impl State {
+    pub fn new(recipes: Vec<RecipeEntry>, devices: String) -> State {
+        State {
+            recipes: Recipes::new(recipes),
+            session: None,
+            focus: Focus::Recipes,
+            overlay: None,
+            leaving: Leaving::No,
+            notice: None,
+            devices,
+            now: Duration::ZERO,
+        }
+    }
+
+    /// Whether a run could be cancelled.
+    pub fn active(&self) -> bool {
+        self.session.as_ref().is_some_and(Session::active)
+    }
+
+    /// Whether samples are being timed.
+    pub fn timing(&self) -> bool {
+        self.session.as_ref().is_some_and(Session::timing)
+    }
+
+    /// Whether the recipes are looked at, and not a run.
+    pub fn at_home(&self) -> bool {
+        self.focus == Focus::Recipes || self.session.is_none()
+    }
+
+    /// Whether `action` would do something now; the hint bar shows only what would.
+    pub fn allows(&self, action: Action) -> bool {
+        let session = self.session.as_ref();
+        match action {
+            Action::Cancel => session.is_some_and(|s| s.active() && s.phase != Phase::Cancelling),
+            Action::Resume => session.is_some_and(|s| matches!(s.phase, Phase::Dead { .. })),
+            Action::Start => !self.active() && matches!(self.recipes.plan(), Some(Ok(_))),
+            Action::FocusNext | Action::FocusPrevious => session.is_some(),
+            Action::Back => !self.at_home() || self.overlay.is_some() || self.leaving == Leaving::Asked,
+            Action::Follow => session.is_some_and(|s| s.active() && !s.follow),
+            Action::NextPanel | Action::PreviousPanel => session.is_some_and(|s| s.chart().panels.len() > 1),
+            Action::NextExperiment | Action::PreviousExperiment => {
+                session.is_some_and(|s| s.ledger.plan().experiments.len() > 1)
+            }
+            _ => true,
+        }
+    }
+}

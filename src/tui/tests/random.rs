@@ -1,0 +1,107 @@
+//! Whatever is typed, said and resized, nothing panics.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::loops::app;
+use super::{fixture, script};
+use crate::engine::protocol::Stage;
+use crate::run::runner::Message;
+use crate::tui::app::Incoming;
+use crate::tui::theme::Theme;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Key(KeyCode, bool),
+    /// This message of the selected recipe's script, after the ones before it or not.
+    Say(usize),
+    Died(Option<usize>),
+    Over,
+    HangUp,
+    Resize(u16, u16),
+    Wait(u64),
+    Terminate,
+}
+
+fn key() -> impl Strategy<Value = KeyCode> {
+    let letters = "jkgGxrfq?[]{}zäß".chars().map(KeyCode::Char).collect::<Vec<_>>();
+    let named = [
+        KeyCode::Enter,
+        KeyCode::Tab,
+        KeyCode::BackTab,
+        KeyCode::Esc,
+        KeyCode::PageUp,
+        KeyCode::PageDown,
+        KeyCode::Home,
+        KeyCode::End,
+        KeyCode::Null,
+    ];
+    prop_oneof![proptest::sample::select(letters), proptest::sample::select(named.to_vec())]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        8 => (key(), any::<bool>()).prop_map(|(code, control)| Step::Key(code, control)),
+        2 => Just(Step::Key(KeyCode::Enter, false)),
+        8 => (0usize..120).prop_map(Step::Say),
+        1 => proptest::option::of(0usize..60).prop_map(Step::Died),
+        1 => Just(Step::Over),
+        1 => Just(Step::HangUp),
+        3 => (1u16..150, 1u16..60).prop_map(|(w, h)| Step::Resize(w, h)),
+        2 => (0u64..5000).prop_map(Step::Wait),
+        1 => Just(Step::Terminate),
+    ]
+}
+
+/// A message of one of the recipes' scripts; unknown cases are among them.
+fn message(index: usize) -> Message {
+    let plan = [fixture::passes, fixture::stream, fixture::applications][index % 3]();
+    let messages = script::messages(&plan, Some(index % 7));
+    match index {
+        0 => Message::Broken("disk full".to_owned()),
+        1 => Message::Event(script::progress(&plan, 0, 9, Stage::Certify)),
+        _ => messages[index % messages.len()].clone(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_panics(
+        steps in proptest::collection::vec(step(), 1..60),
+        colour: bool,
+        utf8: bool,
+        (width, height) in (1u16..150, 1u16..60),
+    ) {
+        let runner = script::Scripted::default();
+        let mut app = app(&runner, Theme { colour, utf8 });
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
+        let mut now = Duration::ZERO;
+        for step in steps {
+            match step {
+                Step::Key(code, control) => {
+                    let modifiers = if control { KeyModifiers::CONTROL } else { KeyModifiers::NONE };
+                    app.take(Incoming::Key(KeyEvent::new(code, modifiers)), now);
+                }
+                Step::Say(index) => runner.try_say(message(index)),
+                Step::Died(case) => {
+                    let case = case.map(|c| format!("{c:012x}"));
+                    runner.try_say(Message::Died { reason: "signal 9\nand more".to_owned(), case });
+                }
+                Step::Over => runner.try_say(Message::Over),
+                Step::HangUp => runner.hang_up(),
+                Step::Resize(width, height) => terminal.backend_mut().resize(width, height),
+                Step::Wait(ms) => now += Duration::from_millis(ms),
+                Step::Terminate => app.take(Incoming::Terminate, now),
+            }
+            app.receive(now);
+            app.tick(now);
+            app.draw(&mut terminal, now).expect("a frame");
+        }
+    }
+}

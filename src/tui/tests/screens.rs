@@ -1,0 +1,176 @@
+//! Snapshots of the whole screen.
+
+use std::time::Duration;
+
+use insta::assert_snapshot;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::KeyCode;
+use ratatui::style::Color;
+
+use super::loops::{app, press};
+use super::{fixture, script};
+use crate::run::runner::Message;
+use crate::tui::app::App;
+use crate::tui::theme::Theme;
+
+const COLOURED: Theme = Theme { colour: true, utf8: true };
+const ASCII: Theme = Theme { colour: false, utf8: false };
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (60, 15)];
+
+fn at(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// Draws the app on a terminal in memory.
+fn draw(app: &mut App, (width, height): (u16, u16), now: Duration) -> Terminal<TestBackend> {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
+    app.tick(now);
+    app.draw(&mut terminal, now).expect("a frame");
+    terminal
+}
+
+fn shown(app: &mut App, size: (u16, u16), now: Duration) -> String {
+    draw(app, size, now).backend().to_string()
+}
+
+/// What stands at a recipe after `messages` of its run, one every quarter of a second.
+fn played(theme: Theme, recipe: usize, fails: Option<usize>, messages: usize) -> (App, script::Scripted) {
+    let runner = script::Scripted::default();
+    let mut app = app(&runner, theme);
+    app.tick(Duration::ZERO);
+    (0..recipe).for_each(|_| press(&mut app, KeyCode::Char('j'), Duration::ZERO));
+    app.tick(Duration::ZERO);
+    press(&mut app, KeyCode::Enter, Duration::ZERO);
+    let plan = fixture::resolve(&fixture::recipes()[recipe]).expect("a plan");
+    for (index, message) in script::messages(&plan, fails).into_iter().take(messages).enumerate() {
+        runner.say(message);
+        app.receive(Duration::from_millis(250 * index as u64));
+    }
+    (app, runner)
+}
+
+fn finished(theme: Theme, recipe: usize) -> App {
+    let (mut app, runner) = played(theme, recipe, Some(4), usize::MAX);
+    runner.say(Message::Reported("reports/scripted".into()));
+    runner.say(Message::Over);
+    app.receive(at(9));
+    app
+}
+
+fn died(theme: Theme) -> App {
+    let (mut app, runner) = played(theme, 1, None, 13);
+    let case = Some(fixture::passes().cases[10].id.clone());
+    runner.say(Message::Died { reason: "killed by signal 9 (SIGKILL)".to_owned(), case });
+    app.receive(at(4));
+    app
+}
+
+/// One snapshot for each size.
+fn at_every_size(name: &str, mut app: App, now: Duration) {
+    for size in SIZES {
+        assert_snapshot!(format!("{name}-{}x{}", size.0, size.1), shown(&mut app, size, now));
+    }
+}
+
+#[test]
+fn home() {
+    let mut app = app(&script::Scripted::default(), COLOURED);
+    press(&mut app, KeyCode::Char('j'), Duration::ZERO);
+    at_every_size("home", app, at(0));
+}
+
+#[test]
+fn a_recipe_with_a_mistake() {
+    let mut app = app(&script::Scripted::default(), COLOURED);
+    press(&mut app, KeyCode::Char('j'), Duration::ZERO);
+    press(&mut app, KeyCode::Char('j'), Duration::ZERO);
+    assert_snapshot!(shown(&mut app, (80, 24), at(0)));
+}
+
+#[test]
+fn running() {
+    at_every_size("running", played(COLOURED, 1, Some(4), 11).0, at(4));
+}
+
+#[test]
+fn done() {
+    at_every_size("done", finished(COLOURED, 1), at(10));
+}
+
+#[test]
+fn engine_died() {
+    at_every_size("died", died(COLOURED), at(5));
+}
+
+#[test]
+fn help() {
+    let mut app = played(COLOURED, 1, None, 9).0;
+    press(&mut app, KeyCode::Char('?'), at(4));
+    at_every_size("help", app, at(4));
+}
+
+#[test]
+fn ascii_without_colour() {
+    at_every_size("ascii-done", finished(ASCII, 1), at(10));
+    at_every_size("ascii-died", died(ASCII), at(5));
+    let mut home = app(&script::Scripted::default(), ASCII);
+    assert_snapshot!("ascii-home", shown(&mut home, (80, 24), at(0)));
+    press(&mut home, KeyCode::Char('?'), at(0));
+    assert_snapshot!("ascii-help", shown(&mut home, (80, 24), at(0)));
+}
+
+#[test]
+fn thirty_four_names_on_an_axis() {
+    let mut app = finished(COLOURED, 3);
+    (0..6).for_each(|_| press(&mut app, KeyCode::Char('k'), at(9)));
+    assert_snapshot!("names", shown(&mut app, (120, 40), at(10)));
+    assert_snapshot!("names-narrow", shown(&mut app, (60, 15), at(10)));
+}
+
+#[test]
+fn small_multiples() {
+    let mut app = finished(COLOURED, 0);
+    app.draw(&mut Terminal::new(TestBackend::new(80, 24)).expect("a terminal"), at(9)).expect("a frame");
+    press(&mut app, KeyCode::Char(']'), at(9));
+    assert_snapshot!("panels", shown(&mut app, (80, 24), at(10)));
+}
+
+#[test]
+fn the_log_and_the_samples_take_the_place_of_the_chart_where_it_is_tight() {
+    let mut app = finished(COLOURED, 1);
+    (0..2).for_each(|_| press(&mut app, KeyCode::Tab, at(9)));
+    assert_snapshot!("samples-60x15", shown(&mut app, (60, 15), at(10)));
+    press(&mut app, KeyCode::Tab, at(9));
+    assert_snapshot!("log-60x15", shown(&mut app, (60, 15), at(10)));
+    assert_snapshot!("log-45x12", shown(&mut app, (45, 12), at(10)));
+}
+
+#[test]
+fn the_question_before_quitting() {
+    let mut app = played(COLOURED, 1, None, 9).0;
+    press(&mut app, KeyCode::Char('q'), at(4));
+    assert_snapshot!(shown(&mut app, (80, 24), at(4)));
+}
+
+#[test]
+fn a_small_terminal_says_so() {
+    let mut app = app(&script::Scripted::default(), COLOURED);
+    assert!(shown(&mut app, (39, 10), at(0)).contains("40x10 or more, please; this is 39x10"));
+    assert!(!shown(&mut app, (40, 10), at(0)).contains("please"));
+}
+
+#[test]
+fn without_colour_every_cell_is_reset_and_ascii_is_ascii() {
+    for mut app in [finished(ASCII, 1), died(ASCII), finished(ASCII, 3)] {
+        press(&mut app, KeyCode::Char('g'), at(9));
+        let terminal = draw(&mut app, (120, 40), at(10));
+        for cell in terminal.backend().buffer().content() {
+            assert_eq!((cell.fg, cell.bg, cell.modifier.bits()), (Color::Reset, Color::Reset, 0));
+            assert!(cell.symbol().is_ascii(), "{}", cell.symbol());
+        }
+    }
+    let mut app = finished(COLOURED, 1);
+    let terminal = draw(&mut app, (120, 40), at(10));
+    assert!(terminal.backend().buffer().content().iter().any(|c| c.fg != Color::Reset));
+}

@@ -1,0 +1,131 @@
+//! Runs that are played from a script.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use crate::backend::Verdict;
+use crate::engine::protocol::{Environment, Event, Level, RoundResult, Stage};
+use crate::plan::Plan;
+use crate::run::runner::{Control, Message, Runner, Running};
+
+/// Where the script's results seem to go.
+pub const FOLDER: &str = "reports/scripted";
+
+pub fn hello() -> Event {
+    Event::Hello {
+        protocol: crate::engine::protocol::PROTOCOL,
+        version: "0.1.0".to_owned(),
+        revision: "abcdef".to_owned(),
+        devices: Vec::new(),
+        environment: Environment {
+            host: "bench".to_owned(),
+            os: "linux".to_owned(),
+            kernel: "6.1".to_owned(),
+            cpu: "Some CPU".to_owned(),
+            affinity: vec![0, 1],
+            memory: 24 << 30,
+            transparent_huge_pages: None,
+        },
+    }
+}
+
+pub fn progress(plan: &Plan, at: usize, round: u32, stage: Stage) -> Event {
+    Event::Progress { case: plan.cases[at].id.clone(), round, stage }
+}
+
+/// Five samples of a case, the slower the later it stands in the plan, around a
+/// minimum in the middle.
+pub fn result(plan: &Plan, at: usize, round: u32) -> RoundResult {
+    let place = at as f64 / plan.cases.len() as f64;
+    let base = 0.02 * (1.2 + (place * 9.0).sin() + 0.03 * f64::from(round));
+    let samples = [1.0, 1.01, 0.98, 1.2, 1.02].map(|f| f * base).to_vec();
+    let first = round == 0;
+    RoundResult {
+        case: plan.cases[at].id.clone(),
+        round,
+        samples,
+        batch: 4,
+        verdict: first.then_some(Verdict::Certified { checked: 16 << 20 }),
+        memory: 320 << 20,
+        resolved: vec![("backend.cpu.threads".to_owned(), crate::plan::Value::Int(2))],
+        started: 1_790_000_000.0,
+    }
+}
+
+/// The messages of a whole run, without [`Message::Over`]. The case at `fails` goes
+/// wrong.
+pub fn messages(plan: &Plan, fails: Option<usize>) -> Vec<Message> {
+    let rounds = plan.experiments.iter().map(|e| e.measure.rounds).max().unwrap_or(0);
+    let mut events = vec![hello(), Event::Started { cases: plan.cases.len(), rounds: rounds as usize }];
+    for round in 0..rounds {
+        for (at, case) in plan.cases.iter().enumerate().filter(|(_, c)| c.not_applicable.is_none()) {
+            let seq = events.len() as u64;
+            let failed = fails == Some(at);
+            if failed && round > 0 {
+                continue;
+            }
+            events.push(progress(plan, at, round, Stage::Sample));
+            let (id, error) = (case.id.clone(), "wrong result: out[7] = 3, not 4".to_owned());
+            events.push(match failed {
+                true => Event::Failed { seq, case: id, round, error },
+                false => Event::Round { seq, result: result(plan, at, round) },
+            });
+        }
+    }
+    events.push(Event::Log { level: Level::Warn, text: "3 % of the time was stolen".to_owned() });
+    events.into_iter().map(Message::Event).collect()
+}
+
+/// What a test holds of a run that it plays.
+pub struct Ends {
+    pub messages: Sender<Message>,
+    pub control: Receiver<Control>,
+}
+
+/// A runner whose runs are played by the test.
+#[derive(Clone, Default)]
+pub struct Scripted {
+    runs: Rc<RefCell<Vec<Ends>>>,
+}
+
+impl Scripted {
+    /// Sends to the newest run.
+    pub fn say(&self, message: Message) {
+        let runs = self.runs.borrow();
+        let run = runs.last().expect("a run was started");
+        run.messages.send(message).expect("the app listens");
+    }
+
+    /// Sends to the newest run, if anybody listens.
+    pub fn try_say(&self, message: Message) {
+        if let Some(run) = self.runs.borrow().last() {
+            let _ = run.messages.send(message);
+        }
+    }
+
+    /// What the newest run was told since the last time.
+    pub fn told(&self) -> Vec<Control> {
+        self.runs.borrow().last().map(|s| s.control.try_iter().collect()).unwrap_or_default()
+    }
+
+    pub fn starts(&self) -> usize {
+        self.runs.borrow().len()
+    }
+
+    /// The newest run's thread ends.
+    pub fn hang_up(&self) {
+        self.runs.borrow_mut().pop();
+    }
+}
+
+impl Runner for Scripted {
+    fn start(&self, plan: Plan, _recipe: &str) -> anyhow::Result<Running> {
+        anyhow::ensure!(!plan.cases.is_empty(), "the plan is empty");
+        let (messages, receiver) = channel();
+        let (sender, control) = channel();
+        self.runs.borrow_mut().push(Ends { messages, control });
+        Ok(Running { messages: receiver, control: sender, folder: PathBuf::from(FOLDER) })
+    }
+}

@@ -1,0 +1,295 @@
+//! What each action and message does to the state.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::{fixture, script};
+use crate::engine::protocol::Stage;
+use crate::run::Status;
+use crate::run::runner::{Control, Message};
+use crate::tui::command::{Action, action, every};
+use crate::tui::panel::{Focus, hints};
+use crate::tui::session::Phase;
+use crate::tui::state::{Leaving, Overlay, State};
+use crate::tui::theme::Theme;
+use crate::tui::update::{Effect, Input, update, wanted};
+
+fn home() -> State {
+    let mut state = State::new(fixture::recipes(), fixture::DEVICES.to_owned());
+    for (index, entry) in fixture::recipes().iter().enumerate() {
+        state.recipes.resolved(index, fixture::resolve(entry));
+    }
+    state
+}
+
+fn at(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// The multi-pass recipe has been started.
+fn started() -> State {
+    let mut state = home();
+    state.recipes.select(1);
+    let plan = Box::new(fixture::passes());
+    update(&mut state, Input::Started { recipe: 1, plan, folder: PathBuf::from("run") }, at(0));
+    state
+}
+
+fn act(state: &mut State, action: Action) -> Option<Effect> {
+    let now = state.now;
+    update(state, Input::Act(action), now)
+}
+
+fn say(state: &mut State, message: Message) -> Option<Effect> {
+    let now = state.now;
+    update(state, Input::Message(message), now)
+}
+
+fn died(case: usize) -> Message {
+    let id = fixture::passes().cases[case].id.clone();
+    Message::Died { reason: "killed by signal 9".to_owned(), case: Some(id) }
+}
+
+fn phase(state: &State) -> &Phase {
+    &state.session.as_ref().expect("a run").phase
+}
+
+#[test]
+fn keys_mean_what_their_panel_says() {
+    let table = [
+        (Focus::Recipes, KeyCode::Enter, Some(Action::Start)),
+        (Focus::Cases, KeyCode::Enter, None),
+        (Focus::Cases, KeyCode::Char('j'), Some(Action::Down)),
+        (Focus::Recipes, KeyCode::Up, Some(Action::Up)),
+        (Focus::Chart, KeyCode::Char(']'), Some(Action::NextPanel)),
+        (Focus::Chart, KeyCode::Char('{'), Some(Action::PreviousExperiment)),
+        (Focus::Log, KeyCode::Char(']'), None),
+        (Focus::Log, KeyCode::PageUp, Some(Action::PageUp)),
+        (Focus::Samples, KeyCode::Char('G'), Some(Action::Last)),
+        (Focus::Samples, KeyCode::Char('x'), Some(Action::Cancel)),
+        (Focus::Log, KeyCode::BackTab, Some(Action::FocusPrevious)),
+        (Focus::Log, KeyCode::F(5), None),
+    ];
+    for (focus, code, wanted) in table {
+        let state = State { focus, ..started() };
+        assert_eq!(action(&state, KeyEvent::from(code)), wanted, "{focus:?} {code:?}");
+    }
+    let control = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+    assert_eq!(action(&home(), control), Some(Action::Quit));
+    let alt = KeyEvent::new(KeyCode::Char('q'), KeyModifiers::ALT);
+    assert_eq!(action(&home(), alt), None);
+    assert_eq!(action(&home(), KeyEvent::new(KeyCode::Char('G'), KeyModifiers::SHIFT)), Some(Action::Last));
+}
+
+#[test]
+fn no_key_means_two_things_at_once() {
+    let global = every().into_iter().next().expect("global commands").1;
+    for (title, commands) in every().into_iter().skip(1) {
+        let keys: Vec<_> =
+            commands.iter().chain(global).flat_map(|c| c.bindings.iter().map(|b| b.0)).collect();
+        for (index, key) in keys.iter().enumerate() {
+            assert!(!keys[..index].contains(key), "{title}: {key:?} twice");
+        }
+    }
+}
+
+#[test]
+fn the_help_has_every_hint() {
+    let theme = Theme { colour: false, utf8: true };
+    let help: Vec<String> =
+        crate::tui::panel::help::text(200, theme).iter().map(|line| line.to_string()).collect();
+    for focus in Focus::ALL {
+        let state = State { focus, ..started() };
+        let hints = hints::hints(&state);
+        assert!(hints.len() > 3, "{focus:?}");
+        for hint in hints {
+            let keys = hint.keys(hint.bindings.len(), theme);
+            let found = help.iter().any(|line| line.contains(&keys) && line.contains(hint.help));
+            assert!(found, "{focus:?}: {keys} {}", hint.name);
+        }
+    }
+}
+
+#[test]
+fn hints_show_only_what_would_do_something() {
+    let names = |state: &State| hints::hints(state).iter().map(|c| c.name).collect::<Vec<_>>();
+    assert_eq!(names(&home()), ["start", "move", "help", "quit"]);
+    let mut state = home();
+    state.recipes.select(2);
+    assert_eq!(names(&state), ["move", "help", "quit"], "a recipe with a mistake cannot be started");
+    let mut state = started();
+    assert_eq!(names(&state), ["move", "cancel", "next panel", "back", "help", "quit"]);
+    say(&mut state, died(0));
+    assert_eq!(names(&state), ["move", "resume", "cancel", "next panel", "back", "help", "quit"]);
+    say(&mut state, Message::Over);
+    assert_eq!(names(&state), ["move", "next panel", "back", "help", "quit"]);
+}
+
+#[test]
+fn enter_starts_only_what_can_be_started() {
+    let mut state = home();
+    assert_eq!(act(&mut state, Action::Start), Some(Effect::Start(0)));
+    state.recipes.select(2);
+    assert_eq!(act(&mut state, Action::Start), None);
+    assert!(state.notice.as_ref().is_some_and(|n| n.contains("mistake")));
+    let mut state = started();
+    act(&mut state, Action::Back);
+    assert_eq!((act(&mut state, Action::Start), state.focus), (None, Focus::Cases), "back to the run");
+    act(&mut state, Action::Back);
+    act(&mut state, Action::Up);
+    assert_eq!((act(&mut state, Action::Start), state.focus), (None, Focus::Recipes));
+    assert!(state.notice.is_some());
+    let mut empty = State::new(Vec::new(), String::new());
+    assert_eq!((act(&mut empty, Action::Start), wanted(&empty)), (None, None));
+}
+
+#[test]
+fn quitting_asks_while_a_run_is_active() {
+    let mut state = home();
+    act(&mut state, Action::Quit);
+    assert_eq!(state.leaving, Leaving::Now);
+    let mut state = started();
+    assert_eq!((act(&mut state, Action::Quit), state.leaving), (None, Leaving::Asked));
+    act(&mut state, Action::Back);
+    assert_eq!((state.leaving, state.focus), (Leaving::No, Focus::Cases), "Esc only withdraws the question");
+    act(&mut state, Action::Quit);
+    assert_eq!(act(&mut state, Action::Quit), Some(Effect::Send(Control::Cancel)));
+    assert!(matches!(state.leaving, Leaving::Waiting { .. }));
+    say(&mut state, Message::Over);
+    assert_eq!(state.leaving, Leaving::Now);
+}
+
+#[test]
+fn leaving_does_not_wait_for_ever() {
+    let leaving = |seconds| {
+        let mut state = started();
+        act(&mut state, Action::Quit);
+        act(&mut state, Action::Quit);
+        update(&mut state, Input::Tick, at(seconds));
+        state.leaving
+    };
+    assert!(matches!(leaving(9), Leaving::Waiting { .. }));
+    assert_eq!(leaving(10), Leaving::Now);
+    let mut state = started();
+    assert_eq!(update(&mut state, Input::Terminate, at(1)), Some(Effect::Send(Control::Cancel)));
+    update(&mut state, Input::Tick, at(3));
+    assert_eq!(state.leaving, Leaving::Now);
+}
+
+#[test]
+fn a_dead_engine_is_resumed_or_the_run_ended() {
+    let mut state = started();
+    assert_eq!(act(&mut state, Action::Resume), None, "nothing to resume");
+    say(&mut state, died(4));
+    let session = state.session.as_ref().expect("a run");
+    assert_eq!((session.selected, session.timing()), (4, false));
+    assert!(matches!(&session.ledger.records()[4].status, Status::Failed(e) if e.contains("signal 9")));
+    assert_eq!(act(&mut state, Action::Resume), Some(Effect::Send(Control::Resume)));
+    assert_eq!(phase(&state), &Phase::Running);
+    say(&mut state, died(6));
+    assert_eq!(act(&mut state, Action::Cancel), Some(Effect::Send(Control::Stop)));
+    say(&mut state, Message::Over);
+    assert_eq!(phase(&state), &Phase::Over { cancelled: true });
+}
+
+#[test]
+fn an_engine_that_dies_while_we_leave_ends_the_run() {
+    let mut state = started();
+    act(&mut state, Action::Quit);
+    act(&mut state, Action::Quit);
+    assert_eq!(say(&mut state, died(0)), Some(Effect::Send(Control::Stop)));
+}
+
+#[test]
+fn a_run_that_ends_without_a_word_is_broken() {
+    let mut state = started();
+    update(&mut state, Input::Disconnected, at(1));
+    assert!(matches!(phase(&state), Phase::Broken(_)));
+    let mut state = started();
+    say(&mut state, Message::Broken("disk full".to_owned()));
+    say(&mut state, Message::Over);
+    assert_eq!(phase(&state), &Phase::Broken("disk full".to_owned()), "the reason stays");
+}
+
+#[test]
+fn the_selection_follows_until_somebody_moves() {
+    let mut state = started();
+    let plan = fixture::passes();
+    let selected = |state: &State| state.session.as_ref().expect("a run").selected;
+    say(&mut state, Message::Event(script::progress(&plan, 6, 0, Stage::Sample)));
+    assert_eq!((selected(&state), state.timing()), (6, true));
+    act(&mut state, Action::Up);
+    say(&mut state, Message::Event(script::progress(&plan, 8, 0, Stage::WarmUp)));
+    assert_eq!((selected(&state), state.timing()), (5, false));
+    act(&mut state, Action::Follow);
+    assert_eq!(selected(&state), 8);
+    for (action, wanted) in [(Action::Last, 13), (Action::Down, 13), (Action::First, 0), (Action::Up, 0)] {
+        act(&mut state, action);
+        assert_eq!(selected(&state), wanted, "{action:?}");
+    }
+}
+
+#[test]
+fn experiments_and_panels_stop_at_the_ends() {
+    let mut state = home();
+    let plan = Box::new(fixture::stream());
+    update(&mut state, Input::Started { recipe: 0, plan, folder: PathBuf::new() }, at(0));
+    let look = |state: &mut State| {
+        let session = state.session.as_mut().expect("a run");
+        session.refresh();
+        (session.experiment(), session.panel, session.chart().panels.len())
+    };
+    assert_eq!(look(&mut state), (0, 0, 1));
+    let steps = [
+        (Action::PreviousExperiment, (0, 0, 1)),
+        (Action::NextExperiment, (1, 0, 3)),
+        (Action::NextExperiment, (1, 0, 3)),
+        (Action::NextPanel, (1, 1, 3)),
+        (Action::NextPanel, (1, 2, 3)),
+        (Action::NextPanel, (1, 2, 3)),
+        (Action::PreviousPanel, (1, 1, 3)),
+        (Action::PreviousExperiment, (0, 0, 1)),
+    ];
+    for (action, wanted) in steps {
+        act(&mut state, action);
+        assert_eq!(look(&mut state), wanted, "{action:?}");
+    }
+}
+
+#[test]
+fn progress_and_time_left_come_from_finished_rounds() {
+    let (mut state, plan) = (started(), fixture::passes());
+    let look = |state: &State| {
+        let session = state.session.as_ref().expect("a run");
+        (session.progress(), session.remaining(state.now))
+    };
+    assert_eq!(look(&state), ((0, 14), None), "seven cases of two rounds; n/a does not count");
+    let round = |at, round| {
+        Input::Message(Message::Event(crate::engine::protocol::Event::Round {
+            seq: 0,
+            result: script::result(&plan, at, round),
+        }))
+    };
+    update(&mut state, round(0, 0), at(2));
+    assert_eq!(look(&state), ((1, 14), Some(at(26))));
+    update(&mut state, round(2, 0), at(6));
+    // Case 0 needs 2 s, case 2 needs 4 s, the other ten rounds 3 s each.
+    assert_eq!(look(&state), ((2, 14), Some(at(36))));
+    update(&mut state, Input::Tick, at(7));
+    assert_eq!(look(&state).1, Some(at(35)));
+    say(&mut state, died(4));
+    assert_eq!(look(&state), ((4, 14), None), "the lost case has nothing left");
+}
+
+#[test]
+fn the_help_opens_scrolls_and_closes() {
+    let mut state = started();
+    act(&mut state, Action::Help);
+    act(&mut state, Action::Down);
+    assert_eq!(state.overlay, Some(Overlay::Help { scroll: 1 }));
+    assert_eq!(action(&state, KeyEvent::from(KeyCode::Char('q'))), Some(Action::Help));
+    act(&mut state, Action::Help);
+    assert_eq!(state.overlay, None);
+}

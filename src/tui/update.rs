@@ -1,0 +1,238 @@
+//! What each event does to the state. Pure: what the world must do is returned.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::command::Action;
+use super::panel::Focus;
+use super::session::{Phase, Session};
+use super::state::{Leaving, Overlay, State};
+use crate::plan::Plan;
+use crate::run::Ledger;
+use crate::run::runner::{Control, Message};
+
+/// How long to wait for a cancelled run before leaving without it.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The same after a signal.
+const PATIENCE_AFTER_SIGNAL: Duration = Duration::from_secs(2);
+/// Rows of a page.
+const PAGE: isize = 10;
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Input {
+    /// A key with a meaning.
+    Act(Action),
+    /// A key without one.
+    OtherKey,
+    /// The run says something.
+    Message(Message),
+    /// The run's thread is gone.
+    Disconnected,
+    /// A recipe was resolved.
+    Resolved(usize, Result<Plan, String>),
+    /// The recipe at this index was started.
+    Started { recipe: usize, plan: Box<Plan>, folder: PathBuf },
+    /// It could not be started.
+    NotStarted(String),
+    /// The process was asked to end.
+    Terminate,
+    /// Time went by.
+    Tick,
+}
+
+/// Something to do outside of the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Start the recipe at this index.
+    Start(usize),
+    /// Resolve the recipe at this index.
+    Resolve(usize),
+    /// Tell the running plan.
+    Send(Control),
+}
+
+/// Takes in what happened at `now`, and says what is to be done.
+pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> {
+    state.now = now;
+    match input {
+        Input::Act(action) => return act(state, action),
+        Input::OtherKey => dismiss(state),
+        Input::Message(message) => return receive(state, message),
+        Input::Disconnected => {
+            if let Some(session) = &mut state.session {
+                session.disconnected(now);
+            }
+        }
+        Input::Resolved(index, plan) => state.recipes.resolved(index, plan),
+        Input::Started { recipe, plan, folder } => {
+            state.session = Some(Session::new(recipe, Ledger::new(*plan), folder, now));
+            state.focus = Focus::Cases;
+        }
+        Input::NotStarted(reason) => state.notice = Some(format!("not started: {reason}")),
+        Input::Terminate => return leave(state, PATIENCE_AFTER_SIGNAL),
+        Input::Tick => {}
+    }
+    finish_leaving(state);
+    None
+}
+
+/// The recipe whose meaning the screen needs and does not have.
+pub fn wanted(state: &State) -> Option<Effect> {
+    let selected = state.recipes.selected()?;
+    state.recipes.plan().is_none().then_some(Effect::Resolve(selected))
+}
+
+fn act(state: &mut State, action: Action) -> Option<Effect> {
+    let asked = state.leaving == Leaving::Asked;
+    match action {
+        Action::Quit => return quit(state),
+        Action::Back if asked => dismiss(state),
+        _ => {
+            dismiss(state);
+            return obey(state, action);
+        }
+    }
+    None
+}
+
+/// Any other key withdraws the question and the notice.
+fn dismiss(state: &mut State) {
+    state.notice = None;
+    if state.leaving == Leaving::Asked {
+        state.leaving = Leaving::No;
+    }
+}
+
+fn obey(state: &mut State, action: Action) -> Option<Effect> {
+    match action {
+        Action::Help => toggle_help(state),
+        Action::Back => back(state),
+        Action::FocusNext => state.focus = state.focus.neighbour(1, state.session.is_some()),
+        Action::FocusPrevious => state.focus = state.focus.neighbour(-1, state.session.is_some()),
+        Action::Start => return start(state),
+        Action::Cancel => return cancel(state),
+        Action::Resume => return resume(state),
+        Action::Up => step(state, -1),
+        Action::Down => step(state, 1),
+        Action::PageUp => step(state, -PAGE),
+        Action::PageDown => step(state, PAGE),
+        Action::First => step(state, isize::MIN),
+        Action::Last => step(state, isize::MAX),
+        _ => in_session(state, action),
+    }
+    None
+}
+
+fn in_session(state: &mut State, action: Action) {
+    let Some(session) = &mut state.session else { return };
+    match action {
+        Action::PreviousPanel => session.step_panel(-1),
+        Action::NextPanel => session.step_panel(1),
+        Action::PreviousExperiment => session.step_experiment(-1),
+        Action::NextExperiment => session.step_experiment(1),
+        Action::Follow => session.follow(),
+        _ => {}
+    }
+}
+
+fn toggle_help(state: &mut State) {
+    state.overlay = match state.overlay {
+        None => Some(Overlay::Help { scroll: 0 }),
+        Some(_) => None,
+    };
+}
+
+fn back(state: &mut State) {
+    if state.overlay.take().is_none() {
+        state.focus = Focus::Recipes;
+    }
+}
+
+/// Moves in whatever has the focus; the extremes go to the ends.
+fn step(state: &mut State, by: isize) {
+    if let Some(Overlay::Help { scroll }) = &mut state.overlay {
+        *scroll = scroll.saturating_add_signed(by);
+        return;
+    }
+    if state.focus == Focus::Recipes {
+        return state.recipes.step(by);
+    }
+    let Some(session) = &mut state.session else { return };
+    match state.focus {
+        Focus::Log if by == isize::MIN => session.log.first(),
+        Focus::Log if by == isize::MAX => session.log.last(),
+        Focus::Log => session.log.scroll(by.saturating_neg()),
+        Focus::Samples => session.scroll_samples(by),
+        _ => session.step(by),
+    }
+}
+
+fn start(state: &mut State) -> Option<Effect> {
+    let selected = state.recipes.selected()?;
+    if let Some(session) = state.session.as_ref().filter(|s| s.active()) {
+        if session.recipe == selected {
+            state.focus = Focus::Cases;
+        } else {
+            state.notice = Some("a run is active: x cancels it".to_owned());
+        }
+        return None;
+    }
+    if let Some(Err(_)) = state.recipes.plan() {
+        state.notice = Some("this recipe has a mistake and cannot be started".to_owned());
+        return None;
+    }
+    Some(Effect::Start(selected))
+}
+
+fn cancel(state: &mut State) -> Option<Effect> {
+    let session = state.session.as_mut().filter(|s| s.active())?;
+    let control = if matches!(session.phase, Phase::Dead { .. }) { Control::Stop } else { Control::Cancel };
+    session.phase = Phase::Cancelling;
+    Some(Effect::Send(control))
+}
+
+fn resume(state: &mut State) -> Option<Effect> {
+    let now = state.now;
+    let session = state.session.as_mut().filter(|s| matches!(s.phase, Phase::Dead { .. }))?;
+    session.resumed(now);
+    Some(Effect::Send(Control::Resume))
+}
+
+fn quit(state: &mut State) -> Option<Effect> {
+    match state.leaving {
+        Leaving::No if state.active() => state.leaving = Leaving::Asked,
+        Leaving::No | Leaving::Waiting { .. } | Leaving::Now => state.leaving = Leaving::Now,
+        Leaving::Asked => return leave(state, PATIENCE),
+    }
+    None
+}
+
+/// Cancels what is active and leaves when that is done, or after `patience`.
+fn leave(state: &mut State, patience: Duration) -> Option<Effect> {
+    state.leaving = Leaving::Waiting { until: state.now + patience };
+    let effect = cancel(state);
+    finish_leaving(state);
+    effect
+}
+
+fn receive(state: &mut State, message: Message) -> Option<Effect> {
+    let now = state.now;
+    if let Some(session) = &mut state.session {
+        session.receive(message, now);
+    }
+    let dead = state.session.as_ref().is_some_and(|s| matches!(s.phase, Phase::Dead { .. }));
+    if dead && matches!(state.leaving, Leaving::Waiting { .. }) {
+        return cancel(state);
+    }
+    finish_leaving(state);
+    None
+}
+
+fn finish_leaving(state: &mut State) {
+    if let Leaving::Waiting { until } = state.leaving
+        && (!state.active() || state.now >= until)
+    {
+        state.leaving = Leaving::Now;
+    }
+}

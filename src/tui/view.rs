@@ -1,0 +1,95 @@
+//! Draws the state.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::layout::{Areas, SMALLEST};
+use super::panel::{self, Focus};
+use super::state::{Overlay, State};
+use super::theme::Theme;
+use super::words;
+
+/// Draws everything into `screen`.
+pub fn view(state: &State, theme: Theme, screen: Rect, buffer: &mut Buffer) {
+    panels(state, theme, screen, buffer);
+    if !theme.utf8 {
+        plain(buffer);
+    }
+}
+
+/// What recipes, engines and units say outside ASCII, for a terminal that has nothing
+/// else: our own symbols are ASCII already.
+fn plain(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        if cell.symbol().is_ascii() {
+            continue;
+        }
+        let plain = match cell.symbol() {
+            "µ" => "u",
+            "…" => "~",
+            "−" | "–" | "—" => "-",
+            "×" => "x",
+            _ => "?",
+        };
+        cell.set_symbol(plain);
+    }
+}
+
+fn panels(state: &State, theme: Theme, screen: Rect, buffer: &mut Buffer) {
+    let Some(areas) = Areas::new(state, screen) else {
+        return too_small(theme, screen, buffer);
+    };
+    panel::header::draw(state, theme, areas.header, buffer);
+    body(state, theme, &areas, buffer);
+    if let Some(Overlay::Help { scroll }) = state.overlay {
+        panel::help::draw(scroll, theme, areas.help, buffer);
+    }
+    panel::banner::draw(state, theme, areas.banner, buffer);
+    panel::hints::draw(state, theme, areas.hints, buffer);
+}
+
+/// Brings scroll positions back to where there is something to see, now that the size
+/// of the screen is known.
+pub fn settle(state: &mut State, theme: Theme, screen: Rect) {
+    let Some(areas) = Areas::new(state, screen) else { return };
+    if let Some(Overlay::Help { scroll }) = &mut state.overlay {
+        *scroll = (*scroll).min(panel::help::last_scroll(theme, areas.help));
+    }
+    let Some(session) = &mut state.session else { return };
+    if let Some(area) = areas.panel(Focus::Log) {
+        session.log.settle(usize::from(area.height).saturating_sub(1));
+    }
+    if let Some(area) = areas.panel(Focus::Samples) {
+        let last = panel::samples::last_scroll(session, theme, area);
+        session.samples_scroll = session.samples_scroll.min(last);
+    }
+}
+
+fn body(state: &State, theme: Theme, areas: &Areas, buffer: &mut Buffer) {
+    if let Some(rule) = areas.rule {
+        for y in rule.top()..rule.bottom() {
+            buffer[(rule.x, y)].set_symbol(theme.symbol("│", "|")).set_style(theme.dim());
+        }
+    }
+    if let Some(area) = areas.preview {
+        panel::preview::draw(state, theme, area, buffer);
+    }
+    for (focus, area) in Focus::ALL.into_iter().filter_map(|f| Some((f, areas.panel(f)?))) {
+        match focus {
+            Focus::Recipes => panel::recipes::draw(state, theme, area, buffer),
+            Focus::Cases => panel::cases::draw(state, theme, area, buffer),
+            Focus::Chart => panel::chart::draw(state, theme, area, buffer),
+            Focus::Samples => panel::samples::draw(state, theme, area, buffer),
+            Focus::Log => panel::log::draw(state, theme, area, buffer),
+        }
+    }
+}
+
+fn too_small(theme: Theme, screen: Rect, buffer: &mut Buffer) {
+    let (columns, rows) = SMALLEST;
+    let text = format!("{columns}x{rows} or more, please; this is {}x{}", screen.width, screen.height);
+    let text = words::wrap(&text, usize::from(screen.width).max(1));
+    for (y, line) in (screen.top()..screen.bottom()).zip(text) {
+        buffer.set_string(screen.x, y, words::fit(&line, usize::from(screen.width), theme), theme.title());
+    }
+}
