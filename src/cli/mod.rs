@@ -7,6 +7,7 @@ mod headless;
 mod out;
 mod recipes;
 mod run;
+mod tui;
 mod verify;
 
 use std::path::PathBuf;
@@ -99,7 +100,7 @@ struct VerifyArguments {
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let engine = arguments.engine.command();
     match arguments.command {
-        None => anyhow::bail!("x"),
+        None => tui::run(engine),
         Some(Command::Run(run)) => run::run(&run, engine),
         Some(Command::Devices) => devices::run(&engine),
         Some(Command::Verify(verify)) => verify::run(&verify),
