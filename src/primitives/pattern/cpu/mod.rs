@@ -81,9 +81,8 @@ pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failu
     Ok(context.prepared(job, isa))
 }
 
-/// The widest instruction set with what the kernel needs.
-fn auto(_spec: &Spec) -> Isa {
-    Isa::widest()
+fn auto(spec: &Spec) -> Isa {
+    if spec.kernel.scatters() { Isa::for_scatters() } else { Isa::for_gathers() }
 }
 
 /// Bytes of the arrays and of what the certificate adds.

@@ -40,13 +40,18 @@ impl<'a> Writers<'a> {
     fn any(&self, place: u64, is: impl Fn(Option<u64>, u64) -> bool) -> bool {
         let residue = place.checked_rem(self.delta).unwrap_or(place);
         let first = self.residues.partition_point(|r| r.0 < residue);
-        self.residues[first..].iter().take_while(|r| r.0 == residue).any(|&(_, j)| {
-            let Some(far) = place.checked_sub(self.pattern[j as usize]) else { return false };
-            match far.checked_div(self.delta) {
-                Some(i) => i < self.count && is(Some(i), j),
-                None => is(None, j),
-            }
-        })
+        let mut entries = self.residues[first..].iter().take_while(|r| r.0 == residue).map(|r| r.1);
+        entries.any(|j| self.user(place, j).is_some_and(|i| is(i, j)))
+    }
+
+    /// The use that writes `place` through entry `j`, if one does: for δ = 0 all of them,
+    /// which is `Some(None)`.
+    fn user(&self, place: u64, j: u64) -> Option<Option<u64>> {
+        let far = place.checked_sub(self.pattern[j as usize])?;
+        match far.checked_div(self.delta) {
+            Some(i) => (far % self.delta == 0 && i < self.count).then_some(Some(i)),
+            None => (far == 0).then_some(None),
+        }
     }
 }
 
@@ -151,8 +156,8 @@ impl Patterns {
             }
             let (tile, entry) = (k / spec.length(), k % spec.length());
             // For δ = 0 the tiles of the last `wrap` uses of some part: any tile in use.
-            tile < spec.wrap.min(spec.count)
-                && writers.any(place, |i, j| j == entry && i.is_none_or(|i| i % spec.wrap == tile))
+            let right = |i: Option<u64>| i.is_none_or(|i| i % spec.wrap == tile);
+            tile < spec.wrap.min(spec.count) && writers.user(place, entry).is_some_and(right)
         })
     }
 
