@@ -42,7 +42,7 @@ fn locations(spec: &Spec) -> Result<Vec<u64>, String> {
         }
         Locations::Partitions { count } => partitions::locations(seed, n, count),
         Locations::Zipf { exponent } => {
-            let zipf = Zipf::new(n, exponent, seed).ok_or("too many tuples")?;
+            let zipf = Zipf::new(n.max(1), exponent, seed).ok_or("too many tuples")?;
             (0..n).map(|i| zipf.draw(i)).collect()
         }
     })

@@ -107,7 +107,8 @@ impl Kernels {
 
     fn read(&self, gpu: &Gpu, arrays: &Arrays, sum: &Sum, range: Range, shift: u64) -> Result<(), Failure> {
         let x = at(arrays.sources.first(), range.first + shift)?;
-        let blocks = grid(range.count, TILE).min(sum.partials.len() as u32);
+        // One block even for no elements: their sum is 0 and somebody has to store it.
+        let blocks = grid(range.count, TILE).min(sum.partials.len() as u32).max(1);
         let args = [
             (&x).into(),
             (&range.count).into(),
