@@ -53,6 +53,11 @@ impl Log {
         self.back = 0;
     }
 
+    /// Scrolls back no further than to a full window of `height` lines.
+    pub fn settle(&mut self, height: usize) {
+        self.back = self.back.min(self.lines.len().saturating_sub(height));
+    }
+
     /// Lines below those shown.
     pub fn below(&self) -> usize {
         self.back
@@ -90,6 +95,9 @@ mod tests {
         assert_eq!(shown(&log, 2), ["4", "5"]);
         log.first();
         assert_eq!(shown(&log, 3), ["0", "1", "2"]);
+        log.settle(3);
+        log.scroll(-1);
+        assert_eq!(shown(&log, 3), ["1", "2", "3"], "the first step down already shows");
     }
 
     #[test]

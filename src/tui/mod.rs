@@ -1,8 +1,7 @@
 //! The terminal user interface: a client of a run like the headless one.
 //!
-//! An event becomes an [`Action`](command::Action), [`update`](update::update) applies
-//! it to the [`State`], [`view`](view::view) draws the state; nothing else changes
-//! either. The screen shows only what the run's [`Record`](crate::run::Record)s say.
+//! An event becomes an `Action`, `update` applies it to the `State`, `view` draws the
+//! state; nothing else changes either. The screen shows only what the run's [`Record`](crate::run::Record)s say.
 //! Each panel lists its commands; dispatch, hint bar and help read the same lists.
 
 mod app;
@@ -57,7 +56,7 @@ pub struct Options {
 /// or a signal. Reads `NO_COLOR` and the locale.
 ///
 /// # Errors
-/// When there is no terminal, or when it goes away.
+/// When there is no terminal, when it goes away, or after a signal.
 pub fn run(options: Options) -> anyhow::Result<()> {
     let theme = Theme::from_environment(|key| std::env::var(key).ok());
     let state = State::new(options.recipes, options.devices);
@@ -65,5 +64,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     let mut source = TerminalSource::new().context("listening for signals")?;
     let _guard = Guard::new().context("taking over the terminal")?;
     let mut terminal = Terminal::new(CrosstermBackend::new(stdout())).context("opening the terminal")?;
-    app.run(&mut terminal, &mut source)
+    app.run(&mut terminal, &mut source)?;
+    anyhow::ensure!(!source.terminated, "ended by a signal");
+    Ok(())
 }

@@ -1,6 +1,9 @@
 //! The real terminal: taken over, and given back whatever happens.
 
-use std::io::{self, Stdout, stdout};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, IsTerminal, Stdout, stdin, stdout};
+use std::os::fd::AsRawFd;
 use std::panic::{self, PanicHookInfo};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -76,7 +79,11 @@ fn restore() {
 pub struct TerminalSource {
     asked: Arc<AtomicBool>,
     signals: Vec<SigId>,
+    /// Read and not passed on yet.
+    read: VecDeque<Incoming>,
     began: Instant,
+    /// Whether a signal was passed on.
+    pub terminated: bool,
 }
 
 impl TerminalSource {
@@ -86,11 +93,28 @@ impl TerminalSource {
     /// When a signal handler cannot be installed.
     pub fn new() -> io::Result<TerminalSource> {
         let asked = Arc::new(AtomicBool::new(false));
-        let mut source = TerminalSource { asked, signals: Vec::new(), began: Instant::now() };
+        let (signals, read) = (Vec::new(), VecDeque::new());
+        let mut source = TerminalSource { asked, signals, read, began: Instant::now(), terminated: false };
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             source.signals.push(signal_hook::flag::register(signal, source.asked.clone())?);
         }
         Ok(source)
+    }
+}
+
+impl TerminalSource {
+    /// Takes everything that has been typed: what crossterm has read and holds back
+    /// does not show on the descriptor any more.
+    fn read_all(&mut self) -> io::Result<()> {
+        while event::poll(Duration::ZERO)? {
+            self.read.extend(match event::read()? {
+                Event::Key(key) => Some(Incoming::Key(key)),
+                Event::Resize(..) => Some(Incoming::Resized),
+                _ => None,
+            });
+            wait_for_input(Duration::ZERO)?;
+        }
+        Ok(())
     }
 }
 
@@ -105,19 +129,36 @@ impl Drop for TerminalSource {
 impl Source for TerminalSource {
     fn next(&mut self, timeout: Duration) -> io::Result<Option<Incoming>> {
         if self.asked.swap(false, Ordering::Relaxed) {
+            self.terminated = true;
             return Ok(Some(Incoming::Terminate));
         }
-        if !event::poll(timeout)? {
-            return Ok(None);
+        if self.read.is_empty() {
+            // A changed size arrives as a signal, which ends this wait.
+            wait_for_input(timeout)?;
+            self.read_all()?;
         }
-        Ok(match event::read()? {
-            Event::Key(key) => Some(Incoming::Key(key)),
-            Event::Resize(..) => Some(Incoming::Resized),
-            _ => None,
-        })
+        Ok(self.read.pop_front())
     }
 
     fn now(&self) -> Duration {
         self.began.elapsed()
     }
+}
+
+/// Waits until there is something to read, a signal comes or the time is over.
+///
+/// crossterm 0.29 does not return from reading a terminal that was closed: it reads
+/// nothing, again and again. So a closed one must be noticed before it is asked.
+fn wait_for_input(timeout: Duration) -> io::Result<()> {
+    let input = if stdin().is_terminal() { None } else { Some(File::open("/dev/tty")?) };
+    let fd = input.as_ref().map_or(stdin().as_raw_fd(), File::as_raw_fd);
+    let mut polled = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    let milliseconds = libc::c_int::try_from(timeout.as_millis()).unwrap_or(libc::c_int::MAX);
+    // SAFETY: one valid pollfd is passed, and its descriptor is open during the call.
+    let found = unsafe { libc::poll(&raw mut polled, 1, milliseconds) };
+    let gone = libc::POLLHUP | libc::POLLERR | libc::POLLNVAL;
+    if found > 0 && polled.revents & gone != 0 {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the terminal was closed"));
+    }
+    Ok(())
 }

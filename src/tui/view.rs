@@ -55,7 +55,11 @@ pub fn settle(state: &mut State, theme: Theme, screen: Rect) {
     if let Some(Overlay::Help { scroll }) = &mut state.overlay {
         *scroll = (*scroll).min(panel::help::last_scroll(theme, areas.help));
     }
-    if let (Some(session), Some(area)) = (&mut state.session, areas.panel(Focus::Samples)) {
+    let Some(session) = &mut state.session else { return };
+    if let Some(area) = areas.panel(Focus::Log) {
+        session.log.settle(usize::from(area.height).saturating_sub(1));
+    }
+    if let Some(area) = areas.panel(Focus::Samples) {
         let last = panel::samples::last_scroll(session, theme, area);
         session.samples_scroll = session.samples_scroll.min(last);
     }
