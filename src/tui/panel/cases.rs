@@ -52,7 +52,9 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
 fn title(session: &Session) -> String {
     let records = session.ledger.records();
     let done = records.iter().filter(|r| r.status == Status::Done).count();
-    format!("Cases {done}/{}", records.len())
+    let absent = records.iter().filter(|r| matches!(r.status, Status::NotApplicable(_))).count();
+    let rest = if absent > 0 { format!(", {absent} n/a") } else { String::new() };
+    format!("Cases {done}/{}{rest}", records.len() - absent)
 }
 
 /// Cases, under the names of the axes and the unit whose values they show.

@@ -54,13 +54,13 @@ fn progress(session: &Session, state: &State, theme: Theme) -> String {
     let eta = session.remaining(state.now).map_or(theme.missing().to_owned(), words::wait);
     let separator = theme.separator();
     match &session.phase {
-        Phase::Running => format!("RUN {done}/{all}{separator}ETA {eta}{separator}{spent}"),
-        Phase::Cancelling => format!("CANCELLING {done}/{all}{separator}{spent}"),
-        Phase::Dead { .. } => format!("ENGINE DIED {done}/{all}{separator}{spent}"),
-        Phase::Broken(_) => format!("BROKEN {done}/{all}{separator}{spent}"),
+        Phase::Running => format!("RUN {done}/{all} rounds{separator}ETA {eta}{separator}{spent}"),
+        Phase::Cancelling => format!("CANCELLING {done}/{all} rounds{separator}{spent}"),
+        Phase::Dead { .. } => format!("ENGINE DIED {done}/{all} rounds{separator}{spent}"),
+        Phase::Broken(_) => format!("BROKEN {done}/{all} rounds{separator}{spent}"),
         Phase::Over { cancelled } => {
             let word = if *cancelled { "CANCELLED" } else { "DONE" };
-            format!("{word} {done}/{all}{}{separator}{spent}", failures(session, theme))
+            format!("{word} {done}/{all} rounds{}{separator}{spent}", failures(session, theme))
         }
     }
 }
