@@ -21,7 +21,7 @@ const KEPT_WORDS: u64 = 1 << 25;
 /// Words that the timed kernel's blocks may leave: 64 MiB.
 const LEFT_WORDS: u64 = 1 << 23;
 /// (i, j) of a window of a scatter's certificate.
-const MARKED: u64 = 1 << 27;
+const MARKED: u64 = 1 << 24;
 /// Words of the destination in a window: bitmaps of 256 MiB each.
 const REGION_WORDS: u64 = 1 << 31;
 

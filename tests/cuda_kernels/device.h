@@ -1,0 +1,86 @@
+// What the kernels need of CUDA, for a C++ compiler. A thread of a block is a fiber;
+// barriers and the exchanges of a warp let others run. Blocks follow one another.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#define __global__ static
+#define __device__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __shared__ static
+
+struct Dim {
+    unsigned x, y, z;
+};
+inline Dim threadIdx, blockIdx, blockDim, gridDim;
+
+// Waits until all threads of the block, or the lanes of `mask` in the thread's warp, are
+// here (driver.cpp).
+void __syncthreads();
+void __syncwarp(unsigned mask = 0xFFFFFFFFu);
+// Gives `value` to the lanes of `mask` and returns what each of them gave.
+const uint64_t *exchange(unsigned mask, uint64_t value);
+void exchanged(unsigned mask);
+
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+struct alignas(16) double2 {
+    double x, y;
+};
+inline double2 make_double2(double x, double y) { return {x, y}; }
+
+inline int __popc(unsigned v) { return __builtin_popcount(v); }
+inline int __ffs(int v) { return __builtin_ffs(v); }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+inline long long __double_as_longlong(double v) {
+    long long bits;
+    memcpy(&bits, &v, 8);
+    return bits;
+}
+inline void __threadfence() {}
+template <typename T> T __ldcg(const T *p) { return *p; }
+
+template <typename T> T atomicAdd(T *p, T v) { return std::exchange(*p, *p + v); }
+template <typename T> T atomicMin(T *p, T v) { return std::exchange(*p, *p < v ? *p : v); }
+template <typename T> T atomicOr(T *p, T v) { return std::exchange(*p, *p | v); }
+inline unsigned atomicInc(unsigned *p, unsigned top) { return std::exchange(*p, *p >= top ? 0u : *p + 1u); }
+
+inline unsigned lane() { return threadIdx.x % 32; }
+
+template <typename T> uint64_t bits_of(T v) {
+    uint64_t bits = 0;
+    memcpy(&bits, &v, sizeof v);
+    return bits;
+}
+template <typename T> T pick(unsigned mask, T mine, unsigned from) {
+    const uint64_t *all = exchange(mask, bits_of(mine));
+    T value = mine;
+    if (from < 32 && (mask >> from & 1)) memcpy(&value, &all[from], sizeof value);
+    exchanged(mask);
+    return value;
+}
+template <typename T> T __shfl_sync(unsigned mask, T v, int from) { return pick(mask, v, from & 31); }
+template <typename T> T __shfl_down_sync(unsigned mask, T v, int by) { return pick(mask, v, lane() + by); }
+template <typename T> T __shfl_up_sync(unsigned mask, T v, int by) { return pick(mask, v, lane() - by); }
+inline unsigned agreeing(unsigned mask, uint64_t mine, uint64_t wanted) {
+    const uint64_t *all = exchange(mask, mine);
+    unsigned found = 0;
+    for (unsigned l = 0; l < 32; l++) found |= (mask >> l & 1) && all[l] == wanted ? 1u << l : 0u;
+    exchanged(mask);
+    return found;
+}
+inline unsigned __ballot_sync(unsigned mask, bool v) { return agreeing(mask, v, 1); }
+template <typename T> unsigned __match_any_sync(unsigned mask, T v) { return agreeing(mask, bits_of(v), bits_of(v)); }
+
+// The kernels by name, each called with the addresses of its arguments.
+void add_kernel(const char *name, void (*call)(void **));
+template <typename... A, size_t... I> void spread(void (*f)(A...), void **v, std::index_sequence<I...>) {
+    f(*(A *)v[I]...);
+}
+template <typename... A> void call(void (*f)(A...), void **v) { spread(f, v, std::index_sequence_for<A...>()); }
+#define KERNEL(name) static const bool added_##name = (add_kernel(#name, [](void **v) { call(name, v); }), true);

@@ -1,0 +1,103 @@
+//! Compiles the kernels and the driver of `driver.cpp` for the host, and has the backend
+//! load them.
+
+use std::ffi::c_uint;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use libloading::Library;
+
+pub const MODULES: [&str; 3] = ["gather_scatter", "pattern", "stream"];
+
+/// The one GPU of this process. Tests that hold it run one at a time.
+pub struct Host {
+    library: &'static Library,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Host {
+    /// `None` without a C++ compiler, except in CI, where there must be one.
+    pub fn new() -> Option<Host> {
+        static ALONE: Mutex<()> = Mutex::new(());
+        static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let library = LIBRARY.get_or_init(load).as_ref()?;
+        Some(Host { library, _alone: alone })
+    }
+
+    /// Bytes outside of allocations that were written, of those freed so far.
+    pub fn strayed(&self) -> u32 {
+        // SAFETY: the function has this type in driver.cpp.
+        unsafe { self.library.get::<unsafe extern "C" fn() -> c_uint>("fake_strayed").unwrap()() }
+    }
+}
+
+/// The PTX of a module as it is committed.
+pub fn ptx(module: &str) -> String {
+    fs::read_to_string(root().join(format!("kernels/ptx/{module}.ptx"))).unwrap()
+}
+
+/// Names of the kernels in a PTX text.
+pub fn entries(ptx: &str) -> Vec<&str> {
+    ptx.split(".entry ")
+        .skip(1)
+        .filter_map(|rest| rest.split_once('('))
+        .map(|(name, _)| name.trim())
+        .collect()
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn load() -> Option<Library> {
+    let path = compile()?;
+    // SAFETY: only this thread runs the backend now (the others wait for the lock or
+    // for this initialisation), and it reads the variable once, later.
+    unsafe { std::env::set_var("SCATTERLAB_LIBCUDA", &path) };
+    // SAFETY: its initialisers fill a table.
+    Some(unsafe { Library::new(&path) }.unwrap())
+}
+
+fn compile() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda_kernels");
+    fs::create_dir_all(&folder).unwrap();
+    let mut sources = vec![root().join("tests/cuda_kernels/driver.cpp")];
+    for header in ["inputs.cuh", "certify.cuh", "fill.cuh"] {
+        fs::write(folder.join(header), translated(header)).unwrap();
+    }
+    for module in MODULES {
+        let kernels: String = entries(&ptx(module)).iter().map(|name| format!("KERNEL({name})\n")).collect();
+        let text = format!("#include \"device.h\"\n{}\n{kernels}", translated(&format!("{module}.cu")));
+        let source = folder.join(format!("{module}.cpp"));
+        fs::write(&source, text).unwrap();
+        sources.push(source);
+    }
+    let library = folder.join("libcudakernels.so");
+    let flags = ["-std=c++17", "-O1", "-w", "-fno-strict-aliasing", "-ffp-contract=off", "-shared", "-fPIC"];
+    let cxx = Command::new("c++")
+        .args(flags)
+        .arg(format!("-I{}", root().join("tests/cuda_kernels").display()))
+        .arg("-o")
+        .arg(&library)
+        .args(sources)
+        .status();
+    match cxx {
+        Ok(status) => assert!(status.success(), "c++ refused the kernels"),
+        Err(error) => {
+            assert!(std::env::var_os("CI").is_none(), "c++: {error}");
+            eprintln!("skipped: no C++ compiler ({error})");
+            return None;
+        }
+    }
+    Some(library)
+}
+
+/// A source as the host's compiler takes it: kernels with internal linkage, for several
+/// modules have some of the same name; and the dynamic shared memory is the driver's.
+fn translated(file: &str) -> String {
+    let text = fs::read_to_string(root().join("kernels").join(file)).unwrap();
+    text.replace("extern \"C\" __global__", "__global__").replace("extern __shared__", "extern")
+}

@@ -1,0 +1,216 @@
+//! The kernels and their hosts without a GPU: compiled for the host, the kernels run on
+//! small cases through the same launches as on a device. Every case must be certified
+//! and agree with the oracle, every deliberate mistake must be found, and nothing may be
+//! written outside of an allocation.
+//!
+//! What this cannot show: races, and what the compiler for the device makes of it.
+
+#![cfg(all(feature = "cuda", target_os = "linux"))]
+
+mod host;
+mod twins;
+
+use host::Host;
+use scatterlab::backend::{Cancel, Executor, Failure, Fault, Verdict};
+use scatterlab::engine::executors::cuda::CudaExecutor;
+use scatterlab::plan::{Case, Params, Value};
+use scatterlab::primitives;
+
+/// A case from `key=value` words; a value is an integer, a list of them or a name.
+fn case(primitive: &str, words: &str) -> Case {
+    let mut params = Params::default().with("backend", Value::Text("cuda".into()));
+    for word in words.split_whitespace() {
+        let (key, value) = word.split_once('=').unwrap();
+        let list: Result<Vec<u64>, _> = value.split(',').map(str::parse).collect();
+        let value = match list {
+            Ok(list) if list.len() > 1 || key.ends_with("indices") => Value::Indices(list),
+            Ok(list) => Value::Int(list[0]),
+            Err(_) => value.parse().map_or(Value::Text(value.into()), Value::Float),
+        };
+        params = params.with(key, value);
+    }
+    let primitive = primitive.to_owned();
+    Case { id: String::new(), experiment: 0, primitive, params, seed: 42, not_applicable: None }
+}
+
+/// A case must hold without a fault and must not with one.
+fn prove(primitive: &str, words: &str) {
+    let case = case(primitive, words);
+    let executor = CudaExecutor::default();
+    let cancel = Cancel::default();
+    let mut right = executor.prepare(&case, None, &cancel).unwrap_or_else(|e| panic!("{words}: {e}"));
+    assert_eq!(right.sample(2), Ok(2.5e-3), "{words}");
+    let verdict = right.certify(&cancel).unwrap();
+    assert!(matches!(verdict, Verdict::Certified { checked } if checked > 0), "{words}: {verdict:?}");
+    let output = right.read_back().unwrap();
+    let oracle = primitives::find(primitive).unwrap();
+    oracle.check_against_oracle(&case.params, case.seed, &output).unwrap_or_else(|e| panic!("{words}: {e}"));
+    assert!(right.memory() > 0);
+    drop(right);
+    for fault in Fault::ALL {
+        let mut wrong = executor.prepare(&case, Some(fault), &cancel).unwrap();
+        let verdict = wrong.certify(&cancel).unwrap();
+        assert!(matches!(verdict, Verdict::Wrong { .. }), "{words}: {fault:?} is {verdict:?}");
+        wrong.sample(1).unwrap();
+        if let Ok(output) = wrong.read_back() {
+            let judged = oracle.check_against_oracle(&case.params, case.seed, &output);
+            assert!(judged.is_err() || words.contains("read-only"), "{words}: {fault:?} is right");
+        }
+    }
+}
+
+fn prove_all(primitive: &str, cases: &[String]) {
+    let Some(host) = Host::new() else { return };
+    for words in cases {
+        prove(primitive, words);
+        assert_eq!(host.strayed(), 0, "{primitive} {words} writes outside of its arrays");
+    }
+}
+
+#[test]
+fn stream() {
+    let kernels = ["read", "write", "copy", "scale", "add", "triad"];
+    let sizes = [1, 2, 255, 2047, 2048, 2049, 9001];
+    let all = kernels.iter().flat_map(|k| sizes.map(|n| format!("kernel={k} elements={n}")));
+    prove_all("stream", &all.collect::<Vec<_>>());
+}
+
+const METHODS: [&str; 4] = [
+    "method=direct",
+    "method=multipass method.multipass.passes=3",
+    "method=segmented method.segmented.segments=2 method.segmented.passes=1",
+    "method=segmented method.segmented.segments=3 method.segmented.passes=2",
+];
+
+/// Every kernel once with every method, and the distributions of L with some sizes.
+fn moves(locations: &[&str]) -> Vec<String> {
+    let mut all = Vec::new();
+    for tuple in [4, 8, 16, 32] {
+        for index in [4, 8] {
+            let words = |n: u64, rest: &str| format!("tuples={n} tuple={tuple} index={index} {rest}");
+            all.extend(METHODS.map(|method| words(2500, &format!("locations=random {method}"))));
+            all.extend(locations.iter().map(|l| words(4097, &format!("locations={l} {}", METHODS[1]))));
+        }
+    }
+    for n in [1, 2, 31, 33, 256, 2048, 2049] {
+        all.extend(locations.iter().map(|l| format!("tuples={n} tuple=8 index=4 locations={l}")));
+    }
+    all.retain(|words| {
+        !(words.contains("tuples=1 ") || words.contains("tuples=2 ")) || !words.contains("=7")
+    });
+    all
+}
+
+#[test]
+fn gather() {
+    let zipf = "zipf locations.zipf.exponent=1.0";
+    let partitions = "partitions locations.partitions.count=7";
+    prove_all("gather", &moves(&["sequential", "random", partitions, zipf]));
+    prove_all("gather", &["tuples=20000 locations=partitions locations.partitions.count=300".into()]);
+    prove_all("gather", &[format!("tuples=40000 locations={zipf}")]);
+}
+
+#[test]
+fn scatter() {
+    let partitions = "partitions locations.partitions.count=7";
+    prove_all("scatter", &moves(&["sequential", "random", partitions]));
+    prove_all("scatter", &["tuples=3 locations=partitions locations.partitions.count=3".into()]);
+}
+
+/// Patterns that overlap themselves, repeat entries, are longer than a block, and whose
+/// iterations all touch the same words.
+const PATTERNS: [&str; 9] = [
+    "source=uniform source.uniform.length=8 source.uniform.stride=1 delta=8 count=2000",
+    "source=uniform source.uniform.length=8 source.uniform.stride=4 delta=1 count=777",
+    "source=uniform source.uniform.length=16 source.uniform.stride=2 delta=0 count=100",
+    "source=uniform source.uniform.length=256 source.uniform.stride=1 delta=no-reuse count=40",
+    "source=uniform source.uniform.length=300 source.uniform.stride=3 delta=7 count=19",
+    "source=custom source.custom.indices=5,0,5,9,2 delta=3 count=500 index=8",
+    "source=custom source.custom.indices=7 delta=2 count=1",
+    "source=custom source.custom.indices=3 delta=0 count=5",
+    "source=laplacian source.laplacian.dimensions=2 source.laplacian.length=2 source.laplacian.size=10 count=300",
+];
+
+fn patterns(rest: &str) -> Vec<String> {
+    PATTERNS.map(|pattern| format!("{pattern} {rest}")).to_vec()
+}
+
+#[test]
+fn pattern_gather() {
+    prove_all("pattern", &patterns("kernel=gather"));
+    prove_all("pattern", &patterns("kernel=gather wrap=3"));
+    prove_all("pattern", &patterns("kernel=gather wrap=40")[..3]);
+}
+
+#[test]
+fn pattern_scatter() {
+    prove_all("pattern", &patterns("kernel=scatter"));
+    prove_all("pattern", &patterns("kernel=scatter wrap=3"));
+}
+
+#[test]
+fn pattern_read_only() {
+    prove_all("pattern", &patterns("kernel=gather method=read-only"));
+}
+
+#[test]
+fn pattern_with_two_patterns() {
+    let outer = "source=custom source.custom.indices=0,24,8,16,1,3 count=333";
+    let inner = |side: &str| format!("{side}=custom {side}.custom.indices=5,1,1,2");
+    for delta in [0, 1, 30] {
+        let gather = format!("kernel=multigather {outer} {} delta={delta}", inner("gather"));
+        let scatter = format!("kernel=multiscatter {outer} {} delta={delta}", inner("scatter"));
+        prove_all("pattern", &[gather.clone(), format!("{gather} method=read-only"), scatter]);
+        let sides = "gather=custom gather.custom.indices=0,3,5 scatter=custom scatter.custom.indices=4,0,2";
+        let gs = format!("kernel=gs {sides} count=400 delta-gather=2 delta-scatter={delta}");
+        prove_all("pattern", &[format!("{gs} index=8"), gs]);
+    }
+}
+
+/// More than one window of the certificates; the mistake is in the last one.
+#[test]
+fn windows_of_pattern_certificates() {
+    let Some(host) = Host::new() else { return };
+    for words in ["kernel=gather delta=0 count=4194310", "kernel=scatter delta=1 count=2097160"] {
+        let words = format!("source=uniform source.uniform.length=8 source.uniform.stride=1 {words}");
+        let case = case("pattern", &words);
+        let certify = |fault| {
+            let cancel = Cancel::default();
+            CudaExecutor::default().prepare(&case, fault, &cancel).unwrap().certify(&cancel).unwrap()
+        };
+        let checked = 8 * case.params.int("count").unwrap();
+        assert_eq!(certify(None), Verdict::Certified { checked }, "{words}");
+        let Verdict::Wrong { mistake } = certify(Some(Fault::MissingTail)) else { panic!("{words}") };
+        assert!(mistake.contains("was not written"), "{words}: {mistake}");
+        assert_eq!(host.strayed(), 0);
+    }
+}
+
+#[test]
+fn a_dense_side_that_does_not_fit_is_not_applicable() {
+    let Some(_host) = Host::new() else { return };
+    let large = case("pattern", &format!("{} kernel=gather wrap=2000", PATTERNS[0]));
+    let failure = CudaExecutor::default().prepare(&large, None, &Cancel::default()).err().unwrap();
+    assert!(matches!(&failure, Failure::NotApplicable(why) if why.contains("shared memory")), "{failure}");
+}
+
+/// The timed pattern kernels touch their dense side in the loop: nothing is hoisted or
+/// left out.
+#[test]
+fn the_dense_side_is_volatile_in_the_ptx() {
+    let text = host::ptx("pattern");
+    let kernel = |name: &str| {
+        let from = text.find(&format!(".entry {name}(")).unwrap();
+        let body = &text[from..];
+        body[..body.find("\n}").unwrap()].to_owned()
+    };
+    // The unrolled loop and its tail: eight accesses each.
+    assert_eq!(kernel("pattern_gather").matches("st.volatile.shared.u64").count(), 16);
+    assert_eq!(kernel("pattern_scatter").matches("ld.volatile.shared.u64").count(), 16);
+    assert!(!kernel("pattern_read_only").contains("st.volatile"));
+    let loop_stores = kernel("pattern_gather");
+    let first = loop_stores.find("st.volatile.shared.u64").unwrap();
+    let after = &loop_stores[first..];
+    let back = after.find("bra").unwrap();
+    assert_eq!(after[..back].matches("st.volatile.shared.u64").count(), 8, "before the loop's branch");
+}
