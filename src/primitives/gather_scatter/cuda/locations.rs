@@ -179,7 +179,7 @@ mod tests {
         for n in [1, 31, 32, 33, 8191, 8192, 8193, 1 << 28, (1 << 33) + 5] {
             let chunks = Chunks::of(n);
             assert!(chunks.count * chunks.length >= n && (chunks.count - 1) * chunks.length < n, "{n}");
-            assert!(chunks.count <= COUNTING_CHUNKS && chunks.length % 32 == 0, "{n}");
+            assert!(chunks.count <= COUNTING_CHUNKS && chunks.length.is_multiple_of(32), "{n}");
         }
     }
 
