@@ -19,6 +19,7 @@ macro_rules! shipped {
 pub fn shipped() -> &'static [Shipped] {
     shipped![
         "quickstart.yaml",
+        "sanity.yaml",
         "he2007/fig01.yaml",
         "he2007/fig08-partitions.yaml",
         "he2007/fig09-passes.yaml",

@@ -1,6 +1,49 @@
 //! scatterlab: a laboratory in a terminal for memory-bound parallel primitives.
+//!
+//! A *recipe* (YAML) says which primitive to measure, with which parameters swept, on
+//! which backends. The lab runs it, certifies every result on the device that computed
+//! it, and draws measured bandwidth while it arrives.
+//!
+//! # How data flows
+//!
+//! ```text
+//! recipe ─parse─► Recipe ─resolve─► Plan[Case…] ─► engine ─► Event stream ─┬─► Ledger ─► screen
+//!                                                    │                     ├─► run folder (events, manifest)
+//!                                        backend × primitive               └─► report (CSV, SVG)
+//!                                        samples ─► certificate
+//! ```
+//!
+//! | module | what it knows |
+//! |---|---|
+//! | [`units`] | parses and formats quantities; nothing else does |
+//! | [`recipe`] | the YAML as written, with the place of every key |
+//! | [`plan`] | what it means: axes, and cases with every parameter fixed |
+//! | [`patterns`] | index generators and inputs as integer functions of (seed, i) |
+//! | [`primitives`] | definitions, parameters, accesses, oracles (pure); beside them the implementations |
+//! | [`backend`] | what a backend offers: pools, buffers, timing; [`backend::Prepared`] |
+//! | [`measure`] | statistics |
+//! | [`engine`] | the process that runs a plan; its protocol, server and client |
+//! | [`run`] | a run's folder, its records, and what drives a plan through an engine |
+//! | [`report`] | CSV and SVG, from records |
+//! | [`tui`] | the terminal user interface: event → action → update → view |
+//! | [`cli`] | the command line |
+//!
+//! # What holds everywhere
+//!
+//! - `recipe`, `plan`, `report` and `tui` use only the pure half of a primitive. The
+//!   implementations are imported by the engine alone, and only `backend::cuda` names
+//!   `cust`.
+//! - The engine is a child process: one JSON object a line, versioned. A result is on
+//!   disk before it is acknowledged, and acknowledged before the next case begins;
+//!   nothing is written while a sample is timed.
+//! - Every timed case is certified once, outside the timed region, with poisoned
+//!   outputs, on the device. A case that fails is shown as failed, never as a point.
+//! - Screen, CSV and SVG are drawn from the same [`run::Record`]s.
+//! - What is missing (a driver, an instruction set, memory) is data: `n/a: reason`.
 
 pub mod backend;
+pub mod cli;
+
 pub mod engine;
 pub mod experiments;
 pub mod measure;
@@ -8,7 +51,9 @@ pub mod patterns;
 pub mod plan;
 pub mod primitives;
 pub mod recipe;
+pub mod report;
 pub mod run;
+
 pub mod units;
 
 /// This build's version.

@@ -117,19 +117,24 @@ fn not_a_number(text: &str, example: &'static str) -> UnitError {
     UnitError::NotANumber { text: shown(text), example }
 }
 
-/// `text` as a message may quote it: one line, no control characters, not too long.
+/// `text` as a message may quote it: without control characters and not too long.
 pub fn shown(text: &str) -> String {
     const LONGEST: usize = 60;
-    let mut out = String::new();
-    for c in text.chars().take(LONGEST) {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => escaped(&text[..end]) + "…",
+        None => escaped(text),
+    }
+}
+
+/// `text` in one line, with its control characters escaped.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
         if c.is_control() {
             out.extend(c.escape_default());
         } else {
             out.push(c);
         }
-    }
-    if text.chars().nth(LONGEST).is_some() {
-        out.push('…');
     }
     out
 }

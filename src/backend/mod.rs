@@ -1,6 +1,7 @@
 //! What a backend offers to the engine. Buffers, pools and streams belong to each
 //! backend; across backends there is only [`Prepared`].
 
+pub mod cpu;
 pub mod cuda;
 
 use std::sync::Arc;

@@ -10,3 +10,4 @@ pub mod executors;
 pub mod protocol;
 mod sampler;
 pub mod server;
+pub mod verify;

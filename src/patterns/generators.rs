@@ -27,7 +27,7 @@ fn overflow() -> PatternError {
     PatternError("an index exceeds 2^63".to_owned())
 }
 
-/// `UNIFORM:length:stride`: p[i] = i·stride (lavin2020 §3.3.1). Both at least 1.
+/// `UNIFORM:length:stride`: `p[i] = i·stride` (lavin2020 §3.3.1). Both at least 1.
 pub fn uniform(length: u64, stride: u64) -> Result<Vec<u64>, PatternError> {
     check_length(length)?;
     if stride == 0 {

@@ -1,16 +1,26 @@
 //! What a recipe means: experiments, axes and the cases they multiply to. Pure.
 
+mod catalog;
+mod chart;
+mod identity;
+mod overrides;
+mod resolve;
 mod value;
 
 use serde::{Deserialize, Serialize};
 
+pub use identity::case_id;
+pub use overrides::Overrides;
+pub use resolve::{resolve, slug};
 pub use value::{Params, Value};
 
 /// One measurement with every parameter fixed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// Twelve hexadecimal digits: the hash of everything below that decides what is
-    /// computed (primitive, parameters, seed), and of nothing else.
+    /// computed (primitive, parameters, seed), and of nothing else ([`case_id`]). Unique
+    /// in a plan: where a later experiment repeats a case, `-` and the experiment's
+    /// number, counted from 1, follow.
     pub id: String,
     /// Index into [`Plan::experiments`].
     pub experiment: usize,
@@ -76,7 +86,9 @@ pub enum Quantity {
 /// How an experiment is drawn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chart {
-    /// Full key of the axis on x.
+    /// Full key of the parameter on x. Where it belongs to a variant (`passes` of
+    /// `multipass`), cases of other variants lack it: each of those is a reference
+    /// without a place on x, to be drawn as a horizontal line.
     pub x: String,
     /// What is on y.
     pub y: Quantity,
@@ -172,8 +184,8 @@ impl Axis {
         let value = case.params.get(&self.key)?;
         Some(match value {
             Value::Text(name) => name.clone(),
-            Value::Int(bytes) if self.bytes => format!("{} {}", self.name, crate::units::fmt_bytes(*bytes)),
-            Value::Int(count) => format!("{} {}", self.name, crate::units::fmt_count(*count)),
+            Value::Int(bytes) if self.bytes => format!("{} {}", self.name, crate::units::label_bytes(*bytes)),
+            Value::Int(count) => format!("{} {}", self.name, crate::units::label_count(*count)),
             other => format!("{} {other}", self.name),
         })
     }

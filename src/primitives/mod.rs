@@ -11,6 +11,7 @@ pub mod stream;
 
 use serde::{Deserialize, Serialize};
 
+use crate::backend::Fault;
 use crate::plan::{Params, Value};
 use schema::Param;
 
@@ -147,6 +148,12 @@ pub trait Primitive: Sync {
     /// [`Prepared::read_back`](crate::backend::Prepared::read_back) returns it, with
     /// the sequential oracle. For small cases: host memory, one thread.
     fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String>;
+
+    /// Whether this mistake can show in the result at all. Where several writers meet, any
+    /// of their values is right, and one that is missing hides behind the others.
+    fn shows(&self, _params: &Params, _fault: Fault) -> bool {
+        true
+    }
 
     /// Further columns that this primitive adds to a record (a pattern's class …).
     fn annotations(&self, _params: &Params) -> Vec<(&'static str, Value)> {

@@ -1,2 +1,96 @@
-//! The recipe as written. Step one reads YAML into nodes, step two interprets them
-//! against the parameters that each primitive declares.
+//! The recipe as written. Step one reads YAML into nodes that remember their place,
+//! step two interprets them against the parameters that each primitive declares. What
+//! the sweeps multiply to is [`plan::resolve`](crate::plan::resolve)'s business.
+//! `docs/recipes.md` describes the language.
+
+mod chart;
+mod draft;
+mod error;
+mod node;
+mod range;
+mod setting;
+mod value;
+
+use std::path::Path;
+use std::sync::Arc;
+
+pub use error::{Nearest, Problem, RecipeError};
+
+pub(crate) use chart::{ChartDraft, Name};
+pub(crate) use draft::{Draft, set_measure};
+pub(crate) use error::{Mistake, Place, listed};
+pub(crate) use node::{Content, Key, Node, locate_place, read};
+pub(crate) use setting::{Setting, Slot, accepted, alternative, cases, entry};
+pub(crate) use value::{count, scalar};
+
+use crate::primitives::{Primitive, registry};
+
+/// Most cases that one recipe may multiply to.
+pub const MAX_CASES: usize = 10_000;
+
+/// A recipe that is well-formed: its keys, words, units and ranges are known and within
+/// their limits.
+#[derive(Clone)]
+pub struct Recipe {
+    title: String,
+    file: Arc<str>,
+    text: Arc<str>,
+    pub(crate) drafts: Vec<Draft>,
+}
+
+impl Recipe {
+    /// Its title, or the stem of its file name.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The file name that messages give.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The text as it was read.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl std::fmt::Debug for Recipe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recipe").field("title", &self.title).field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+/// Reads a recipe of the primitives that the registry knows. `file_name` stands in
+/// messages and gives the title of a recipe without one; nothing is opened.
+///
+/// # Errors
+/// The first mistake, with its place.
+pub fn parse(file_name: &str, text: &str) -> Result<Recipe, RecipeError> {
+    parse_with(registry(), file_name, text)
+}
+
+/// [`parse`] with primitives of one's own.
+///
+/// # Errors
+/// The first mistake, with its place.
+pub fn parse_with(
+    registry: &'static [&'static dyn Primitive],
+    file_name: &str,
+    text: &str,
+) -> Result<Recipe, RecipeError> {
+    let root = node::read(file_name, text)?;
+    let stem = Path::new(file_name).file_stem().map(|s| s.to_string_lossy().into_owned());
+    let interpreter = draft::Interpreter { registry, fallback: stem.unwrap_or_else(|| file_name.to_owned()) };
+    let (title, drafts) = interpreter.recipe(&root).map_err(|mistake| RecipeError {
+        origin: file_name.to_owned(),
+        place: locate_place(text, mistake.place),
+        problem: Box::new(mistake.problem),
+    })?;
+    Ok(Recipe { title, file: file_name.into(), text: text.into(), drafts })
+}
+
+/// [`Problem::TooManyCases`].
+pub(crate) fn too_many(place: Place, at: &str) -> Mistake {
+    Mistake::new(place, Problem::TooManyCases { at: at.to_owned(), limit: MAX_CASES })
+}

@@ -2,10 +2,12 @@
 //! plan through an engine.
 
 pub mod clock;
+mod drive;
 pub mod folder;
 mod ledger;
 mod record;
 pub mod runner;
 
+pub use drive::EngineRunner;
 pub use ledger::Ledger;
 pub use record::{Record, Status};

@@ -25,7 +25,7 @@ const STREAMING: Variant =
 const MULTIPASS: Variant = Variant {
     name: "multipass",
     params: &[PASSES],
-    main: Some("passes"),
+    main: None,
     doc: "several scans of L, each moving the tuples of one chunk (he2007 §3.4)",
 };
 

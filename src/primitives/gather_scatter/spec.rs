@@ -15,9 +15,9 @@ pub const MAX_PASSES: u64 = 4096;
 /// Which side of the move is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
-    /// R_out[i] = R_in[L[i]]
+    /// `R_out[i] = R_in[L[i]]`
     Gather,
-    /// R_out[L[i]] = R_in[i]
+    /// `R_out[L[i]] = R_in[i]`
     Scatter,
 }
 
@@ -50,7 +50,7 @@ impl Method {
 /// The distribution of L.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Locations {
-    /// L[i] = i
+    /// `L[i] = i`
     Sequential,
     /// A pseudo-random permutation.
     Random,
@@ -74,7 +74,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// L[i] where it has a closed form; `i` below the number of tuples.
+    /// `L[i]` where it has a closed form; `i` below the number of tuples.
     #[inline(always)]
     pub fn location(&self, i: u64) -> Option<u64> {
         match self {
@@ -85,7 +85,7 @@ impl Source {
         }
     }
 
-    /// The i with L[i] = `j`, where L is a permutation with a closed form.
+    /// The i with `L[i] = j`, where L is a permutation with a closed form.
     #[inline(always)]
     pub fn inverse(&self, j: u64) -> Option<u64> {
         match self {
@@ -118,7 +118,8 @@ pub fn index_of_tuple_word(seed: u64, tuple: u64, word: u64) -> (u64, u64) {
 pub struct Spec {
     pub kernel: Kernel,
     pub method: Method,
-    /// Tuples of R_in, of R_out and locations of L (he2007's n), 1 to 2^40.
+    /// Tuples of R_in, of R_out and locations of L (he2007's n), up to 2^40. A recipe asks
+    /// for at least 1; `verify` runs 0 as well.
     pub tuples: u64,
     /// Bytes of a tuple (he2007's z): 4, 8, 16 or 32.
     pub tuple: u64,
@@ -134,7 +135,7 @@ impl Spec {
         let spec = Spec {
             kernel,
             method: method(params)?,
-            tuples: reader::positive(params, "tuples")?,
+            tuples: reader::int(params, "tuples")?,
             tuple: reader::one_of(params, "tuple", &[4, 8, 16, 32], 8)?,
             index: reader::one_of(params, "index", &[4, 8], 4)?,
             locations: locations(params)?,
@@ -156,7 +157,9 @@ impl Spec {
             }
             Locations::Partitions { count } => Source::Partitions { count, seed: self.seed },
             Locations::Zipf { exponent } => {
-                Source::Zipf(Box::new(Zipf::new(self.tuples, exponent, self.seed).ok_or_else(too_large)?))
+                // Nothing is drawn for no tuples, but a distribution has at least one rank.
+                let zipf = Zipf::new(self.tuples.max(1), exponent, self.seed);
+                Source::Zipf(Box::new(zipf.ok_or_else(too_large)?))
             }
         })
     }
@@ -183,7 +186,7 @@ impl Spec {
     fn check_scheme(&self) -> Result<(), Refusal> {
         let (segments, passes) = self.method.segments_and_passes();
         let name = if matches!(self.method, Method::Segmented { .. }) { "segmented" } else { "multipass" };
-        let within = |parameter: &str, value: u64| match value <= self.tuples {
+        let within = |parameter: &str, value: u64| match value <= self.tuples.max(1) {
             true => Ok(()),
             false => Err(Refusal::invalid(
                 format!("method.{name}.{parameter}"),
@@ -197,7 +200,7 @@ impl Spec {
         }
         within("segments", segments)?;
         match self.locations {
-            Locations::Partitions { count } if count > self.tuples.min(MAX_PARTITIONS) => {
+            Locations::Partitions { count } if count > self.tuples.clamp(1, MAX_PARTITIONS) => {
                 Err(Refusal::invalid(
                     "locations.partitions.count",
                     format!("{count} is more than there are tuples, or than {MAX_PARTITIONS}"),

@@ -5,6 +5,7 @@
 //! and each use of it (for gs on both sides); the index buffers stay in registers or
 //! the first cache and are not counted (lavin2020 §3.3).
 
+pub mod cpu;
 pub mod cuda;
 mod oracle;
 mod schema;
@@ -14,8 +15,11 @@ pub mod spec;
 pub use source::Source;
 pub use spec::Spec;
 
+use std::collections::HashSet;
+
 use super::schema::Param;
 use super::{Access, Concurrency, Direction, Order, Pass, Primitive, Refusal, Work};
+use crate::backend::Fault;
 use crate::patterns::class::classify;
 use crate::plan::{Params, Value};
 use spec::{Kernel, Method};
@@ -58,15 +62,23 @@ impl Primitive for Pattern {
         oracle::check(&Spec::from_params(params, seed).map_err(|e| e.to_string())?, output)
     }
 
+    /// A scatter that visits a word twice hides a missing store; one that moves on shows
+    /// at least where its last iterations are missing.
+    fn shows(&self, params: &Params, fault: Fault) -> bool {
+        let Ok(spec) = Spec::from_params(params, 0) else { return false };
+        if !spec.kernel.scatters() || fault == Fault::OffByOne || writes_once(&spec) {
+            return true;
+        }
+        let (_, delta) = spec.written();
+        delta > 0 && fault != Fault::SkippedStore
+    }
+
     /// Class (lavin2020 §2; of gs the writing side's pattern), length, delta and count.
     fn annotations(&self, params: &Params) -> Vec<(&'static str, Value)> {
         let Ok(spec) = Spec::from_params(params, 0) else {
             return Vec::new();
         };
-        let (pattern, delta) = match spec.kernel {
-            Kernel::Gs => (spec.scatter.clone(), spec.delta_scatter),
-            _ => (spec.applied(), spec.delta),
-        };
+        let (pattern, delta) = spec.written();
         vec![
             ("class", Value::Text(classify(&pattern).to_string())),
             ("pattern-length", Value::Int(spec.length())),
@@ -74,6 +86,13 @@ impl Primitive for Pattern {
             ("pattern-count", Value::Int(spec.count)),
         ]
     }
+}
+
+/// Whether no word of a scatter's destination is written twice: O(count · P).
+fn writes_once(spec: &Spec) -> bool {
+    let (pattern, delta) = spec.written();
+    let mut seen = HashSet::new();
+    (0..spec.count).all(|i| pattern.iter().all(|p| seen.insert(p + delta * i)))
 }
 
 /// Entries of all index buffers.

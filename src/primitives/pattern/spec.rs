@@ -13,15 +13,15 @@ pub const POISON: u64 = 0xDEAD_BEEF_DEAD_BEEF;
 /// sparse, D dense, p the pattern, δ the delta. Data are 8-byte words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
-    /// D[j + P·(i mod wrap)] = S[p[j] + δ·i]
+    /// `D[j + P·(i mod wrap)] = S[p[j] + δ·i]`
     Gather,
-    /// S[p[j] + δ·i] = D[j + P·(i mod wrap)]
+    /// `S[p[j] + δ·i] = D[j + P·(i mod wrap)]`
     Scatter,
-    /// S_s[p_s[j] + δ_s·i] = S_g[p_g[j] + δ_g·i]
+    /// `S_s[p_s[j] + δ_s·i] = S_g[p_g[j] + δ_g·i]`
     Gs,
-    /// Gather with p[p_g[j]] for p[j]; P is the length of p_g
+    /// Gather with `p[p_g[j]]` for `p[j]`; P is the length of p_g
     Multigather,
-    /// Scatter with p[p_s[j]] for p[j]; P is the length of p_s
+    /// Scatter with `p[p_s[j]]` for `p[j]`; P is the length of p_s
     Multiscatter,
 }
 
@@ -115,13 +115,22 @@ impl Spec {
         entries.len() as u64
     }
 
-    /// The pattern as it is applied to the sparse array: p, or p[inner[j]]; empty for gs.
+    /// The pattern as it is applied to the sparse array: p, or `p[inner[j]]`; empty for gs.
     pub fn applied(&self) -> Vec<u64> {
         match self.kernel {
             Kernel::Multigather | Kernel::Multiscatter => {
                 self.inner.iter().filter_map(|&j| self.pattern.get(j as usize).copied()).collect()
             }
             _ => self.pattern.clone(),
+        }
+    }
+
+    /// The indices and the delta that address the sparse array; of gs, those of the
+    /// writing side.
+    pub fn written(&self) -> (Vec<u64>, u64) {
+        match self.kernel {
+            Kernel::Gs => (self.scatter.clone(), self.delta_scatter),
+            _ => (self.applied(), self.delta),
         }
     }
 

@@ -5,6 +5,7 @@
 //! once (read and write 8n, copy and scale 16n, add and triad 24n). What a write
 //! allocate reads besides is not counted.
 
+pub mod cpu;
 pub mod cuda;
 mod oracle;
 pub mod spec;
@@ -98,6 +99,7 @@ fn access(spec: &Spec, array: Array, direction: Direction) -> Access {
 mod tests {
     use super::*;
     use crate::plan::Value;
+    use proptest::prelude::*;
 
     fn params(kernel: &str, elements: u64) -> Params {
         Params::default().with("kernel", Value::Text(kernel.into())).with("elements", Value::Int(elements))
@@ -108,6 +110,24 @@ mod tests {
         let bytes = |kernel: &str| Stream.work(&params(kernel, 100)).unwrap().effective_bytes;
         let kernels = ["read", "write", "copy", "scale", "add", "triad"];
         assert_eq!(kernels.map(bytes), [800, 800, 1600, 1600, 2400, 2400]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_parameters_make_work_panic(
+            kernel in prop::sample::select(vec!["read", "write", "copy", "scale", "add", "triad", "none"]),
+            method in prop::sample::select(vec!["direct", "streaming", "none"]),
+            backend in prop::sample::select(vec!["scalar", "cpu", "cuda"]),
+            elements in any::<u64>().prop_map(|v| v >> (v % 64)),
+        ) {
+            let p = params(kernel, elements)
+                .with("method", Value::Text(method.into()))
+                .with("backend", Value::Text(backend.into()));
+            if let Ok(work) = Stream.work(&p) {
+                prop_assert_eq!(work.declared_bytes(), work.effective_bytes);
+                prop_assert!(work.effective_bytes >= 8 * elements);
+            }
+        }
     }
 
     #[test]

@@ -1,0 +1,46 @@
+//! The affinity mask: which CPUs this process may use, and pinning a thread to one.
+
+/// CPUs that this process may run on, ascending: the inherited affinity mask where the
+/// system has one, otherwise as many as it reports.
+pub fn allowed() -> Vec<usize> {
+    let cpus = mask();
+    if !cpus.is_empty() {
+        return cpus;
+    }
+    (0..std::thread::available_parallelism().map_or(1, usize::from)).collect()
+}
+
+#[cfg(target_os = "linux")]
+fn mask() -> Vec<usize> {
+    // A fixed cpu_set_t has 1024 bits; larger machines make the call fail, and a
+    // larger set is tried.
+    for words in [16usize, 64, 256] {
+        let mut set = vec![0u64; words];
+        // SAFETY: the kernel writes at most the given number of bytes into `set`.
+        let rc = unsafe { libc::sched_getaffinity(0, words * 8, set.as_mut_ptr().cast()) };
+        if rc == 0 {
+            return (0..words * 64).filter(|&cpu| set[cpu / 64] >> (cpu % 64) & 1 == 1).collect();
+        }
+    }
+    Vec::new()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn mask() -> Vec<usize> {
+    Vec::new()
+}
+
+/// Pins the calling thread to one CPU; whether the system did so. Systems without
+/// affinity answer true: there is nothing to ask for.
+#[cfg(target_os = "linux")]
+pub fn pin(cpu: usize) -> bool {
+    let mut set = vec![0u64; cpu / 64 + 16];
+    set[cpu / 64] = 1 << (cpu % 64);
+    // SAFETY: the kernel reads the given number of bytes of `set`.
+    unsafe { libc::sched_setaffinity(0, set.len() * 8, set.as_ptr().cast()) == 0 }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn pin(_cpu: usize) -> bool {
+    true
+}

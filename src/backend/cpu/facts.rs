@@ -1,0 +1,72 @@
+//! What is known of the processors, for `devices`, records and captions.
+
+use std::fs;
+
+use super::{Isa, affinity, memory};
+use crate::backend::{Availability, Device};
+
+/// The device of the backend `scalar` or `cpu`.
+pub fn device(backend: &str) -> Device {
+    let scalar = backend == "scalar";
+    let cpus = affinity::allowed().len();
+    let threads = if scalar { "1".to_owned() } else { cpus.to_string() };
+    let isa: Vec<_> = Isa::ALL.iter().filter(|isa| isa.present()).map(|isa| isa.name()).collect();
+    let isa = if scalar { "scalar".to_owned() } else { isa.join(" ") };
+    let mut facts = vec![("threads".to_owned(), threads), ("isa".to_owned(), isa)];
+    facts.extend(caches());
+    if let Some(total) = memory::total() {
+        facts.push(("memory".to_owned(), memory::size(total)));
+    }
+    Device {
+        backend: backend.to_owned(),
+        name: name(),
+        facts,
+        memory: memory::available(),
+        availability: Availability::Available,
+    }
+}
+
+/// The processor's marketing name, or the architecture where it is not told.
+pub fn name() -> String {
+    cpuinfo("model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned())
+}
+
+/// The processor's vendor as it identifies itself: `GenuineIntel`, `AuthenticAMD`;
+/// empty where it is not told.
+pub fn vendor() -> String {
+    cpuinfo("vendor_id").unwrap_or_default()
+}
+
+fn cpuinfo(key: &str) -> Option<String> {
+    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|l| l.split(':').next().is_some_and(|k| k.trim() == key))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+/// Data and unified caches of the first CPU, as the system describes them.
+fn caches() -> Vec<(String, String)> {
+    let read = |index: usize, file: &str| {
+        let path = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{file}");
+        fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+    };
+    (0..8)
+        .filter(|&i| read(i, "type").is_some_and(|kind| kind != "Instruction"))
+        .filter_map(|i| {
+            let letter = if read(i, "type")? == "Data" { "d" } else { "" };
+            let kib: u64 = read(i, "size")?.strip_suffix('K')?.parse().ok()?;
+            Some((format!("L{}{letter}", read(i, "level")?), memory::size(kib * 1024)))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scalar_device_is_one_thread_without_simd() {
+        let device = device("scalar");
+        assert_eq!(&device.facts[..2], [("threads".into(), "1".into()), ("isa".into(), "scalar".into())]);
+        assert!(!device.name.is_empty());
+    }
+}

@@ -1,0 +1,78 @@
+//! Finding recipes: files, and those that ship inside the binary.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+use crate::experiments::{self, shipped};
+use crate::plan::{self, Overrides, Plan};
+use crate::recipe;
+
+/// A recipe's text and where it came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// File name, or the shipped name, for messages.
+    pub name: String,
+    pub text: String,
+}
+
+impl Source {
+    /// The file of this name, or else the shipped recipe of this name, with or without
+    /// `experiments/` before it and `.yaml` after it.
+    pub fn find(name: &str) -> anyhow::Result<Source> {
+        if Path::new(name).is_file() {
+            let text = fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
+            return Ok(Source { name: name.to_owned(), text });
+        }
+        match experiments::find(name) {
+            Some(found) => Ok(Source { name: found.path.to_owned(), text: found.text.to_owned() }),
+            None => bail!("no such file, and no shipped recipe of this name: {name}{}", suggestion(name)),
+        }
+    }
+
+    /// Parses and resolves it.
+    pub fn resolve(&self, overrides: &Overrides) -> anyhow::Result<Plan> {
+        let recipe = recipe::parse(&self.name, &self.text)?;
+        Ok(plan::resolve(&recipe, overrides)?)
+    }
+
+    /// The file's name without folders and extension.
+    pub fn stem(&self) -> String {
+        Path::new(&self.name).file_stem().map_or_else(|| "run".into(), |s| s.to_string_lossy().into_owned())
+    }
+}
+
+/// `he2007/fig01` for `he2007/fig01.yaml`.
+pub fn shipped_name(path: &str) -> &str {
+    path.trim_end_matches(".yaml")
+}
+
+fn suggestion(wanted: &str) -> String {
+    let names = || shipped().iter().map(|s| shipped_name(s.path));
+    let near = names()
+        .map(|name| (strsim::normalized_damerau_levenshtein(name, wanted), name))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    match near {
+        Some((likeness, name)) if likeness > 0.6 => format!(" (did you mean {name}?)"),
+        _ => format!("; shipped: {}", names().collect::<Vec<_>>().join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shipped_recipes_are_found_by_any_of_their_names() {
+        for name in ["quickstart", "quickstart.yaml", "experiments/quickstart.yaml"] {
+            assert!(Source::find(name).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_recipe_is_answered_with_the_nearest() {
+        let error = Source::find("he2007/fig9-passes").expect_err("no such recipe").to_string();
+        assert!(error.contains("did you mean he2007/fig09-passes?"), "{error}");
+    }
+}

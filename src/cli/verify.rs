@@ -1,0 +1,105 @@
+//! `scatterlab verify`.
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::bail;
+
+use super::{CASES_FAILED, VerifyArguments, out};
+use crate::backend::{Availability, Executor};
+use crate::engine::executors;
+use crate::engine::verify::{Suite, Tally, suite, verify};
+
+/// So many wrong findings are printed in full.
+const SHOWN: usize = 10;
+
+/// Verifies the named backends, or all that are available, in this process.
+pub fn run(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
+    let seed = arguments.seed.unwrap_or_else(random_seed);
+    out::line(&format!("seed {seed}"));
+    let mut wrong = 0;
+    for executor in chosen(&arguments.backend)? {
+        for part in suites(arguments, executor.backend()) {
+            wrong += verify_suite(part, executor.as_ref(), seed)?;
+        }
+    }
+    Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::from(CASES_FAILED) })
+}
+
+fn random_seed() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |d| d.as_nanos() as u64 % 1_000_000_007)
+}
+
+/// A backend that was asked for must be there; one that was not may be missing.
+fn chosen(names: &[String]) -> anyhow::Result<Vec<Box<dyn Executor>>> {
+    let all = executors::all();
+    for name in names {
+        if !all.iter().any(|e| e.backend() == name) {
+            let known: Vec<&str> = all.iter().map(|e| e.backend()).collect();
+            bail!("unknown backend {name}; accepted: {}", known.join(", "));
+        }
+    }
+    let mut chosen = Vec::new();
+    for executor in all {
+        let asked = names.iter().any(|n| n == executor.backend());
+        match executor.device().availability {
+            Availability::Available if asked || names.is_empty() => chosen.push(executor),
+            Availability::Unavailable { reason } if asked => bail!("{}: n/a: {reason}", executor.backend()),
+            Availability::Unavailable { reason } if names.is_empty() => {
+                out::line(&format!("{}: n/a: {reason}", executor.backend()));
+            }
+            _ => {}
+        }
+    }
+    Ok(chosen)
+}
+
+/// Beyond 4 GiB only on GPUs: a CPU would generate and certify for minutes.
+fn suites(arguments: &VerifyArguments, backend: &str) -> Vec<Suite> {
+    let mut suites = vec![Suite::Small];
+    if !arguments.small && backend == "cuda" {
+        suites.push(Suite::Large);
+    }
+    if arguments.mutants {
+        suites.push(Suite::Mutants);
+    }
+    suites
+}
+
+fn verify_suite(part: Suite, executor: &dyn Executor, seed: u64) -> anyhow::Result<usize> {
+    let plan = suite(part, executor.backend(), seed)?;
+    let started = Instant::now();
+    let live = io::stdout().is_terminal();
+    let name = match part {
+        Suite::Small => "against the oracle",
+        Suite::Large => "beyond 4 GiB",
+        Suite::Mutants => "mutants",
+    };
+    let tally = verify(&plan, part, executor, |number| {
+        if live && number % 16 == 0 {
+            out::live(&format!("{} {name}: {number}/{}", executor.backend(), plan.cases.len()));
+        }
+    })?;
+    if live {
+        out::live("");
+    }
+    report(executor.backend(), name, &tally, started);
+    Ok(tally.wrong.len())
+}
+
+fn report(backend: &str, name: &str, tally: &Tally, started: Instant) {
+    out::line(&format!(
+        "{backend} {name}: {} passed, {} n/a, {} wrong ({:.1} s)",
+        tally.passed,
+        tally.not_applicable,
+        tally.wrong.len(),
+        started.elapsed().as_secs_f64()
+    ));
+    for (label, what) in tally.wrong.iter().take(SHOWN) {
+        out::line(&format!("  {label}\n    {what}"));
+    }
+    if tally.wrong.len() > SHOWN {
+        out::line(&format!("  … and {} more", tally.wrong.len() - SHOWN));
+    }
+}

@@ -1,0 +1,220 @@
+//! The lab's own proof: every primitive and method against its sequential oracle, every
+//! certificate against right and deliberately wrong implementations.
+
+use crate::backend::{Cancel, Executor, Failure, Fault, Verdict};
+use crate::plan::{self, Case, Overrides, Plan, Value};
+use crate::primitives;
+use crate::recipe;
+
+const SMALL: &str = include_str!("small.yaml");
+const LARGE: &str = include_str!("large.yaml");
+
+/// What one check of one case found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    Passed,
+    /// It cannot run here.
+    NotApplicable(String),
+    /// It ran, and what it computed is wrong, or a certificate missed a mistake.
+    Wrong(String),
+}
+
+/// Counts of findings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub passed: usize,
+    pub not_applicable: usize,
+    /// Label and what is wrong, for each.
+    pub wrong: Vec<(String, String)>,
+}
+
+impl Tally {
+    fn add(&mut self, label: impl FnOnce() -> String, finding: Finding) {
+        match finding {
+            Finding::Passed => self.passed += 1,
+            Finding::NotApplicable(_) => self.not_applicable += 1,
+            Finding::Wrong(what) => self.wrong.push((label(), what)),
+        }
+    }
+}
+
+/// Which cases a suite takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Suite {
+    /// Tiny and odd sizes, compared with the oracle as well.
+    Small,
+    /// Beyond 4 GiB, certificates only.
+    Large,
+    /// Deliberately wrong implementations: the certificate must say so.
+    Mutants,
+}
+
+/// The plan of a suite for one backend.
+pub fn suite(suite: Suite, backend: &str, seed: u64) -> anyhow::Result<Plan> {
+    let text = if suite == Suite::Large { LARGE } else { SMALL };
+    let (target, axes) = match (backend, suite) {
+        ("cpu", Suite::Small | Suite::Mutants) => ("{cpu: {isa: [scalar, avx2, avx512]}}", "isa"),
+        (other, _) => (other, "backend"),
+    };
+    let text = text.replace("BACKEND_AXES", axes).replace("BACKEND", target);
+    let recipe = recipe::parse("verify.yaml", &text)?;
+    let set = vec![("seed".to_owned(), seed.to_string())];
+    let mut plan = plan::resolve(&recipe, &Overrides { set, backends: Vec::new() })?;
+    match suite {
+        Suite::Small => add_empty_twins(&mut plan),
+        Suite::Mutants => plan.cases.retain(large_enough_to_be_wrong),
+        Suite::Large => {}
+    }
+    Ok(plan)
+}
+
+/// The parameter that holds a case's size.
+fn size_key(case: &Case) -> Option<&'static str> {
+    ["tuples", "elements"].into_iter().find(|key| case.params.int(key).is_some())
+}
+
+fn add_empty_twins(plan: &mut Plan) {
+    let empty = |case: &Case| {
+        let key = size_key(case).filter(|key| case.params.int(key) == Some(1))?;
+        Some(Case { params: case.params.clone().with(key, Value::Int(0)), ..case.clone() })
+    };
+    let twins: Vec<Case> = plan.cases.iter().filter_map(empty).collect();
+    plan.cases.extend(twins);
+}
+
+/// A mutant needs a few elements to be wrong about, and needs no more than a few.
+fn large_enough_to_be_wrong(case: &Case) -> bool {
+    let size = case.params.int(size_key(case).unwrap_or("count"));
+    size.is_some_and(|n| (33..=1025).contains(&n))
+}
+
+/// Checks every case of a plan on one backend. `Failure::Lost` ends it early, because
+/// nothing after it could be trusted.
+pub fn verify(
+    plan: &Plan,
+    suite: Suite,
+    executor: &dyn Executor,
+    mut progress: impl FnMut(usize),
+) -> Result<Tally, Failure> {
+    let mut tally = Tally::default();
+    for (number, case) in plan.cases.iter().enumerate() {
+        progress(number);
+        let label = || format!("{}: {}", case.primitive, parameters(case));
+        match (&case.not_applicable, suite) {
+            (Some(reason), _) => tally.add(label, Finding::NotApplicable(reason.clone())),
+            (None, Suite::Mutants) => {
+                let primitive = primitives::find(&case.primitive);
+                let shows = |fault: &Fault| primitive.is_some_and(|p| p.shows(&case.params, *fault));
+                for fault in Fault::ALL.into_iter().filter(shows) {
+                    let finding = mutant(case, fault, executor)?;
+                    tally.add(|| format!("{} with {fault:?}", label()), finding);
+                }
+            }
+            (None, _) => tally.add(label, check(case, suite, executor)?),
+        }
+    }
+    Ok(tally)
+}
+
+fn parameters(case: &Case) -> String {
+    let words: Vec<String> =
+        case.params.0.iter().map(|(key, value)| format!("{key}={}", short(value))).collect();
+    format!("{} seed={}", words.join(" "), case.seed)
+}
+
+fn short(value: &Value) -> String {
+    match value {
+        Value::Indices(indices) if indices.len() > 8 => format!("[{} indices]", indices.len()),
+        other => other.to_string(),
+    }
+}
+
+fn check(case: &Case, suite: Suite, executor: &dyn Executor) -> Result<Finding, Failure> {
+    let outcome = (|| {
+        let cancel = Cancel::default();
+        let mut prepared = executor.prepare(case, None, &cancel)?;
+        prepared.sample(2)?;
+        if let Verdict::Wrong { mistake } = prepared.certify(&cancel)? {
+            return Ok(Finding::Wrong(format!("certificate: {mistake}")));
+        }
+        if suite == Suite::Large {
+            return Ok(Finding::Passed);
+        }
+        let output = prepared.read_back()?;
+        let Some(primitive) = primitives::find(&case.primitive) else {
+            return Ok(Finding::Wrong("no such primitive".to_owned()));
+        };
+        Ok(match primitive.check_against_oracle(&case.params, case.seed, &output) {
+            Ok(()) => Finding::Passed,
+            Err(mistake) => Finding::Wrong(format!("oracle: {mistake}")),
+        })
+    })();
+    finding(outcome)
+}
+
+fn mutant(case: &Case, fault: Fault, executor: &dyn Executor) -> Result<Finding, Failure> {
+    let outcome = executor.prepare(case, Some(fault), &Cancel::default()).and_then(|mut prepared| {
+        Ok(match prepared.certify(&Cancel::default())? {
+            Verdict::Wrong { .. } => Finding::Passed,
+            Verdict::Certified { .. } => {
+                Finding::Wrong("the certificate holds for a wrong kernel".to_owned())
+            }
+        })
+    });
+    finding(outcome)
+}
+
+/// A failure of one case is a finding; a lost device is not.
+fn finding(outcome: Result<Finding, Failure>) -> Result<Finding, Failure> {
+    match outcome {
+        Ok(finding) => Ok(finding),
+        Err(Failure::NotApplicable(reason)) => Ok(Finding::NotApplicable(reason)),
+        Err(Failure::Failed(error)) => Ok(Finding::Wrong(error)),
+        Err(failure) => Err(failure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::executors::mock::{Mock, Script};
+
+    #[test]
+    fn every_suite_resolves_on_every_backend() {
+        for backend in ["scalar", "cpu", "cuda"] {
+            for part in [Suite::Small, Suite::Large, Suite::Mutants] {
+                let plan = suite(part, backend, 5).expect("the suite is a valid recipe");
+                assert!(plan.cases.len() >= 10, "{backend} {part:?}: {}", plan.cases.len());
+                assert!(plan.cases.iter().all(|c| c.backend() == backend && c.seed == 5));
+            }
+        }
+    }
+
+    #[test]
+    fn every_primitive_and_method_is_in_the_small_suite() {
+        let plan = suite(Suite::Small, "cpu", 5).expect("suite");
+        for primitive in primitives::registry() {
+            for method in primitive.methods() {
+                let covered = plan.cases.iter().any(|case| {
+                    case.primitive == primitive.name()
+                        && case.not_applicable.is_none()
+                        && case.params.text("method") == Some(method)
+                });
+                assert!(covered, "{} {method}", primitive.name());
+            }
+        }
+    }
+
+    #[test]
+    fn wrong_cases_and_certificates_that_miss_mistakes_are_findings() {
+        let mut plan = suite(Suite::Mutants, "cpu", 5).expect("suite");
+        plan.cases.truncate(1);
+        let wrong = Mock { name: "cpu", script: |_| Script::Wrong };
+        let tally = verify(&plan, Suite::Small, &wrong, |_| ()).expect("not lost");
+        assert!(tally.wrong[0].1.contains("certificate"), "{tally:?}");
+        let tally = verify(&plan, Suite::Mutants, &wrong, |_| ()).expect("not lost");
+        assert_eq!((tally.passed, tally.wrong.len()), (4, 0));
+        let lost = Mock { name: "cpu", script: |_| Script::Fails(Failure::Lost("gone".into())) };
+        assert_eq!(verify(&plan, Suite::Small, &lost, |_| ()), Err(Failure::Lost("gone".into())));
+    }
+}

@@ -1,0 +1,77 @@
+//! The proof of a gather or scatter: every tuple of R_out is what the definition says,
+//! and L is what the generator says.
+
+use super::locations::{Stored, check_partitions};
+use super::{Moves, Verdict};
+use crate::backend::cpu::check::{find, verdict};
+use crate::backend::cpu::{Buffer, Pool};
+use crate::backend::{Cancel, Failure};
+use crate::primitives::gather_scatter::spec::{Kernel, Source, tuple_word};
+
+impl Moves {
+    /// Checks R_out after an execution on poisoned memory.
+    pub(super) fn prove(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+        let mistake = match self.wrong_location(pool, cancel)? {
+            Some(mistake) => Some(mistake),
+            None => self.wrong_tuple(pool, cancel)?,
+        };
+        Ok(verdict(mistake, self.spec.tuples))
+    }
+
+    fn stored(&self) -> Stored<'_> {
+        Stored::new(&self.locations, self.spec.index)
+    }
+
+    fn wrong_location(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        let (stored, n) = (self.stored(), self.spec.tuples as usize);
+        if let Source::Partitions { count, seed } = self.source {
+            return check_partitions(stored, (n, count, seed), &self.starts, pool, cancel);
+        }
+        find(pool, n, cancel, |block| {
+            block.into_iter().find_map(|i| {
+                let (found, expected) = (stored.get(i), self.source.location(i as u64)?);
+                (found != expected).then(|| format!("L[{i}] is {found}, not {expected}"))
+            })
+        })
+    }
+
+    /// The tuple of R_in that belongs at a place of R_out: (place, tuple) for the `k`th
+    /// check. Over all k every place comes once.
+    #[inline(always)]
+    fn pair(&self, stored: Stored, k: usize) -> (usize, u64) {
+        match (self.spec.kernel, self.source.inverse(k as u64)) {
+            (Kernel::Gather, _) => (k, stored.get(k)),
+            (Kernel::Scatter, Some(i)) => (k, i),
+            (Kernel::Scatter, None) => (stored.get(k) as usize, k as u64),
+        }
+    }
+
+    fn wrong_tuple(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        let (stored, spec) = (self.stored(), &self.spec);
+        let words = spec.words();
+        find(pool, spec.tuples as usize, cancel, |block| {
+            block.into_iter().find_map(|k| {
+                let (place, i) = self.pair(stored, k);
+                (0..words).find_map(|w| {
+                    let found = word(&self.to, spec.tuple, place * words as usize + w as usize);
+                    let expected = tuple_word(spec.seed, spec.tuple, i, w);
+                    (found != expected).then(|| {
+                        format!("R_out[{place}] word {w} is {found:#x}, not {expected:#x} of R_in[{i}]")
+                    })
+                })
+            })
+        })
+    }
+}
+
+/// A word of R_out.
+#[inline(always)]
+fn word(buffer: &Buffer, tuple: u64, at: usize) -> u64 {
+    // SAFETY: nobody writes R_out while it is checked.
+    unsafe {
+        match tuple {
+            4 => u64::from(buffer.read::<u32>(at..at + 1)[0]),
+            _ => buffer.read::<u64>(at..at + 1)[0],
+        }
+    }
+}

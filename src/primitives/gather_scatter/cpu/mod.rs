@@ -1,0 +1,167 @@
+//! gather and scatter on the CPU: their job.
+
+mod body;
+mod certificate;
+pub mod kernels;
+mod locations;
+mod tuple;
+
+use std::ops::Range;
+
+use crate::backend::cpu::check::poison;
+use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, fence, memory, pieces};
+use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
+use crate::primitives::Refusal;
+use crate::primitives::gather_scatter::Spec;
+use crate::primitives::gather_scatter::spec::{Kernel, Locations, Method, Source, tuple_word};
+use body::Move;
+use kernels::Timed;
+
+/// A case with its arrays: R_in, R_out and L.
+struct Moves {
+    spec: Spec,
+    source: Source,
+    from: Buffer,
+    to: Buffer,
+    locations: Buffer,
+    /// Where each random partition starts; empty without partitions.
+    starts: Vec<u64>,
+    timed: Timed,
+    fault: Option<Fault>,
+}
+
+/// Allocates and fills the arrays of a case.
+///
+/// # Errors
+/// [`Failure::NotApplicable`] where memory or the instruction set is missing.
+pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
+    let isa = context.isa_or(|| auto(&spec))?;
+    if spec.kernel == Kernel::Scatter && isa == Isa::Avx2 {
+        return Err(Failure::NotApplicable("AVX2 has no scatter instruction".to_owned()));
+    }
+    if spec.method == Method::Streaming && cfg!(not(target_arch = "x86_64")) {
+        return Err(Failure::NotApplicable("no non-temporal stores on this architecture".to_owned()));
+    }
+    let n = spec.tuples;
+    memory::require(n.saturating_mul(2 * spec.tuple + spec.index).saturating_add(bitmap(&spec)))?;
+    let source = spec.source().map_err(refused)?;
+    let tuples = (n * spec.tuple) as usize;
+    let (from, to) = (Buffer::new(tuples)?, Buffer::new(tuples)?);
+    let locations = Buffer::new((n * spec.index) as usize)?;
+    let starts = locations::generate(&spec, &source, &locations, &context.pool, context.cancel)?;
+    let timed = kernels::timed(&spec, isa);
+    let job = Moves { spec, source, from, to, locations, starts, timed, fault: context.fault };
+    job.fill(&context.pool, context.cancel)?;
+    Ok(context.prepared(job, isa))
+}
+
+/// The widest instruction set with what the kernel needs.
+fn auto(_spec: &Spec) -> Isa {
+    Isa::widest()
+}
+
+/// Bytes of the bitmap that the certificate of random partitions needs.
+fn bitmap(spec: &Spec) -> u64 {
+    if matches!(spec.locations, Locations::Partitions { .. }) { spec.tuples / 8 } else { 0 }
+}
+
+fn refused(refusal: Refusal) -> Failure {
+    Failure::Failed(refusal.to_string())
+}
+
+impl Moves {
+    fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        let (spec, words) = (&self.spec, self.spec.words() as usize);
+        pool.for_blocks(spec.tuples as usize, cancel, |block| {
+            let range = block.start * words..block.end * words;
+            // SAFETY: blocks are disjoint and nobody else has the buffer yet.
+            unsafe {
+                match spec.tuple {
+                    4 => fill(spec, self.from.write::<u32>(range.clone()), range, |w| w as u32),
+                    _ => fill(spec, self.from.write::<u64>(range.clone()), range, |w| w),
+                }
+            }
+        })?;
+        poison(pool, &self.to, spec.tuple as usize, cancel)
+    }
+
+    /// The launch over tuples `range` of a segment, for locations [low, low + width).
+    fn launch(&self, range: &Range<usize>, low: u64, width: u64) -> Move {
+        let (z, first) = (self.spec.tuple as usize, range.start);
+        let beside = if self.fault == Some(Fault::OffByOne) { z } else { 0 };
+        let (to, from) = match self.spec.kernel {
+            Kernel::Gather => (first * z, beside),
+            Kernel::Scatter => (beside, first * z),
+        };
+        Move {
+            to: self.to.ptr::<u8>().wrapping_add(to),
+            from: self.from.ptr::<u8>().wrapping_add(from),
+            locations: self.locations.ptr::<u8>().wrapping_add(first * self.spec.index as usize),
+            n: range.len(),
+            low,
+            width,
+        }
+    }
+
+    /// Pass `pass` of `passes` over tuples `segment`: this worker's part.
+    fn pass(&self, worker: Worker, segment: &Range<usize>, pass: u64, passes: u64) {
+        let n = self.spec.tuples;
+        let wrong = self.fault == Some(Fault::WrongChunk) && passes > 1;
+        let chunk = if wrong && pass + 1 == passes { pass - 1 } else { pass };
+        let (low, high) = (share(n, chunk, passes), share(n, chunk + 1, passes));
+        let fault = if wrong { None } else { self.fault };
+        for piece in pieces(segment.len(), 64, worker, fault) {
+            let range = segment.start + piece.start..segment.start + piece.end;
+            // SAFETY: ranges lie inside the arrays and locations are below n (one more
+            // with a fault: the guard). Workers write disjoint tuples.
+            unsafe { (self.timed)(&self.launch(&range, low, high - low)) };
+        }
+    }
+}
+
+fn fill<T>(spec: &Spec, to: &mut [T], words: Range<usize>, of: impl Fn(u64) -> T) {
+    // Words of longer tuples are numbered through: word k of all is word k of the stream.
+    for (word, k) in to.iter_mut().zip(words.start as u64..) {
+        *word = of(tuple_word(spec.seed, spec.tuple.min(8), k, 0));
+    }
+}
+
+/// The beginning of share `k` of `shares` of n: ⌊k·n/shares⌋.
+fn share(n: u64, k: u64, shares: u64) -> u64 {
+    (u128::from(n) * u128::from(k) / u128::from(shares)) as u64
+}
+
+impl Job for Moves {
+    fn execute(&self, worker: Worker) {
+        let (n, (segments, passes)) = (self.spec.tuples, self.spec.method.segments_and_passes());
+        for segment in 0..segments {
+            let range = share(n, segment, segments) as usize..share(n, segment + 1, segments) as usize;
+            for pass in 0..passes {
+                self.pass(worker, &range, pass, passes);
+                if segments * passes > 1 {
+                    worker.meet();
+                }
+            }
+        }
+        if self.spec.method == Method::Streaming {
+            fence();
+        }
+    }
+
+    fn certify(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+        poison(pool, &self.to, self.spec.tuple as usize, cancel)?;
+        pool.run(|worker| self.execute(worker));
+        self.prove(pool, cancel)
+    }
+
+    fn memory(&self) -> u64 {
+        [&self.from, &self.to, &self.locations].iter().map(|b| b.bytes() as u64).sum()
+    }
+
+    fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
+        poison(pool, &self.to, self.spec.tuple as usize, &Cancel::default())?;
+        pool.run(|worker| self.execute(worker));
+        // SAFETY: the workers are done.
+        Ok(unsafe { self.to.to_vec() })
+    }
+}

@@ -1,0 +1,90 @@
+//! Tuples that move as a whole: one load and one store each, 32 bytes in one or two.
+
+use std::ptr::{read_volatile, write_volatile};
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
+
+/// A tuple, or half a vector of them, that moves from place to place. Accesses are
+/// volatile, so that they stay one by one.
+pub trait Tuple: Copy {
+    /// Loads it.
+    unsafe fn take(from: *const Self) -> Self;
+
+    /// Stores it.
+    unsafe fn put(self, to: *mut Self);
+
+    /// Stores it without a temporal hint; `to` is aligned to its size.
+    unsafe fn stream(self, to: *mut Self);
+}
+
+macro_rules! tuple {
+    ($t:ty, |$value:ident, $to:ident| $stream:expr) => {
+        impl Tuple for $t {
+            #[inline(always)]
+            unsafe fn take(from: *const $t) -> $t {
+                unsafe { read_volatile(from) }
+            }
+
+            #[inline(always)]
+            unsafe fn put(self, to: *mut $t) {
+                unsafe { write_volatile(to, self) }
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            #[inline(always)]
+            unsafe fn stream(self, $to: *mut $t) {
+                let $value = self;
+                unsafe { $stream }
+            }
+
+            #[cfg(not(target_arch = "x86_64"))]
+            #[inline(always)]
+            unsafe fn stream(self, to: *mut $t) {
+                unsafe { self.put(to) }
+            }
+        }
+    };
+}
+
+tuple!(u32, |value, to| _mm_stream_si32(to.cast(), value as i32));
+tuple!(u64, |value, to| _mm_stream_si64(to.cast(), value as i64));
+
+/// 16 bytes that move through one register.
+#[cfg(target_arch = "x86_64")]
+pub type Quad = __m128i;
+/// 16 bytes that move through two registers.
+#[cfg(not(target_arch = "x86_64"))]
+pub type Quad = u128;
+
+tuple!(Quad, |value, to| _mm_stream_si128(to, value));
+#[cfg(target_arch = "x86_64")]
+tuple!(__m256i, |value, to| _mm256_stream_si256(to, value));
+
+/// 32 bytes as two halves.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Halves(Quad, Quad);
+
+impl Tuple for Halves {
+    #[inline(always)]
+    unsafe fn take(from: *const Halves) -> Halves {
+        unsafe { Halves(Quad::take(&raw const (*from).0), Quad::take(&raw const (*from).1)) }
+    }
+
+    #[inline(always)]
+    unsafe fn put(self, to: *mut Halves) {
+        unsafe {
+            self.0.put(&raw mut (*to).0);
+            self.1.put(&raw mut (*to).1);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut Halves) {
+        unsafe {
+            self.0.stream(&raw mut (*to).0);
+            self.1.stream(&raw mut (*to).1);
+        }
+    }
+}

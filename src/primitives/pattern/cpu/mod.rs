@@ -1,0 +1,262 @@
+//! pattern on the CPU: its job.
+//!
+//! Every worker has a dense side of its own, in pages of its own. The certificate runs
+//! the same kernels in an instantiation that keeps everything: a dense side as long as
+//! a window of consecutive uses, which is never written twice.
+
+mod gathered;
+pub mod kernels;
+mod scattered;
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::backend::cpu::check::poison;
+use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, memory, pieces};
+use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
+use crate::patterns::mix::word64;
+use crate::primitives::pattern::Spec;
+use crate::primitives::pattern::spec::{Kernel, Method};
+use kernels::{Timed, Uses};
+
+/// Bytes of dense words that a window of the certificate keeps, where one use is not
+/// longer.
+const WINDOW: u64 = 64 << 20;
+
+/// A case with its arrays.
+struct Patterns {
+    spec: Spec,
+    /// p, or p[inner[j]]; p_g of gs.
+    applied: Vec<u64>,
+    /// S; the source of gs.
+    sparse: Buffer,
+    /// The destination of gs.
+    target: Option<Buffer>,
+    /// D, one for each worker.
+    dense: Vec<Buffer>,
+    /// The pattern that the kernel walks, and the one that it goes through or the
+    /// scatter side of gs.
+    indices: [Buffer; 2],
+    timed: Timed,
+    /// The kernel that keeps everything: `timed` unless that stores nothing.
+    keeping: Timed,
+    fault: Option<Fault>,
+    /// Each worker's fold in its last execution, in a cache line of its own.
+    folds: Vec<Folded>,
+}
+
+#[repr(align(128))]
+#[derive(Default)]
+struct Folded(AtomicU64);
+
+/// Allocates and fills the arrays of a case.
+///
+/// # Errors
+/// [`Failure::NotApplicable`] where memory or the instruction set is missing.
+pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
+    let isa = context.isa_or(|| auto(&spec))?;
+    let missing = || Failure::NotApplicable("AVX2 has no scatter instruction".to_owned());
+    let timed = kernels::timed(&spec, isa).ok_or_else(missing)?;
+    let stores = Spec { method: Method::Direct, ..spec.clone() };
+    let keeping = kernels::timed(&stores, isa).ok_or_else(missing)?;
+    let threads = context.pool.threads();
+    memory::require(need(&spec, threads as u64))?;
+    let (first, second) = match spec.kernel {
+        Kernel::Gather | Kernel::Scatter => (&spec.pattern, &[][..]),
+        Kernel::Gs => (&spec.gather, &spec.scatter[..]),
+        Kernel::Multigather | Kernel::Multiscatter => (&spec.inner, &spec.pattern[..]),
+    };
+    let indices = [narrow(first, spec.index)?, narrow(second, spec.index)?];
+    let words = |n: u64| Buffer::new(n as usize * 8);
+    let (sparse, target) = match spec.kernel {
+        Kernel::Gs => (words(spec.source_words())?, Some(words(spec.sparse_words())?)),
+        _ => (words(spec.sparse_words())?, None),
+    };
+    let dense = (0..threads).map(|_| words(spec.dense_words())).collect::<Result<_, _>>()?;
+    let applied = if spec.kernel == Kernel::Gs { spec.gather.clone() } else { spec.applied() };
+    let folds = (0..threads).map(|_| Folded::default()).collect();
+    let fault = context.fault;
+    let job = Patterns { spec, applied, sparse, target, dense, indices, timed, keeping, fault, folds };
+    job.fill(&context.pool, context.cancel)?;
+    Ok(context.prepared(job, isa))
+}
+
+/// The widest instruction set with what the kernel needs.
+fn auto(_spec: &Spec) -> Isa {
+    Isa::widest()
+}
+
+/// Bytes of the arrays and of what the certificate adds.
+fn need(spec: &Spec, threads: u64) -> u64 {
+    let words = spec.sparse_words() + spec.source_words();
+    let arrays = spec.dense_words().saturating_mul(threads).saturating_add(words).saturating_mul(8);
+    let kept = (spec.length() * spec.count * 8).min(WINDOW.max(spec.length() * 8));
+    let bitmap = if spec.kernel.scatters() { spec.sparse_words() / 8 } else { 0 };
+    arrays.saturating_add(kept).saturating_add(bitmap)
+}
+
+/// Indices as the kernel reads them.
+fn narrow(indices: &[u64], bytes: u64) -> Result<Buffer, Failure> {
+    let buffer = Buffer::new(indices.len() * bytes as usize)?;
+    for (at, &index) in indices.iter().enumerate() {
+        // SAFETY: inside the buffer, which nobody else has.
+        unsafe {
+            match bytes {
+                4 => buffer.ptr::<u32>().add(at).write(index as u32),
+                _ => buffer.ptr::<u64>().add(at).write(index),
+            }
+        }
+    }
+    Ok(buffer)
+}
+
+/// Writes words `first`, first + 1, … of a seed's stream to `buffer`, by all workers.
+fn fill(
+    buffer: &Buffer,
+    n: usize,
+    seed: u64,
+    first: u64,
+    pool: &Pool,
+    cancel: &Cancel,
+) -> Result<(), Failure> {
+    pool.for_blocks(n, cancel, |block| {
+        // SAFETY: blocks are disjoint, and only workers of this call touch the buffer.
+        let words = unsafe { buffer.write::<u64>(block.clone()) };
+        for (word, k) in words.iter_mut().zip(first + block.start as u64..) {
+            *word = word64(seed, k);
+        }
+    })
+}
+
+impl Patterns {
+    fn count(&self) -> usize {
+        self.spec.count as usize
+    }
+
+    fn length(&self) -> usize {
+        self.applied.len()
+    }
+
+    /// The array that a scatter or gs writes.
+    fn destination(&self) -> &Buffer {
+        self.target.as_ref().unwrap_or(&self.sparse)
+    }
+
+    fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        if self.spec.kernel.scatters() {
+            poison(pool, self.destination(), 8, cancel)?;
+        }
+        if !self.spec.kernel.scatters() || self.spec.kernel == Kernel::Gs {
+            fill(&self.sparse, self.sparse.len::<u64>(), self.spec.seed, 0, pool, cancel)?;
+        }
+        self.fill_dense(pool, cancel)
+    }
+
+    /// Word k of every worker's dense side becomes word k of the seed's stream.
+    fn fill_dense(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        pool.try_run(|worker| {
+            let dense = &self.dense[worker.index];
+            for block in crate::backend::cpu::Blocks::of(0..dense.len::<u64>()) {
+                cancel.check()?;
+                // SAFETY: only this worker touches its dense side.
+                let words = unsafe { dense.write::<u64>(block.clone()) };
+                for (word, k) in words.iter_mut().zip(block) {
+                    *word = word64(self.spec.seed, k as u64);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// The launch of uses `range` with a dense side of `wrap` tiles, from tile `phase` on.
+    fn launch(&self, range: &Range<usize>, dense: *mut u64, phase: usize, wrap: usize) -> Uses {
+        let beside = usize::from(self.fault == Some(Fault::OffByOne));
+        let gs = self.spec.kernel == Kernel::Gs;
+        let delta = if gs { self.spec.delta_gather } else { self.spec.delta } as usize;
+        let target_delta = self.spec.delta_scatter as usize;
+        let (here, there) = if gs { (0, beside) } else { (beside, 0) };
+        let target = self.target.as_ref().map_or(std::ptr::null_mut(), Buffer::ptr::<u64>);
+        Uses {
+            sparse: self.sparse.ptr::<u64>().wrapping_add(range.start * delta + here),
+            step: delta,
+            target: target.wrapping_add(range.start * target_delta + there),
+            target_step: target_delta,
+            dense,
+            pattern: self.indices[0].ptr(),
+            second: self.indices[1].ptr(),
+            length: self.length(),
+            count: range.len(),
+            phase,
+            wrap,
+        }
+    }
+
+    /// This worker's share of uses `window`, everything kept in `kept`, whose first tile
+    /// belongs to the first use of the window.
+    fn keep(&self, worker: Worker, window: &Range<usize>, kept: &Buffer) {
+        for piece in pieces(window.len(), 1, worker, self.fault) {
+            let range = window.start + piece.start..window.start + piece.end;
+            let dense = kept.ptr::<u64>().wrapping_add(piece.start * self.length());
+            // SAFETY: as in `execute`; the tiles of different workers are disjoint. More
+            // tiles than uses: the kernel never returns to the first.
+            unsafe { (self.keeping)(&self.launch(&range, dense, 0, window.len() + 1)) };
+        }
+    }
+
+    /// The windows of the certificate and memory for the longest of them.
+    fn windows(&self) -> Result<(impl Iterator<Item = Range<usize>> + use<>, Buffer), Failure> {
+        let (count, length) = (self.count(), self.length());
+        let uses = (WINDOW as usize / 8 / length).clamp(1, count);
+        let kept = Buffer::new(uses * length * 8)?;
+        Ok(((0..count).step_by(uses).map(move |start| start..(start + uses).min(count)), kept))
+    }
+
+    fn run_timed(&self, pool: &Pool) {
+        pool.run(|worker| self.execute(worker));
+    }
+}
+
+impl Job for Patterns {
+    fn execute(&self, worker: Worker) {
+        let (wrap, dense) = (self.spec.wrap as usize, self.dense[worker.index].ptr());
+        let mut fold = 0u64;
+        for piece in pieces(self.count(), 1, worker, self.fault) {
+            // SAFETY: the spec bounds every index (one more with a fault: the guard), and
+            // the dense side is this worker's own. Where uses of different workers write
+            // the same sparse word, the definition leaves open which is last.
+            fold = fold
+                .wrapping_add(unsafe { (self.timed)(&self.launch(&piece, dense, piece.start % wrap, wrap)) });
+        }
+        self.folds[worker.index].0.store(fold, Ordering::Relaxed);
+    }
+
+    fn certify(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+        match (self.spec.kernel.scatters(), self.spec.method) {
+            (true, _) => self.prove_scatter(pool, cancel),
+            (false, Method::Direct) => self.prove_gather(pool, cancel),
+            (false, Method::ReadOnly) => self.prove_fold(pool, cancel),
+        }
+    }
+
+    fn memory(&self) -> u64 {
+        let shared =
+            [Some(&self.sparse), self.target.as_ref(), Some(&self.indices[0]), Some(&self.indices[1])];
+        shared.into_iter().flatten().chain(&self.dense).map(|b| b.bytes() as u64).sum()
+    }
+
+    fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
+        let (cancel, all) = (Cancel::default(), 0..self.count());
+        let kept = Buffer::new(self.count() * self.length() * 8)?;
+        if self.spec.kernel.scatters() {
+            poison(pool, self.destination(), 8, &cancel)?;
+            fill(&kept, kept.len::<u64>(), self.spec.seed, 0, pool, &cancel)?;
+        } else {
+            poison(pool, &kept, 8, &cancel)?;
+        }
+        pool.run(|worker| self.keep(worker, &all, &kept));
+        let output = if self.spec.kernel.scatters() { self.destination() } else { &kept };
+        // SAFETY: the workers are done.
+        Ok(unsafe { output.to_vec() })
+    }
+}

@@ -1,0 +1,163 @@
+//! stream on the CPU: its job and certificate.
+
+pub mod kernels;
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::backend::cpu::check;
+use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, fence, memory, pieces};
+use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
+use crate::primitives::stream::Spec;
+use crate::primitives::stream::spec::{Array, Kernel, Method, input};
+use kernels::{Span, Timed};
+
+/// A stream case with its arrays.
+struct Stream {
+    spec: Spec,
+    n: usize,
+    /// a, b and c, those that the kernel uses.
+    arrays: [Option<Buffer>; 3],
+    timed: Timed,
+    fault: Option<Fault>,
+    /// The bits of each worker's sum, each in a cache line of its own.
+    sums: Vec<Sum>,
+}
+
+#[repr(align(128))]
+#[derive(Default)]
+struct Sum(AtomicU64);
+
+/// Allocates and fills the arrays of a case.
+///
+/// # Errors
+/// [`Failure::NotApplicable`] where memory or the instruction set is missing.
+pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
+    let isa = context.isa_or(Isa::widest)?;
+    if spec.method == Method::Streaming && cfg!(not(target_arch = "x86_64")) {
+        return Err(Failure::NotApplicable("no non-temporal stores on this architecture".to_owned()));
+    }
+    let bytes = spec.elements.saturating_mul(8);
+    memory::require(bytes.saturating_mul(spec.arrays().count() as u64))?;
+    let mut arrays = [None, None, None];
+    for array in spec.arrays() {
+        arrays[array as usize] = Some(Buffer::new(bytes as usize)?);
+    }
+    let sums = (0..context.pool.threads()).map(|_| Sum::default()).collect();
+    let timed = kernels::timed(spec.kernel, spec.method, isa);
+    let n = spec.elements as usize;
+    let job = Stream { spec, n, arrays, timed, fault: context.fault, sums };
+    job.fill(&context.pool, context.cancel)?;
+    Ok(context.prepared(job, isa))
+}
+
+impl Stream {
+    fn pointer(&self, array: Option<Array>) -> *mut f64 {
+        array.and_then(|a| self.arrays[a as usize].as_ref()).map_or(std::ptr::null_mut(), Buffer::ptr)
+    }
+
+    fn destination(&self) -> Option<&Buffer> {
+        self.spec.kernel.destination().and_then(|a| self.arrays[a as usize].as_ref())
+    }
+
+    fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        for &array in self.spec.kernel.sources() {
+            let Some(buffer) = &self.arrays[array as usize] else { continue };
+            pool.for_blocks(self.n, cancel, |block| {
+                // SAFETY: blocks are disjoint and nobody else has the buffer yet.
+                let values = unsafe { buffer.write::<f64>(block.clone()) };
+                for (value, i) in values.iter_mut().zip(block) {
+                    *value = input(self.spec.seed, array, i as u64);
+                }
+            })?;
+        }
+        self.poison(pool, cancel)
+    }
+
+    fn poison(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        self.sums.iter().for_each(|s| s.0.store(0, Ordering::Relaxed));
+        self.destination().map_or(Ok(()), |buffer| check::poison(pool, buffer, 8, cancel))
+    }
+
+    fn span(&self, range: &Range<usize>) -> Span {
+        let sources = self.spec.kernel.sources();
+        let beside = usize::from(self.fault == Some(Fault::OffByOne));
+        let at = |array: Option<&Array>, shift: usize| {
+            self.pointer(array.copied()).wrapping_add(range.start + shift)
+        };
+        let shift = if sources.is_empty() { beside } else { 0 };
+        Span {
+            to: at(self.spec.kernel.destination().as_ref(), shift),
+            x: at(sources.first(), beside),
+            y: at(sources.get(1), beside),
+            n: range.len(),
+        }
+    }
+
+    fn total(&self) -> f64 {
+        self.sums.iter().map(|s| f64::from_bits(s.0.load(Ordering::Relaxed))).sum()
+    }
+
+    fn wrong_sum(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        let expected = AtomicU64::new(0);
+        pool.for_blocks(self.n, cancel, |block| {
+            let sum = block.map(|i| self.spec.kernel.element(self.spec.seed, i as u64) as u64).sum();
+            expected.fetch_add(sum, Ordering::Relaxed);
+        })?;
+        let (expected, found) = (expected.into_inner() as f64, self.total());
+        Ok((found != expected).then(|| format!("the sum is {found}, not {expected}")))
+    }
+
+    fn wrong_element(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        let Some(buffer) = self.destination() else { return Ok(None) };
+        let name = self.spec.kernel.destination().map_or("", Array::name);
+        check::find(pool, self.n, cancel, |block| {
+            // SAFETY: the workers only read now.
+            let found = unsafe { buffer.read::<f64>(block.clone()) };
+            found.iter().zip(block).find_map(|(&found, i)| {
+                let expected = self.spec.kernel.element(self.spec.seed, i as u64);
+                (found.to_bits() != expected.to_bits())
+                    .then(|| format!("{name}[{i}] is {found:e}, not {expected}"))
+            })
+        })
+    }
+}
+
+impl Job for Stream {
+    fn execute(&self, worker: Worker) {
+        let mut sum = 0.0;
+        for piece in pieces(self.n, 64, worker, self.fault) {
+            // SAFETY: the pieces lie inside the arrays, or one element behind in the
+            // guard; destinations of different workers are disjoint.
+            sum += unsafe { (self.timed)(&self.span(&piece)) };
+        }
+        self.sums[worker.index].0.store(sum.to_bits(), Ordering::Relaxed);
+        if self.spec.method == Method::Streaming {
+            fence();
+        }
+    }
+
+    fn certify(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+        self.poison(pool, cancel)?;
+        pool.run(|worker| self.execute(worker));
+        let mistake = match self.spec.kernel {
+            Kernel::Read => self.wrong_sum(pool, cancel)?,
+            _ => self.wrong_element(pool, cancel)?,
+        };
+        Ok(check::verdict(mistake, self.n as u64))
+    }
+
+    fn memory(&self) -> u64 {
+        self.arrays.iter().flatten().map(|b| b.bytes() as u64).sum()
+    }
+
+    fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
+        self.poison(pool, &Cancel::default())?;
+        pool.run(|worker| self.execute(worker));
+        match self.destination() {
+            // SAFETY: the workers are done.
+            Some(buffer) => Ok(unsafe { buffer.to_vec() }),
+            None => Ok(self.total().to_le_bytes().to_vec()),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Step two, the chart: names of axes, as written.
+
+use super::draft::only;
+use super::error::{Mistake, Place};
+use super::node::{Content, Node};
+use super::value;
+use crate::plan::{Quantity, Value};
+use crate::primitives::schema::Kind;
+
+/// A parameter's name in the chart.
+#[derive(Clone, Debug)]
+pub(crate) struct Name {
+    pub text: String,
+    pub place: Place,
+}
+
+/// The chart as written; which parameters its names mean is decided with the axes.
+#[derive(Clone, Debug)]
+pub(crate) struct ChartDraft {
+    pub place: Place,
+    pub x: Name,
+    pub y: Quantity,
+    pub lines: Vec<Name>,
+    pub panels: Vec<Name>,
+    pub relative_to: Option<(Name, Node)>,
+}
+
+/// Most names in one list.
+const MAX_NAMES: usize = 64;
+const KEYS: [&str; 5] = ["x", "y", "lines", "panels", "relative-to"];
+
+impl ChartDraft {
+    /// What `chart:` says.
+    pub fn read(node: &Node) -> Result<ChartDraft, Mistake> {
+        let entries = node.map("chart", "a map of x, y, lines, panels, relative-to")?;
+        only(entries, "chart", &KEYS)?;
+        let Some((_, x)) = entries.iter().find(|(k, _)| k.text == "x") else {
+            return Err(Mistake::missing_key(node.place, "chart", "x"));
+        };
+        let mut chart = ChartDraft {
+            place: node.place,
+            x: name(x, "chart.x")?,
+            y: Quantity::Bandwidth,
+            lines: Vec::new(),
+            panels: Vec::new(),
+            relative_to: None,
+        };
+        for (key, node) in entries {
+            chart.set(&key.text, node)?;
+        }
+        Ok(chart)
+    }
+
+    /// Sets one of the keys of a chart.
+    pub fn set(&mut self, key: &str, node: &Node) -> Result<(), Mistake> {
+        match key {
+            "x" => self.x = name(node, "chart.x")?,
+            "y" => self.y = quantity(node)?,
+            "lines" => self.lines = names(node, "chart.lines")?,
+            "panels" => self.panels = names(node, "chart.panels")?,
+            _ => self.relative_to = relative_to(node)?,
+        }
+        Ok(())
+    }
+
+    /// Whether this is a key of a chart.
+    pub fn has_key(key: &str) -> bool {
+        KEYS.contains(&key)
+    }
+}
+
+fn name(node: &Node, at: &str) -> Result<Name, Mistake> {
+    match &node.content {
+        Content::Text(text) => Ok(Name { text: text.clone(), place: node.place }),
+        _ => Err(Mistake::wrong_type(node.place, at, "the name of a parameter", node.describe())),
+    }
+}
+
+fn names(node: &Node, at: &str) -> Result<Vec<Name>, Mistake> {
+    match &node.content {
+        Content::List(items) if items.len() > MAX_NAMES => {
+            Err(Mistake::invalid(node.place, at, format!("more than {MAX_NAMES} names")))
+        }
+        Content::List(items) => items.iter().map(|item| name(item, at)).collect(),
+        _ => Ok(vec![name(node, at)?]),
+    }
+}
+
+fn quantity(node: &Node) -> Result<Quantity, Mistake> {
+    const WORDS: &[&str] = &["bandwidth", "system-bandwidth", "time", "throughput"];
+    let Value::Text(word) = value::scalar(&Kind::Word(WORDS), node, "chart.y")? else {
+        return Ok(Quantity::Bandwidth);
+    };
+    Ok(match word.as_str() {
+        "system-bandwidth" => Quantity::SystemBandwidth,
+        "time" => Quantity::Time,
+        "throughput" => Quantity::Throughput,
+        _ => Quantity::Bandwidth,
+    })
+}
+
+/// `{isa: scalar}`; nothing where it says `null` (an override that takes it away).
+fn relative_to(node: &Node) -> Result<Option<(Name, Node)>, Mistake> {
+    const AT: &str = "chart.relative-to";
+    if node.content == Content::Null {
+        return Ok(None);
+    }
+    match node.map(AT, "a map of one parameter and its value")? {
+        [(key, value)] => Ok(Some((Name { text: key.text.clone(), place: key.place }, value.clone()))),
+        entries => {
+            let found = format!("a map of {} keys", entries.len());
+            Err(Mistake::wrong_type(node.place, AT, "a map of one parameter and its value", found))
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Step two, experiments: the keys around the primitive.
+
+use std::borrow::Cow;
+
+use super::chart::ChartDraft;
+use super::error::{Mistake, Place, Problem, listed};
+use super::node::{Content, Key, Node};
+use super::setting::{Alternative, Setting, Slot, cases, complete, entry, second_variant};
+use super::value::{self, count};
+use super::{MAX_CASES, too_many};
+use crate::backend::BACKENDS;
+use crate::plan::{Measure, Paper};
+use crate::primitives::Primitive;
+use crate::primitives::schema::{Default, Kind, Param};
+
+/// One experiment, interpreted: every setting is known, nothing is multiplied yet.
+#[derive(Clone)]
+pub(crate) struct Draft {
+    pub title: String,
+    pub paper: Option<Paper>,
+    pub seed: u64,
+    pub primitive: &'static dyn Primitive,
+    /// Where the primitive's key stands.
+    pub place: Place,
+    /// The primitive's settings and the backend's, the recipe's order.
+    pub settings: Vec<Setting>,
+    pub chart: ChartDraft,
+    pub measure: Measure,
+}
+
+/// The keys of an experiment, besides the primitive.
+const KEYS: [&str; 6] = ["title", "paper", "seed", "backend", "chart", "measure"];
+/// The papers that recipes replay.
+const PAPERS: [&str; 4] = ["he2007", "sengupta2007", "ashkiani2017", "lavin2020"];
+/// Most experiments in one recipe.
+const MAX_EXPERIMENTS: usize = 256;
+const ROOT: &str = "the recipe";
+
+/// What stands around and inside experiments, and what it is interpreted against.
+pub(crate) struct Interpreter {
+    pub registry: &'static [&'static dyn Primitive],
+    /// Title of what has none.
+    pub fallback: String,
+}
+
+type Entry = (Key, Node);
+/// An experiment's entries, its own and those it inherits.
+type Entries<'e> = Vec<(&'e Key, Cow<'e, Node>)>;
+
+impl Interpreter {
+    /// The recipe's title and its experiments.
+    pub fn recipe(&self, root: &Node) -> Result<(String, Vec<Draft>), Mistake> {
+        let entries = root.map(ROOT, "a map of keys")?;
+        self.known(entries, true, ROOT)?;
+        let title = match find(entries, "title") {
+            Some((_, node)) => text(node, "title")?,
+            None => self.fallback.clone(),
+        };
+        let Some((_, list)) = find(entries, "experiments") else {
+            let draft = self.draft(&inherit(entries, &[]), &title, root.place, ROOT)?;
+            return Ok((title, vec![draft]));
+        };
+        if let Some((key, _)) = entries.iter().find(|(key, _)| self.primitive(&key.text).is_some()) {
+            let message = "a primitive stands either here or inside the experiments, not both";
+            return Err(Mistake::invalid(key.place, &key.text, message));
+        }
+        let mut drafts = Vec::new();
+        let mut total = 0usize;
+        for item in items(list, "experiments", MAX_EXPERIMENTS)? {
+            let own = item.map("experiments", "a map of keys")?;
+            self.known(own, false, "experiments")?;
+            let draft = self.draft(&inherit(own, entries), &title, item.place, "experiments")?;
+            total = total.saturating_add(cases(&draft.settings));
+            if total > MAX_CASES {
+                return Err(too_many(item.place, "experiments"));
+            }
+            drafts.push(draft);
+        }
+        Ok((title, drafts))
+    }
+
+    fn primitive(&self, name: &str) -> Option<&'static dyn Primitive> {
+        self.registry.iter().copied().find(|p| p.name() == name)
+    }
+
+    /// Refuses keys that mean nothing here.
+    fn known(&self, entries: &[Entry], outer: bool, at: &str) -> Result<(), Mistake> {
+        let mut names = KEYS.to_vec();
+        names.extend(outer.then_some("experiments"));
+        names.extend(self.registry.iter().map(|p| p.name()));
+        match entries.iter().find(|(key, _)| !names.contains(&key.text.as_str())) {
+            Some((key, _)) => Err(Mistake::unknown_key(key.place, at, &key.text, &names)),
+            None => Ok(()),
+        }
+    }
+
+    fn draft(&self, entries: &Entries<'_>, title: &str, place: Place, at: &str) -> Result<Draft, Mistake> {
+        let get = |key: &str| entries.iter().find(|(k, _)| k.text == key).map(|(_, n)| n.as_ref());
+        let need = |key: &str| get(key).ok_or_else(|| Mistake::missing_key(place, at, key));
+        let (primitive, key, node) = self.only_primitive(entries, place, at)?;
+        let mut settings = primitive_settings(primitive, key, node)?;
+        let backend = Setting::read(Slot::top(&BACKENDS, ""), need("backend")?)?;
+        let first = entries.iter().find(|(k, _)| k.text == "backend" || k.place == key.place);
+        let at_front = first.is_some_and(|(k, _)| k.text == "backend");
+        settings.insert(if at_front { 0 } else { settings.len() }, backend);
+        if cases(&settings) > MAX_CASES {
+            return Err(too_many(key.place, primitive.name()));
+        }
+        Ok(Draft {
+            title: get("title").map_or(Ok(title.to_owned()), |n| text(n, "title"))?,
+            paper: get("paper").map(paper).transpose()?,
+            seed: get("seed").map_or(Ok(1), |n| count(n, "seed"))?,
+            primitive,
+            place: key.place,
+            settings,
+            chart: ChartDraft::read(need("chart")?)?,
+            measure: get("measure").map_or(Ok(Measure::default()), measure)?,
+        })
+    }
+
+    fn only_primitive<'e>(
+        &self,
+        entries: &'e Entries<'_>,
+        place: Place,
+        at: &str,
+    ) -> Result<(&'static dyn Primitive, &'e Key, &'e Node), Mistake> {
+        let mut found = entries.iter().filter_map(|(k, n)| Some((self.primitive(&k.text)?, *k, n.as_ref())));
+        let Some(first) = found.next() else {
+            let names: Vec<&str> = self.registry.iter().map(|p| p.name()).collect();
+            let problem = Problem::NoPrimitive { at: at.to_owned(), accepted: listed(&names) };
+            return Err(Mistake::new(place, problem));
+        };
+        if let Some((_, second, _)) = found.next() {
+            let (first, at) = (first.1.text.clone(), at.to_owned());
+            let problem = Problem::TwoPrimitives { at, first, second: second.text.clone() };
+            return Err(Mistake::new(second.place, problem));
+        }
+        Ok(first)
+    }
+}
+
+fn find<'e>(entries: &'e [Entry], key: &str) -> Option<&'e Entry> {
+    entries.iter().find(|(k, _)| k.text == key)
+}
+
+/// The items of a list that is neither empty nor too long.
+fn items<'n>(node: &'n Node, at: &str, most: usize) -> Result<&'n [Node], Mistake> {
+    match &node.content {
+        Content::List(items) if items.len() > most => Err(Mistake::invalid(
+            node.place,
+            at,
+            format!("{} items are too many; accepted: at most {most}", items.len()),
+        )),
+        Content::List(items) if !items.is_empty() => Ok(items),
+        _ => Err(Mistake::wrong_type(node.place, at, "a list of maps", node.describe())),
+    }
+}
+
+/// An experiment's own keys and those that it inherits; `paper` and `measure` inherit
+/// key by key.
+fn inherit<'e>(own: &'e [Entry], outer: &'e [Entry]) -> Entries<'e> {
+    let mut entries: Entries<'e> = own.iter().map(|(k, n)| (k, Cow::Borrowed(n))).collect();
+    for (key, node) in outer.iter().filter(|(k, _)| k.text != "experiments") {
+        match entries.iter_mut().find(|(k, _)| k.text == key.text) {
+            None => entries.push((key, Cow::Borrowed(node))),
+            Some((_, own)) if matches!(key.text.as_str(), "paper" | "measure") => fill(own, node),
+            Some(_) => {}
+        }
+    }
+    entries
+}
+
+/// Adds to one map the keys that only the other has.
+fn fill(own: &mut Cow<'_, Node>, outer: &Node) {
+    let (Content::Map(mine), Content::Map(theirs)) = (&own.content, &outer.content) else { return };
+    let missing: Vec<Entry> = theirs.iter().filter(|(k, _)| find(mine, &k.text).is_none()).cloned().collect();
+    if let Content::Map(mine) = &mut own.to_mut().content {
+        mine.extend(missing);
+    }
+}
+
+/// A text in one line; a number is one too (`figure: 9`).
+fn text(node: &Node, at: &str) -> Result<String, Mistake> {
+    let line = match &node.content {
+        Content::Text(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        Content::Int(v) => v.to_string(),
+        Content::Float(v) => v.to_string(),
+        _ => return Err(Mistake::wrong_type(node.place, at, "a text", node.describe())),
+    };
+    if line.is_empty() || line.chars().any(char::is_control) {
+        return Err(Mistake::wrong_type(
+            node.place,
+            at,
+            "a text without control characters",
+            node.describe(),
+        ));
+    }
+    Ok(line)
+}
+
+fn paper(node: &Node) -> Result<Paper, Mistake> {
+    const ACCEPTED: [&str; 4] = ["key", "figure", "table", "claim"];
+    let entries = node.map("paper", "a map of key, figure, table, claim")?;
+    only(entries, "paper", &ACCEPTED)?;
+    let get = |key: &str| find(entries, key).map(|(_, n)| text(n, &format!("paper.{key}"))).transpose();
+    let (_, key) = find(entries, "key").ok_or_else(|| Mistake::missing_key(node.place, "paper", "key"))?;
+    value::scalar(&Kind::Word(&PAPERS), key, "paper.key")?;
+    Ok(Paper {
+        key: text(key, "paper.key")?,
+        figure: get("figure")?,
+        table: get("table")?,
+        claim: get("claim")?,
+    })
+}
+
+/// Refuses keys other than these.
+pub(crate) fn only(entries: &[Entry], at: &str, accepted: &[&str]) -> Result<(), Mistake> {
+    match entries.iter().find(|(k, _)| !accepted.contains(&k.text.as_str())) {
+        Some((key, _)) => Err(Mistake::unknown_key(key.place, at, &key.text, accepted)),
+        None => Ok(()),
+    }
+}
+
+fn measure(node: &Node) -> Result<Measure, Mistake> {
+    let entries = node.map("measure", "a map of rounds, samples")?;
+    only(entries, "measure", &["rounds", "samples"])?;
+    let mut measure = Measure::default();
+    for (key, node) in entries {
+        set_measure(&mut measure, &key.text, node)?;
+    }
+    Ok(measure)
+}
+
+/// Sets `rounds` or `samples`.
+pub(crate) fn set_measure(measure: &mut Measure, key: &str, node: &Node) -> Result<(), Mistake> {
+    let kind = Kind::Count { min: 1, max: 1000 };
+    let crate::plan::Value::Int(number) = value::scalar(&kind, node, &format!("measure.{key}"))? else {
+        return Ok(());
+    };
+    // The limits above fit.
+    let number = u32::try_from(number).unwrap_or(u32::MAX);
+    if key == "rounds" {
+        measure.rounds = number
+    } else {
+        measure.samples = number
+    }
+    Ok(())
+}
+
+/// The key whose items zip parameters.
+const CASES: Param = Param {
+    name: "cases",
+    kind: Kind::Word(&[]),
+    default: Default::Unset,
+    doc: "a list of maps; each item fixes the same parameters together",
+};
+
+fn primitive_settings(
+    primitive: &'static dyn Primitive,
+    key: &Key,
+    node: &Node,
+) -> Result<Vec<Setting>, Mistake> {
+    let (name, params) = (primitive.name(), primitive.params());
+    let slot = |param: &Param| Slot::top(param, name);
+    let entries: &[Entry] = match &node.content {
+        Content::Null => &[],
+        _ => node.map(name, "a map of parameters")?,
+    };
+    let mut given: Vec<Setting> = Vec::new();
+    for (key, node) in entries {
+        let setting = match key.text.as_str() {
+            "cases" => Some(group(params, &slot, name, key, node)?),
+            _ => entry(params, key, node, &slot, name, &["cases"])?,
+        };
+        let Some(setting) = setting else { continue };
+        if given.iter().any(|s| s.slot.key == setting.slot.key) {
+            return Err(second_variant(&given, &setting, key, name));
+        }
+        given.push(setting);
+    }
+    not_twice(&given, name)?;
+    complete(params, given, &slot, name, key.place)
+}
+
+/// A parameter may stand in `cases` or beside it.
+fn not_twice(given: &[Setting], name: &str) -> Result<(), Mistake> {
+    let Some(group) = given.iter().find(|s| s.group) else { return Ok(()) };
+    let inside = group.alternatives.first().map(|a| a.inner.as_slice()).unwrap_or_default();
+    match inside.iter().find(|s| given.iter().any(|g| g.slot.key == s.slot.key)) {
+        Some(s) => {
+            let message = format!("`{}` is set in the items and beside them", s.slot.param.name);
+            Err(Mistake::invalid(group.place, &format!("{name}.cases"), message))
+        }
+        None => Ok(()),
+    }
+}
+
+fn group(
+    params: &[Param],
+    slot: &dyn Fn(&Param) -> Slot,
+    name: &str,
+    key: &Key,
+    node: &Node,
+) -> Result<Setting, Mistake> {
+    let slot_of_group = slot(&CASES);
+    let at = slot_of_group.path.clone();
+    let mut alternatives: Vec<Alternative> = Vec::new();
+    for item in items(node, &at, MAX_CASES)? {
+        let mut inner = Vec::new();
+        for (key, node) in item.map(&at, "a map of parameters")? {
+            let Some(setting) = entry(params, key, node, slot, name, &[])? else { continue };
+            if setting.cases() != 1 {
+                let message = "an item of cases fixes its parameters; this one takes several values";
+                return Err(Mistake::invalid(node.place, &setting.slot.path, message));
+            }
+            inner.push(setting);
+        }
+        same_parameters(alternatives.first(), &inner, item.place, &at)?;
+        alternatives.push(Alternative { value: None, place: item.place, inner });
+    }
+    let setting = Setting { slot: slot_of_group, place: key.place, alternatives, scale: None, group: true };
+    if setting.cases() > MAX_CASES { Err(too_many(key.place, &at)) } else { Ok(setting) }
+}
+
+fn same_parameters(
+    first: Option<&Alternative>,
+    inner: &[Setting],
+    place: Place,
+    at: &str,
+) -> Result<(), Mistake> {
+    fn keys(settings: &[Setting]) -> Vec<&str> {
+        let mut keys: Vec<&str> = settings.iter().map(|s| s.slot.key.as_str()).collect();
+        keys.sort_unstable();
+        keys
+    }
+    let own = keys(inner);
+    if own.is_empty() || own.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(Mistake::invalid(place, at, "an item sets at least one parameter, and none twice"));
+    }
+    let expected = first.map(|a| keys(&a.inner)).unwrap_or_else(|| own.clone());
+    if own == expected {
+        return Ok(());
+    }
+    let message = format!(
+        "every item sets the same parameters; the first sets {}, this {}",
+        listed(&expected),
+        listed(&own)
+    );
+    Err(Mistake::invalid(place, at, message))
+}

@@ -1,0 +1,180 @@
+//! What can be wrong with a recipe: one line each, with the place, the key and what
+//! would have been accepted.
+
+use std::fmt;
+
+use crate::units::{UnitError, escaped, shown};
+
+/// A mistake in a recipe or in an override of it. Its `Display` is one line:
+/// ``fig09.yaml:3:38: unknown key `pases` in scatter.method.multipass; accepted: passes``.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecipeError {
+    /// The recipe's file name as it was given, or the override (`--set passes=0`).
+    pub origin: String,
+    /// Line and column, both from 1, the column in characters.
+    pub place: Option<(usize, usize)>,
+    /// What is wrong.
+    pub problem: Box<Problem>,
+}
+
+impl fmt::Display for RecipeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&escaped(&self.origin))?;
+        if let Some((line, column)) = self.place {
+            write!(f, ":{line}:{column}")?;
+        }
+        write!(f, ": {}", self.problem)
+    }
+}
+
+impl std::error::Error for RecipeError {}
+
+/// The kinds of mistakes. `at` is the dotted path of the key as the recipe writes it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Problem {
+    /// The text is not YAML.
+    #[error("not YAML: {0}")]
+    Syntax(String),
+    /// It is YAML, but outside of the subset that recipes use, or too large.
+    #[error("{0}")]
+    Unsupported(String),
+    /// A key that nothing here accepts.
+    #[error("unknown key `{}` in {at}; accepted: {accepted}{nearest}", shown(key))]
+    UnknownKey { key: String, at: String, accepted: String, nearest: Nearest },
+    /// A key that has no default.
+    #[error("missing key `{key}` in {at}")]
+    MissingKey { key: String, at: String },
+    /// The same key twice in one map.
+    #[error("duplicate key `{}` in {}", shown(key), shown(at))]
+    DuplicateKey { key: String, at: String },
+    /// A list where a number belongs, and the like.
+    #[error("{at}: expected {expected}, found {found}")]
+    WrongType { at: String, expected: String, found: String },
+    /// A number outside of what the parameter accepts.
+    #[error("{at}: {value} is out of range; accepted: {accepted}")]
+    OutOfRange { at: String, value: String, accepted: String },
+    /// A word that is none of those known.
+    #[error("{at}: unknown word `{}`; accepted: {accepted}{nearest}", shown(word))]
+    UnknownWord { at: String, word: String, accepted: String, nearest: Nearest },
+    /// A value that the parameter could have, but has in no case of the experiment.
+    #[error("{at}: no case has {value}; accepted: {accepted}")]
+    NotAmong { at: String, value: String, accepted: String },
+    /// A number with a wrong unit, or too large for 64 bits.
+    #[error("{at}: {reason}")]
+    Quantity { at: String, reason: UnitError },
+    /// A range that does not follow `a..b xk` or `a..b +k`.
+    #[error("{at}: bad range `{}`: {reason}", shown(text))]
+    Range { at: String, text: String, reason: String },
+    /// No key of the recipe is a primitive.
+    #[error("no primitive in {at}; accepted: {accepted}")]
+    NoPrimitive { at: String, accepted: String },
+    /// More than one key of the recipe is a primitive.
+    #[error("two primitives in {at}: `{first}` and `{second}`; put each into an item of experiments")]
+    TwoPrimitives { at: String, first: String, second: String },
+    /// A swept parameter that the chart forgets.
+    #[error("axis `{axis}` takes {values} values, but chart assigns it to neither x, lines nor panels")]
+    Unassigned { axis: String, values: usize },
+    /// A short name that fits several parameters.
+    #[error("{at}: `{}` is ambiguous; accepted: {candidates}", shown(name))]
+    Ambiguous { at: String, name: String, candidates: String },
+    /// A name that fits no parameter of the experiment.
+    #[error("{at}: no parameter `{}`; accepted: {accepted}{nearest}", shown(name))]
+    UnknownName { at: String, name: String, accepted: String, nearest: Nearest },
+    /// A combination that the primitive refuses, or that makes no sense.
+    #[error("{at}: {message}")]
+    Invalid { at: String, message: String },
+    /// The sweep multiplies to too much.
+    #[error("{at}: the sweeps multiply to more than {limit} cases")]
+    TooManyCases { at: String, limit: usize },
+}
+
+/// The accepted name closest to what was written, if any is close.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nearest(pub Option<String>);
+
+impl Nearest {
+    /// Looks for a name within a third of its letters (Damerau-Levenshtein, upper and
+    /// lower case alike). Names of three letters and less are all close to each other.
+    pub fn among<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Nearest {
+        const LONGEST: usize = 60;
+        if written.len() > LONGEST {
+            return Nearest(None);
+        }
+        let written = written.to_lowercase();
+        let distance = |name: &str| strsim::damerau_levenshtein(&written, &name.to_lowercase());
+        let close = names.into_iter().filter(|name| name.len() > 3).map(|name| (distance(name), name));
+        let best = close.filter(|(d, name)| *d <= (name.len() / 3).max(1)).min_by_key(|(d, _)| *d);
+        Nearest(best.map(|(_, name)| name.to_owned()))
+    }
+}
+
+impl fmt::Display for Nearest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(name) => write!(f, " (did you mean `{name}`?)"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Where a mistake stands, before anybody has looked up line and column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The node of this number in the recipe's text.
+    Recipe(u32),
+    /// The override of this index.
+    Override(usize),
+    /// The backend list that replaces the recipe's.
+    Backends,
+    /// Nothing that somebody wrote: a default.
+    #[default]
+    Nowhere,
+}
+
+/// A problem and its place: what interpreting and resolving return, until the boundary
+/// turns it into a [`RecipeError`].
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Mistake {
+    pub place: Place,
+    pub problem: Problem,
+}
+
+impl Mistake {
+    pub fn new(place: Place, problem: Problem) -> Mistake {
+        Mistake { place, problem }
+    }
+
+    /// [`Problem::Invalid`].
+    pub fn invalid(place: Place, at: &str, message: impl Into<String>) -> Mistake {
+        Mistake::new(place, Problem::Invalid { at: at.to_owned(), message: message.into() })
+    }
+
+    /// [`Problem::WrongType`].
+    pub fn wrong_type(place: Place, at: &str, expected: &str, found: String) -> Mistake {
+        Mistake::new(place, Problem::WrongType { at: at.to_owned(), expected: expected.to_owned(), found })
+    }
+
+    /// [`Problem::UnknownWord`].
+    pub fn unknown_word(place: Place, at: &str, word: &str, accepted: &[&str]) -> Mistake {
+        let nearest = Nearest::among(word, accepted.iter().copied());
+        let (at, word, accepted) = (at.to_owned(), word.to_owned(), listed(accepted));
+        Mistake::new(place, Problem::UnknownWord { at, word, accepted, nearest })
+    }
+
+    /// [`Problem::UnknownKey`].
+    pub fn unknown_key(place: Place, at: &str, key: &str, accepted: &[&str]) -> Mistake {
+        let nearest = Nearest::among(key, accepted.iter().copied());
+        let (at, key, accepted) = (at.to_owned(), key.to_owned(), listed(accepted));
+        Mistake::new(place, Problem::UnknownKey { key, at, accepted, nearest })
+    }
+
+    /// [`Problem::MissingKey`].
+    pub fn missing_key(place: Place, at: &str, key: &str) -> Mistake {
+        Mistake::new(place, Problem::MissingKey { key: key.to_owned(), at: at.to_owned() })
+    }
+}
+
+/// Names for a message: `a, b, c`, or `nothing`.
+pub(crate) fn listed(names: &[&str]) -> String {
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+}

@@ -1,0 +1,320 @@
+//! Step two, parameters: what a recipe's map says of them, as settings that multiply.
+
+use super::error::{Mistake, Place, Problem};
+use super::node::{Content, Key, Node};
+use super::value;
+use crate::plan::{Scale, Value};
+use crate::primitives::schema::{Default, Kind, Param, Variant};
+
+/// A parameter with the values it takes, or a group of zipped parameters.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    pub slot: Slot,
+    /// Where its value stands; nowhere for a default.
+    pub place: Place,
+    pub alternatives: Vec<Alternative>,
+    /// The scale where one range gave all values.
+    pub scale: Option<Scale>,
+    /// Whether this is `cases:`, whose alternatives have no value of their own.
+    pub group: bool,
+}
+
+/// One of the values of a setting, with the parameters that exist only beside it.
+#[derive(Clone, Debug)]
+pub(crate) struct Alternative {
+    pub value: Option<Value>,
+    pub place: Place,
+    pub inner: Vec<Setting>,
+}
+
+/// A parameter's identity: what accepts it, and its names.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    pub param: Param,
+    /// Full dotted key, as in [`Params`](crate::plan::Params): `locations.partitions.count`.
+    pub key: String,
+    /// The path that names an axis: the key, but a variant's main parameter is called
+    /// by the variant: `locations.partitions`.
+    pub name: String,
+    /// The path in the recipe, for messages: `scatter.locations.partitions`.
+    pub path: String,
+}
+
+impl Slot {
+    /// The slot of a parameter directly below a primitive (or of the backend, whose
+    /// `owner` is empty).
+    pub fn top(param: &Param, owner: &str) -> Slot {
+        let path = join(owner, param.name);
+        Slot { param: *param, key: param.name.to_owned(), name: param.name.to_owned(), path }
+    }
+
+    /// The slot of a variant's parameter below this choice.
+    pub fn below(&self, variant: &Variant, param: &Param) -> Slot {
+        let path = self.variant_path(variant);
+        let key = format!("{}.{}.{}", self.key, variant.name, param.name);
+        let main = variant.main == Some(param.name);
+        let name = format!("{}.{}", self.name, variant.name);
+        let name = if main { name } else { join(&name, param.name) };
+        Slot { param: *param, key, name, path: join(&path, param.name) }
+    }
+
+    /// The path in the recipe of a variant's map: an inline variant stands beside the
+    /// other parameters.
+    fn variant_path(&self, variant: &Variant) -> String {
+        match self.param.kind {
+            Kind::Inline(_) => {
+                let owner = self.path.rsplit_once('.').map_or("", |(owner, _)| owner);
+                join(owner, variant.name)
+            }
+            _ => join(&self.path, variant.name),
+        }
+    }
+
+    /// How well `name` names this parameter: 0 by its full key or axis name, 1 by the
+    /// last words of either (of the key at least two), 2 by the key's last word alone
+    /// (`count` for `locations.partitions.count`, where nothing else is called `count`).
+    pub fn answers_to(&self, name: &str) -> Option<u8> {
+        let tail = |path: &str| path.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
+        match () {
+            () if self.key == name || self.name == name => Some(0),
+            () if tail(&self.name) || (tail(&self.key) && name.contains('.')) => Some(1),
+            () => tail(&self.key).then_some(2),
+        }
+    }
+}
+
+fn join(owner: &str, name: &str) -> String {
+    if owner.is_empty() { name.to_owned() } else { format!("{owner}.{name}") }
+}
+
+impl Setting {
+    /// What a node says of a parameter.
+    pub fn read(slot: Slot, node: &Node) -> Result<Setting, Mistake> {
+        let (alternatives, scale) = match slot.param.kind {
+            Kind::Choice(variants) | Kind::Inline(variants) => (choices(&slot, variants, node)?, None),
+            kind => {
+                let (values, scale) = value::sweep(&kind, node, &slot.path)?;
+                let plain = |(value, place)| Alternative { value: Some(value), place, inner: Vec::new() };
+                (values.into_iter().map(plain).collect(), scale)
+            }
+        };
+        let setting = Setting { slot, place: node.place, alternatives, scale, group: false };
+        setting.limited()
+    }
+
+    /// The setting, unless it alone makes too many cases.
+    fn limited(self) -> Result<Setting, Mistake> {
+        if self.cases() > super::MAX_CASES {
+            return Err(super::too_many(self.place, &self.slot.path));
+        }
+        Ok(self)
+    }
+
+    /// An inline choice: `uniform: {…}` among the parameters of the primitive.
+    fn inline(slot: Slot, variant: &Variant, key: &Key, node: &Node) -> Result<Setting, Mistake> {
+        let alternative = alternative(&slot, variant, key.place, Some(node))?;
+        Setting { slot, place: key.place, alternatives: vec![alternative], scale: None, group: false }
+            .limited()
+    }
+
+    /// The number of cases that it makes alone.
+    pub fn cases(&self) -> usize {
+        self.alternatives.iter().fold(0, |sum: usize, a| sum.saturating_add(cases(&a.inner)))
+    }
+}
+
+/// The number of cases that settings make together.
+pub(crate) fn cases(settings: &[Setting]) -> usize {
+    settings.iter().fold(1, |product: usize, s| product.saturating_mul(s.cases()))
+}
+
+fn choices(slot: &Slot, variants: &[Variant], node: &Node) -> Result<Vec<Alternative>, Mistake> {
+    let items = match &node.content {
+        Content::List(items) if !items.is_empty() => items.as_slice(),
+        _ => std::slice::from_ref(node),
+    };
+    let mut total = 0usize;
+    let mut alternatives = Vec::new();
+    for item in items {
+        let chosen = choice(slot, variants, item)?;
+        total = total.saturating_add(cases(&chosen.inner));
+        if total > super::MAX_CASES {
+            return Err(super::too_many(item.place, &slot.path));
+        }
+        alternatives.push(chosen);
+    }
+    Ok(alternatives)
+}
+
+/// A bare word, or a one-key map.
+fn choice(slot: &Slot, variants: &[Variant], node: &Node) -> Result<Alternative, Mistake> {
+    let names: Vec<&str> = variants.iter().map(|v| v.name).collect();
+    let find = |name: &str| variants.iter().find(|v| v.name == name);
+    match &node.content {
+        Content::Text(word) => match find(word) {
+            Some(variant) => alternative(slot, variant, node.place, None),
+            None => Err(Mistake::unknown_word(node.place, &slot.path, word, &names)),
+        },
+        Content::Map(entries) => match entries.as_slice() {
+            [(key, value)] => match find(&key.text) {
+                Some(variant) => alternative(slot, variant, key.place, Some(value)),
+                None => Err(Mistake::unknown_key(key.place, &slot.path, &key.text, &names)),
+            },
+            _ => {
+                let found = format!("a map of {} keys", entries.len());
+                Err(Mistake::wrong_type(node.place, &slot.path, "a word or a map of one key", found))
+            }
+        },
+        _ => {
+            let expected = format!("one of {}", names.join(", "));
+            Err(Mistake::wrong_type(node.place, &slot.path, &expected, node.describe()))
+        }
+    }
+}
+
+/// A variant with its parameters: a map of them, or the bare value of the main one.
+pub(crate) fn alternative(
+    slot: &Slot,
+    variant: &Variant,
+    place: Place,
+    node: Option<&Node>,
+) -> Result<Alternative, Mistake> {
+    let path = slot.variant_path(variant);
+    let main = variant.main.and_then(|name| variant.params.iter().find(|p| p.name == name));
+    let make = |param: &Param| slot.below(variant, param);
+    let inner = match (node.map(|n| (n, &n.content)), main) {
+        (None | Some((_, Content::Null)), _) => complete(variant.params, Vec::new(), &make, &path, place)?,
+        (Some((_, Content::Map(entries))), _) => {
+            let given = keyed(variant.params, entries, &make, &path)?;
+            complete(variant.params, given, &make, &path, place)?
+        }
+        (Some((node, _)), Some(param)) => {
+            let mut slot = make(param);
+            slot.path.clone_from(&path);
+            complete(variant.params, vec![Setting::read(slot, node)?], &make, &path, place)?
+        }
+        (Some((node, _)), None) => return Err(not_a_map(variant, node, &path)),
+    };
+    Ok(Alternative { value: Some(Value::Text(variant.name.to_owned())), place, inner })
+}
+
+fn not_a_map(variant: &Variant, node: &Node, path: &str) -> Mistake {
+    let names: Vec<&str> = variant.params.iter().map(|p| p.name).collect();
+    let expected = match names.as_slice() {
+        [] => "nothing (it takes no parameters)".to_owned(),
+        _ => format!("a map of {}", names.join(", ")),
+    };
+    Mistake::wrong_type(node.place, path, &expected, node.describe())
+}
+
+/// The settings that a map gives, in its order; only plain keys.
+fn keyed(
+    params: &[Param],
+    entries: &[(Key, Node)],
+    slot: &dyn Fn(&Param) -> Slot,
+    path: &str,
+) -> Result<Vec<Setting>, Mistake> {
+    let mut given: Vec<Setting> = Vec::new();
+    for (key, node) in entries {
+        let Some(setting) = entry(params, key, node, slot, path, &[])? else { continue };
+        if given.iter().any(|s| s.slot.key == setting.slot.key) {
+            return Err(second_variant(&given, &setting, key, path));
+        }
+        given.push(setting);
+    }
+    Ok(given)
+}
+
+/// What one entry of a map sets; `None` for an unset parameter that says `null`.
+/// `also` are further keys that this map accepts.
+pub(crate) fn entry(
+    params: &[Param],
+    key: &Key,
+    node: &Node,
+    slot: &dyn Fn(&Param) -> Slot,
+    path: &str,
+    also: &[&str],
+) -> Result<Option<Setting>, Mistake> {
+    for param in params {
+        match param.kind {
+            Kind::Inline(variants) => {
+                if let Some(variant) = variants.iter().find(|v| v.name == key.text) {
+                    return Setting::inline(slot(param), variant, key, node).map(Some);
+                }
+            }
+            _ if param.name == key.text => {
+                let unset = matches!(param.default, Default::Unset) && node.content == Content::Null;
+                return if unset { Ok(None) } else { Setting::read(slot(param), node).map(Some) };
+            }
+            _ => {}
+        }
+    }
+    let mut names = accepted(params);
+    names.extend(also);
+    Err(Mistake::unknown_key(key.place, path, &key.text, &names))
+}
+
+/// The keys that a map of these parameters accepts.
+pub(crate) fn accepted(params: &[Param]) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for param in params {
+        match param.kind {
+            Kind::Inline(variants) => names.extend(variants.iter().map(|v| v.name)),
+            _ => names.push(param.name),
+        }
+    }
+    names
+}
+
+/// Two inline variants for one parameter (a repeated key was refused before).
+pub(crate) fn second_variant(given: &[Setting], setting: &Setting, key: &Key, path: &str) -> Mistake {
+    let first = given.iter().find(|s| s.slot.key == setting.slot.key).and_then(|s| s.alternatives.first());
+    let first = first.and_then(|a| a.value.as_ref()).map(Value::to_string).unwrap_or_default();
+    let message = format!("`{first}` and `{}` exclude each other", key.text);
+    Mistake::invalid(key.place, path, message)
+}
+
+/// Adds the defaults of what was not given, in the order of the declaration.
+pub(crate) fn complete(
+    params: &[Param],
+    mut given: Vec<Setting>,
+    slot: &dyn Fn(&Param) -> Slot,
+    path: &str,
+    place: Place,
+) -> Result<Vec<Setting>, Mistake> {
+    for param in params {
+        let slot = slot(param);
+        if mentions(&given, &slot.key) {
+            continue;
+        }
+        match param.default {
+            Default::Unset => {}
+            Default::Is(text) => given.push(default(slot, text)?),
+            Default::Required => {
+                let key = match param.kind {
+                    Kind::Inline(variants) => {
+                        let names: Vec<&str> = variants.iter().map(|v| v.name).collect();
+                        names.join("`, `")
+                    }
+                    _ => param.name.to_owned(),
+                };
+                let at = path.to_owned();
+                return Err(Mistake::new(place, Problem::MissingKey { key, at }));
+            }
+        }
+    }
+    Ok(given)
+}
+
+/// Whether settings, or the items of a group among them, set a key.
+fn mentions(settings: &[Setting], key: &str) -> bool {
+    settings.iter().any(|s| {
+        s.slot.key == key || (s.group && s.alternatives.first().is_some_and(|a| mentions(&a.inner, key)))
+    })
+}
+
+fn default(slot: Slot, text: &str) -> Result<Setting, Mistake> {
+    let node = super::node::read("default", text)
+        .map_err(|e| Mistake::new(Place::Nowhere, Problem::Unsupported(e.to_string())))?;
+    Setting::read(slot, &node.placed(Place::Nowhere))
+}

@@ -1,0 +1,145 @@
+//! The columns of `results.csv`: the fixed ones and those of the plan's parameters.
+
+use std::collections::BTreeSet;
+
+use super::Row;
+use super::fixed::{Fixed, HEAD, TAIL};
+use crate::backend::BACKENDS;
+use crate::plan::{Plan, Value};
+use crate::primitives;
+use crate::primitives::schema::{Kind, Param};
+use crate::run::Record;
+
+/// One column.
+pub struct Column {
+    pub name: String,
+    pub source: Source,
+}
+
+/// Where a column's cells come from.
+pub enum Source {
+    Fixed(Fixed),
+    /// The parameter with this full key, as the recipe says it.
+    Parameter(String),
+    /// What the parameter became when the case ran.
+    Resolved(String),
+    Annotation(&'static str),
+}
+
+impl Source {
+    /// The cell; `None` where the value does not exist.
+    pub fn cell(&self, row: &Row) -> Option<String> {
+        match self {
+            Source::Fixed((_, cell)) => cell(row),
+            Source::Parameter(key) => row.record.case.params.get(key).and_then(text),
+            Source::Resolved(key) => {
+                let resolved = row.record.rounds.iter().rev().flat_map(|r| &r.resolved);
+                resolved.into_iter().find(|(k, _)| k == key).and_then(|(_, v)| text(v))
+            }
+            Source::Annotation(name) => {
+                row.record.annotations.iter().find(|(n, _)| n == name).and_then(|(_, v)| text(v))
+            }
+        }
+    }
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Float(v) => super::float(*v),
+        other => Some(other.to_string()),
+    }
+}
+
+/// All columns of a plan's results, in their order.
+pub fn columns(plan: &Plan, records: &[Record]) -> Vec<Column> {
+    let fixed = |f: &Fixed| Column { name: f.0.to_owned(), source: Source::Fixed(*f) };
+    let mut columns: Vec<Column> = HEAD.iter().map(fixed).collect();
+    for (key, name) in parameter_names(plan, records.iter().flat_map(|r| r.case.params.0.keys())) {
+        columns.push(Column { name, source: Source::Parameter(key) });
+    }
+    let resolved = records.iter().flat_map(|r| &r.rounds).flat_map(|r| r.resolved.iter().map(|(k, _)| k));
+    for (key, name) in parameter_names(plan, resolved) {
+        columns.push(Column { name: format!("resolved.{name}"), source: Source::Resolved(key) });
+    }
+    for name in annotations(records) {
+        let taken = columns.iter().any(|c| c.name == name) || is_fixed(name);
+        let column = if taken { format!("annotation.{name}") } else { name.to_owned() };
+        columns.push(Column { name: column, source: Source::Annotation(name) });
+    }
+    columns.extend(TAIL.iter().map(fixed));
+    columns
+}
+
+fn annotations(records: &[Record]) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for (name, _) in records.iter().flat_map(|r| &r.annotations) {
+        if !names.contains(name) {
+            names.push(*name);
+        }
+    }
+    names
+}
+
+fn is_fixed(name: &str) -> bool {
+    HEAD.iter().chain(TAIL).any(|(fixed, _)| *fixed == name)
+}
+
+/// Full keys and column names. The name is the key's last word (for a variant's main
+/// parameter the variant's name), with as many words before it as make it unique.
+fn parameter_names<'a>(plan: &Plan, keys: impl Iterator<Item = &'a String>) -> Vec<(String, String)> {
+    let keys: BTreeSet<&String> = keys.collect();
+    let words: Vec<(&String, Vec<&str>)> = keys.into_iter().map(|k| (k, spoken(plan, k))).collect();
+    let unique = |name: &str, at: usize| {
+        let same = |(i, (_, w)): (usize, &(_, Vec<&str>))| i != at && ends_with(w, name);
+        !is_fixed(name) && !words.iter().enumerate().any(same)
+    };
+    let name = |at: usize, words: &[&str]| {
+        let suffixes = (0..words.len()).rev().map(|from| words[from..].join("."));
+        suffixes.into_iter().find(|name| unique(name, at)).unwrap_or_else(|| parameter(words))
+    };
+    words.iter().enumerate().map(|(at, (key, words))| ((*key).clone(), name(at, words))).collect()
+}
+
+/// For a key that has no words left to be told from another: `source` beside
+/// `gather.source`, or a fixed column of its name.
+fn parameter(words: &[&str]) -> String {
+    let name = words.join(".");
+    if is_fixed(&name) { format!("parameter.{name}") } else { name }
+}
+
+fn ends_with(words: &[&str], name: &str) -> bool {
+    let joined = words.join(".");
+    joined == name || joined.ends_with(&format!(".{name}"))
+}
+
+/// The words by which a key is called: without the last one for a main parameter.
+fn spoken<'a>(plan: &Plan, key: &'a str) -> Vec<&'a str> {
+    let mut words: Vec<&str> = key.split('.').collect();
+    if words.len() > 2 && is_main(plan, &words) {
+        words.pop();
+    }
+    words
+}
+
+fn is_main(plan: &Plan, words: &[&str]) -> bool {
+    let schemas = plan.experiments.iter().filter_map(|e| primitives::find(&e.primitive));
+    let mut params = schemas.flat_map(|p| p.params()).chain([&BACKENDS]);
+    params.any(|param| main_of(param, words))
+}
+
+/// Whether `words` lead to the main parameter of one of this parameter's variants.
+fn main_of(param: &Param, words: &[&str]) -> bool {
+    let (Kind::Choice(variants) | Kind::Inline(variants)) = param.kind else {
+        return false;
+    };
+    let [name, variant, rest @ ..] = words else {
+        return false;
+    };
+    let Some(variant) = variants.iter().find(|v| param.name == *name && v.name == *variant) else {
+        return false;
+    };
+    match rest {
+        [last] => variant.main == Some(last),
+        _ => variant.params.iter().any(|p| main_of(p, rest)),
+    }
+}

@@ -1,0 +1,256 @@
+use std::collections::HashMap;
+
+use super::columns::{Source, columns};
+use super::fixed::{HEAD, TAIL};
+use super::*;
+use crate::backend::Verdict;
+use crate::engine::protocol::{Event, RoundResult};
+use crate::experiments::shipped;
+use crate::plan::{Case, Overrides, Value, resolve};
+use crate::primitives::schema::{Kind, Param};
+use crate::recipe;
+use crate::report::series::tests::{case, passes, text};
+use crate::report::svg::tests::{device, environment};
+use crate::run::Ledger;
+
+const DICTIONARY: &str = include_str!("../../../docs/data-dictionary.md");
+
+/// A shipped recipe, every case certified in one round.
+fn finished(path: &str) -> Ledger {
+    finished_in(path, |_| 0.25)
+}
+
+/// The same, with one sample of what `seconds` says of a case and another of twice that.
+pub fn finished_in(path: &str, seconds: impl Fn(&Case) -> f64) -> Ledger {
+    let recipe = shipped().iter().find(|r| r.path == path).expect("a shipped recipe");
+    let recipe = recipe::parse(path, recipe.text).expect("it parses");
+    let plan = resolve(&recipe, &Overrides::default()).expect("it resolves");
+    let cases = plan.cases.clone();
+    let mut ledger = Ledger::new(plan);
+    for (i, case) in cases.into_iter().enumerate() {
+        let seconds = seconds(&case);
+        let result = RoundResult {
+            case: case.id,
+            round: 0,
+            samples: vec![seconds, 2.0 * seconds],
+            batch: 1,
+            verdict: Some(Verdict::Certified { checked: 10 }),
+            memory: 4096,
+            resolved: vec![("backend.cpu.threads".to_owned(), Value::Int(2))],
+            started: 1_760_000_000.5,
+        };
+        ledger.apply(&Event::Round { seq: i as u64, result });
+    }
+    ledger
+}
+
+fn rows(plan: &Plan, records: &[Record]) -> Vec<HashMap<String, String>> {
+    let mut out = Vec::new();
+    let devices = [device("cuda", "NVIDIA H200")];
+    results(&mut out, plan, records, &environment(), &devices).expect("written");
+    let mut reader = ::csv::Reader::from_reader(out.as_slice());
+    reader.deserialize().collect::<Result<_, _>>().expect("rows with the header's columns")
+}
+
+#[test]
+fn a_row_holds_parameters_statistics_and_rates() {
+    let ledger = finished("he2007/fig09-passes.yaml");
+    let rows = rows(ledger.plan(), ledger.records());
+    assert_eq!(rows.len(), ledger.plan().cases.len());
+    let passes = |r: &&HashMap<String, String>| r["backend"] == "cpu" && r["passes"] == "4";
+    let row = rows.iter().find(passes).expect("four passes on the CPU");
+    let expected = [
+        ("primitive", "scatter"),
+        ("method", "multipass"),
+        ("tuple", "8"),
+        ("locations", "random"),
+        ("threads", "auto"),
+        ("resolved.threads", "2"),
+        ("samples", "2"),
+        ("rounds", "1"),
+        ("min_s", "0.25"),
+        ("median_s", "0.375"),
+        ("max_s", "0.5"),
+        ("verification", "certified"),
+        ("checked_elements", "10"),
+        ("memory_bytes", "4096"),
+        ("flags", "partial"),
+        ("paper", "he2007"),
+        ("figure", "9"),
+        ("device", "A processor"),
+    ];
+    for (column, value) in expected {
+        assert_eq!(row[column], value, "{column}");
+    }
+    let bytes: f64 = row["effective_bytes"].parse().expect("a number");
+    let rate: f64 = row["effective_gb_s"].parse().expect("a number");
+    assert!((rate - bytes / 0.375 / 1e9).abs() < 1e-9, "{rate} {bytes}");
+}
+
+#[test]
+fn main_parameters_are_called_by_their_variant() {
+    let ledger = finished("lavin2020/app-patterns.yaml");
+    let rows = rows(ledger.plan(), ledger.records());
+    let row = rows.iter().find(|r| r["app"] == "PENNANT-G0").expect("the first pattern");
+    assert_eq!((row["source"].as_str(), row["count"].as_str()), ("app", "15625000"));
+    assert!(!row["class"].is_empty(), "the class of the pattern is a column");
+    let names = finished("he2007/fig08-partitions.yaml");
+    assert!(columns(names.plan(), names.records()).iter().any(|c| c.name == "partitions"));
+}
+
+#[test]
+fn ambiguous_parameters_keep_as_many_words_as_it_takes() {
+    let (plan, mut records) = passes();
+    let keys = [
+        "method.multipass.passes",
+        "method.segmented.passes",
+        "source.uniform.length",
+        "gather.uniform.length",
+        "samples",
+    ];
+    records[0].case = case(&keys.map(|k| (k, Value::Int(3))));
+    let names: Vec<String> = columns(&plan, &records[..1])
+        .into_iter()
+        .filter(|c| matches!(c.source, Source::Parameter(_)))
+        .map(|c| c.name)
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "gather.uniform.length",
+            "multipass.passes",
+            "segmented.passes",
+            "parameter.samples",
+            "source.uniform.length"
+        ]
+    );
+}
+
+#[test]
+fn no_column_comes_twice() {
+    for recipe in shipped() {
+        let ledger = finished(recipe.path);
+        let mut names: Vec<String> =
+            columns(ledger.plan(), ledger.records()).into_iter().map(|c| c.name).collect();
+        let n = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), n, "{}", recipe.path);
+    }
+}
+
+#[test]
+fn what_is_missing_is_an_empty_cell() {
+    let (plan, mut records) = passes();
+    records[0].status = Status::Failed("wrong result: word 3".to_owned());
+    records[0].statistics = None;
+    records[0].verdict = Some(Verdict::Wrong { mistake: "word 3".to_owned() });
+    records[1].case.params = records[1].case.params.clone().with("exponent", Value::Float(f64::NAN));
+    let rows = rows(&plan, &records);
+    for column in ["median_s", "effective_gb_s", "samples", "flags", "checked_elements", "exponent"] {
+        assert_eq!(rows[0][column], "", "{column}");
+    }
+    assert_eq!(rows[0]["verification"], "wrong");
+    assert_eq!(rows[0]["reason"], "wrong result: word 3");
+    let mut out = Vec::new();
+    results(&mut out, &plan, &records, &environment(), &[]).expect("written");
+    assert!(!String::from_utf8(out).expect("UTF-8").contains("NaN"));
+}
+
+#[test]
+fn short_and_unsteady_results_are_flagged() {
+    let (plan, mut records) = passes();
+    records[0].rounds[0].samples = vec![1e-5];
+    if let Some(s) = &mut records[0].statistics {
+        s.spread = Some(0.3);
+    }
+    let rows = rows(&plan, &records);
+    assert_eq!(rows[0]["flags"], "short;unsteady");
+    assert_eq!(rows[1]["flags"], "");
+}
+
+#[test]
+fn every_sample_has_a_row() {
+    let (_, mut records) = passes();
+    records[1].status = Status::Failed("lost".to_owned());
+    let mut out = Vec::new();
+    samples(&mut out, &records[..2]).expect("written");
+    let text = String::from_utf8(out).expect("UTF-8");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 7);
+    assert_eq!(lines[0], SAMPLES.join(","));
+    let cells: Vec<&str> = lines[2].split(',').collect();
+    assert_eq!(cells[1..], ["0", "1", "0.4", "1", "1760000000.25", "done"]);
+    assert!(lines[6].ends_with(",failed"));
+}
+
+/// Names of the first column of a dictionary row, if it has a type and a unit.
+fn documented() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
+    let rows = DICTIONARY.lines().filter(|l| l.starts_with("| `"));
+    rows.map(|line| {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        (cells[0].split(',').map(|name| name.trim().trim_matches('`')).collect(), cells)
+    })
+    .collect()
+}
+
+fn described(name: &str) -> bool {
+    let full = |cells: &[&str]| cells.len() >= 4 && cells[1..4].iter().all(|c| !c.is_empty());
+    documented().iter().any(|(names, cells)| names.contains(&name) && full(cells))
+}
+
+#[test]
+fn the_dictionary_knows_every_fixed_column() {
+    for name in HEAD.iter().chain(TAIL).map(|(name, _)| *name).chain(SAMPLES) {
+        assert!(described(name), "{name} has no row with type, unit and meaning");
+    }
+}
+
+#[test]
+fn the_dictionary_knows_every_parameter() {
+    let primitives = crate::primitives::registry();
+    let schemas = primitives.iter().flat_map(|p| p.params()).chain([&crate::backend::BACKENDS]);
+    let mut keys = Vec::new();
+    schemas.for_each(|param| collect(param, "", &mut keys));
+    assert!(keys.len() > 20);
+    for key in keys {
+        assert!(described(&key), "{key} has no row with type, unit and meaning");
+    }
+}
+
+/// The full keys of a parameter and of what stands below it.
+fn collect(param: &Param, prefix: &str, keys: &mut Vec<String>) {
+    let key = format!("{prefix}{}", param.name);
+    if let Kind::Choice(variants) | Kind::Inline(variants) = param.kind {
+        for variant in variants {
+            let prefix = format!("{key}.{}.", variant.name);
+            variant.params.iter().for_each(|p| collect(p, &prefix, keys));
+        }
+    }
+    keys.push(key);
+}
+
+#[test]
+fn the_dictionary_knows_every_column_of_the_shipped_recipes() {
+    for recipe in shipped() {
+        let ledger = finished(recipe.path);
+        for column in columns(ledger.plan(), ledger.records()) {
+            let known = match &column.source {
+                Source::Parameter(key) | Source::Resolved(key) => described(key),
+                Source::Fixed((name, _)) => described(name),
+                Source::Annotation(name) => described(name),
+            };
+            assert!(known, "{}: {}", recipe.path, column.name);
+        }
+    }
+}
+
+#[test]
+fn backends_of_one_run_are_told_apart() {
+    let (plan, records) = passes();
+    let rows = rows(&plan, &records);
+    let devices: Vec<&str> = rows.iter().map(|r| r["device"].as_str()).collect();
+    assert_eq!(devices[0], "A processor");
+    assert_eq!(devices[4], "NVIDIA H200");
+    assert_eq!(records[4].case.params.get("backend"), Some(&text("cuda")));
+}

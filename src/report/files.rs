@@ -1,0 +1,109 @@
+//! The report's files in a run folder.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::svg::{Caption, render};
+use super::{csv, series};
+use crate::backend::Device;
+use crate::engine::protocol::Environment;
+use crate::plan::Plan;
+use crate::run::Record;
+
+/// Writes `results.csv`, `samples.csv` and one `<slug>.svg` for each experiment into
+/// `folder`, which exists, and returns their paths.
+///
+/// Each file replaces an older one only when it is complete. `date` is printed under
+/// the charts as it is; the same arguments give the same bytes.
+pub fn write_all(
+    folder: &Path,
+    plan: &Plan,
+    records: &[Record],
+    environment: &Environment,
+    devices: &[Device],
+    date: &str,
+) -> Result<Vec<PathBuf>> {
+    let mut paths = vec![
+        replace(folder, "results.csv", |out| csv::results(out, plan, records, environment, devices))?,
+        replace(folder, "samples.csv", |out| csv::samples(out, records))?,
+    ];
+    for (experiment, name) in chart_names(plan).iter().enumerate() {
+        let data = series::series(plan, experiment, records);
+        let caption = Caption::new(plan, experiment, records, environment, devices, date);
+        let document = render(&data, &caption)?;
+        paths.push(replace(folder, name, |out| Ok(out.write_all(document.as_bytes())?))?);
+    }
+    Ok(paths)
+}
+
+/// A file name for each experiment; a slug that comes again gets a number.
+fn chart_names(plan: &Plan) -> Vec<String> {
+    let mut taken = HashSet::new();
+    let name = |slug: &str| {
+        let numbered = (2..).map(|n| format!("{slug}-{n}.svg"));
+        let mut free = std::iter::once(format!("{slug}.svg")).chain(numbered);
+        free.find(|n| taken.insert(n.clone())).unwrap_or_default()
+    };
+    plan.experiments.iter().map(|e| e.slug.as_str()).map(name).collect()
+}
+
+/// Writes beside the file and renames, so that nobody ever reads half of it.
+fn replace(
+    folder: &Path,
+    name: &str,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<()>,
+) -> Result<PathBuf> {
+    let (path, draft) = (folder.join(name), folder.join(format!(".{name}.part")));
+    let attempt = || {
+        let mut out = BufWriter::new(File::create(&draft)?);
+        write(&mut out)?;
+        out.into_inner().map_err(|e| e.into_error())?.sync_all()?;
+        fs::rename(&draft, &path)?;
+        Ok(path.clone())
+    };
+    let result: Result<PathBuf> = attempt();
+    if result.is_err() {
+        // The draft may not even exist; the first error is the one to tell.
+        let _ = fs::remove_file(&draft);
+    }
+    result.with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::series::tests::passes;
+    use crate::report::svg::tests::environment;
+
+    #[test]
+    fn every_experiment_gets_a_chart_and_nothing_else_is_left() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (mut plan, records) = passes();
+        plan.experiments.push(plan.experiments[0].clone());
+        let write = || {
+            let date = "2026-11-20";
+            write_all(folder.path(), &plan, &records, &environment(), &[], date).expect("written")
+        };
+        let paths = write();
+        let read = |paths: &[PathBuf]| -> Vec<Vec<u8>> {
+            paths.iter().map(|p| fs::read(p).expect("readable")).collect()
+        };
+        let first = read(&paths);
+        let names: Vec<_> = paths.iter().filter_map(|p| p.file_name()?.to_str()).collect();
+        assert_eq!(names, ["results.csv", "samples.csv", "a-sweep.svg", "a-sweep-2.svg"]);
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 4);
+        assert_eq!(first, read(&write()), "writing again changes nothing");
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_an_error_that_names_it() {
+        let (plan, records) = passes();
+        let missing = Path::new("/nonexistent/run");
+        let error = write_all(missing, &plan, &records, &environment(), &[], "").expect_err("no folder");
+        assert!(format!("{error:#}").contains("/nonexistent/run/results.csv"), "{error:#}");
+    }
+}

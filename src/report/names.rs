@@ -1,0 +1,64 @@
+//! Names of parameters and of their values, as people read them.
+
+use super::unit;
+use crate::plan::{Axis, Experiment, Value};
+use crate::units::label_count;
+
+/// Longest list of indices that is written out whole.
+const LONGEST_LIST: usize = 24;
+
+/// A value in words: `8 B` where integers are sizes, `16Mi`, `random`, `0,8,16`; long
+/// lists are cut and their length is given.
+pub fn value(value: &Value, bytes: bool) -> String {
+    match value {
+        Value::Int(v) if bytes => unit::bytes(*v),
+        Value::Int(v) => label_count(*v),
+        Value::Float(v) => unit::number(*v),
+        Value::Text(v) => v.clone(),
+        Value::Indices(_) => list(&value.to_string()),
+    }
+}
+
+fn list(text: &str) -> String {
+    if text.len() <= LONGEST_LIST {
+        return text.to_owned();
+    }
+    let kept = text[..LONGEST_LIST].rfind(',').unwrap_or(LONGEST_LIST);
+    format!("{},… ({} indices)", &text[..kept], text.split(',').count())
+}
+
+/// A parameter and its value: a name speaks for itself (`cpu`, `random`), a number
+/// needs to be told what it counts (`passes 8`).
+pub fn setting(experiment: &Experiment, key: &str, v: &Value) -> String {
+    let axis = axis(experiment, key);
+    let text = value(v, axis.is_some_and(|a| a.bytes));
+    match v {
+        Value::Int(_) | Value::Float(_) => format!("{} {text}", name(experiment, key)),
+        Value::Text(word) if word == "auto" => format!("{} auto", name(experiment, key)),
+        _ => text,
+    }
+}
+
+/// The name that people use for a key: the axis', or else the key's last word.
+pub fn name<'a>(experiment: &'a Experiment, key: &'a str) -> &'a str {
+    let last = || key.rsplit('.').next().unwrap_or(key);
+    axis(experiment, key).map_or_else(last, |a| a.name.as_str())
+}
+
+/// The axis of a key, where it is swept.
+pub fn axis<'a>(experiment: &'a Experiment, key: &str) -> Option<&'a Axis> {
+    experiment.axes.iter().find(|a| a.key == key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_are_cut_at_an_index() {
+        let short = Value::Indices(vec![0, 8, 16]);
+        assert_eq!(value(&short, false), "0,8,16");
+        let long = Value::Indices((1000..1256).collect());
+        assert_eq!(value(&long, false), "1000,1001,1002,1003,… (256 indices)");
+    }
+}

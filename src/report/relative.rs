@@ -1,0 +1,48 @@
+//! Changes against a baseline: each case is matched with the case that differs from
+//! it in one parameter only.
+
+use std::collections::HashMap;
+
+use crate::plan::{Case, Quantity, Value};
+use crate::run::Record;
+
+/// The baselines of one experiment.
+pub struct Baseline<'a> {
+    key: &'a str,
+    value: &'a Value,
+    /// The baseline's record by everything that a case shares with it.
+    records: HashMap<String, &'a Record>,
+}
+
+impl<'a> Baseline<'a> {
+    /// Collects the cases of `experiment` in which `key` has `value`.
+    pub fn new(key: &'a str, value: &'a Value, experiment: usize, records: &'a [Record]) -> Baseline<'a> {
+        let is_baseline = |r: &&Record| r.case.experiment == experiment && is(&r.case, key, value);
+        let records = records.iter().filter(is_baseline).map(|r| (shared(&r.case, key), r)).collect();
+        Baseline { key, value, records }
+    }
+
+    /// Whether a case is one of the baselines.
+    pub fn contains(&self, case: &Case) -> bool {
+        is(case, self.key, self.value)
+    }
+
+    /// The baseline's quantity at its median, for the case that it is compared with.
+    pub fn quantity(&self, case: &Case, quantity: Quantity) -> Option<f64> {
+        let found = self.records.get(&shared(case, self.key))?;
+        found.quantity(quantity).filter(|v| v.is_finite() && *v > 0.0)
+    }
+}
+
+fn is(case: &Case, key: &str, value: &Value) -> bool {
+    case.params.get(key) == Some(value)
+}
+
+/// Everything that decides a case, without the key and what stands below it (a
+/// method's own parameters do not exist in its baseline).
+fn shared(case: &Case, key: &str) -> String {
+    let below = |k: &str| k.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let others = case.params.0.iter().filter(|(k, _)| !below(k));
+    let words: Vec<String> = others.map(|(k, v)| format!("{k}={v}")).collect();
+    format!("{} {} {}", case.primitive, case.seed, words.join(";"))
+}

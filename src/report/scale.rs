@@ -1,0 +1,255 @@
+//! Axes: where a value lies and where ticks belong. Pure; the SVG and the screen
+//! share it.
+
+use super::unit::Unit;
+use crate::plan::Scale;
+
+/// How values are spaced along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spacing {
+    Linear,
+    /// Equal ratios, ticks at powers of two.
+    Log2,
+    /// Equal ratios, ticks at 1, 2 and 5 times powers of ten.
+    Log10,
+    /// Names, one band each; the value is the name's index.
+    Category,
+}
+
+/// An axis with its range: maps values to positions from 0 (left, bottom) to 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AxisScale {
+    pub spacing: Spacing,
+    pub unit: Unit,
+    low: f64,
+    high: f64,
+    /// Values that deserve a tick: those that were swept.
+    marks: Vec<f64>,
+    names: Vec<String>,
+}
+
+/// Free space at both ends of a swept axis, as a fraction of its length, so that no
+/// point lies on the frame.
+const PADDING: f64 = 0.04;
+
+impl AxisScale {
+    /// An axis of names in this order.
+    pub fn categories(names: Vec<String>) -> AxisScale {
+        let high = names.len().max(1) as f64;
+        let (spacing, unit) = (Spacing::Category, Unit::Number);
+        AxisScale { spacing, unit, low: 0.0, high, marks: Vec::new(), names }
+    }
+
+    /// An axis of swept values: ticks stand at the values themselves. Values that a
+    /// logarithm does not have are left out of a log axis.
+    pub fn swept(values: &[f64], scale: Scale, unit: Unit) -> AxisScale {
+        let spacing = match scale {
+            Scale::Log if in_decades(values) => Spacing::Log10,
+            Scale::Log => Spacing::Log2,
+            Scale::Linear | Scale::Category => Spacing::Linear,
+        };
+        let mut marks: Vec<f64> = values.iter().copied().filter(|&v| drawable(spacing, v)).collect();
+        marks.sort_by(f64::total_cmp);
+        marks.dedup();
+        let (low, high) = padded(spacing, range(&marks));
+        AxisScale { spacing, unit, low, high, marks, names: Vec::new() }
+    }
+
+    /// An axis of measured values. A linear one contains 0; a log one ends at 1, 2 or
+    /// 5 times a power of ten and leaves out what is not positive.
+    pub fn measured(values: &[f64], log: bool, unit: Unit) -> AxisScale {
+        let spacing = if log { Spacing::Log10 } else { Spacing::Linear };
+        let kept: Vec<f64> = values.iter().copied().filter(|&v| drawable(spacing, v)).collect();
+        let (low, high) = if log { log_range(range(&kept)) } else { linear_range(range(&kept)) };
+        AxisScale { spacing, unit, low, high, marks: Vec::new(), names: Vec::new() }
+    }
+
+    /// The position of a value, 0 to 1; `None` for a value that this axis cannot show
+    /// (not finite, not positive on a log axis, out of range).
+    pub fn position(&self, value: f64) -> Option<f64> {
+        if !drawable(self.spacing, value) {
+            return None;
+        }
+        let at = |v: f64| self.forward(v);
+        let shift = if self.spacing == Spacing::Category { 0.5 } else { 0.0 };
+        let position = (at(value + shift) - at(self.low)) / (at(self.high) - at(self.low));
+        (-1e-9..=1.0 + 1e-9).contains(&position).then(|| position.clamp(0.0, 1.0))
+    }
+
+    /// Positions and labels of at most `max_labels` ticks, ascending.
+    pub fn ticks(&self, max_labels: usize) -> Vec<(f64, String)> {
+        if max_labels == 0 {
+            return Vec::new();
+        }
+        let values = match self.spacing {
+            Spacing::Category => return self.name_ticks(max_labels),
+            _ => self.mark_ticks(max_labels).unwrap_or_else(|| self.round_ticks(max_labels)),
+        };
+        values.into_iter().filter_map(|v| Some((self.position(v)?, self.label(v)))).collect()
+    }
+
+    /// The name of a category, or the value in words.
+    pub fn label(&self, value: f64) -> String {
+        match self.spacing {
+            Spacing::Category => self.names.get(value as usize).cloned().unwrap_or_default(),
+            Spacing::Linear if self.marks.is_empty() => {
+                self.unit.format_like(value, self.low.abs().max(self.high.abs()))
+            }
+            _ => self.unit.format(value),
+        }
+    }
+
+    /// The names of a category axis.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn forward(&self, value: f64) -> f64 {
+        match self.spacing {
+            Spacing::Linear | Spacing::Category => value,
+            Spacing::Log2 | Spacing::Log10 => value.log2(),
+        }
+    }
+
+    fn name_ticks(&self, max_labels: usize) -> Vec<(f64, String)> {
+        let step = self.names.len().div_ceil(max_labels).max(1);
+        let every = self.names.iter().enumerate().step_by(step);
+        every.filter_map(|(i, name)| Some((self.position(i as f64)?, name.clone()))).collect()
+    }
+
+    /// Every k-th swept value, where that leaves no two too close to each other.
+    fn mark_ticks(&self, max_labels: usize) -> Option<Vec<f64>> {
+        let closest = 0.5 / max_labels as f64;
+        let apart = |v: &[f64]| {
+            let at: Vec<f64> = v.iter().filter_map(|&v| self.position(v)).collect();
+            at.windows(2).all(|w| w[1] - w[0] >= closest)
+        };
+        let steps = 1..=self.marks.len().div_ceil(2);
+        steps
+            .map(|step| self.marks.iter().copied().step_by(step).collect::<Vec<f64>>())
+            .find(|kept| kept.len() <= max_labels && apart(kept))
+    }
+
+    fn round_ticks(&self, max_labels: usize) -> Vec<f64> {
+        let powers = match self.spacing {
+            Spacing::Log10 => decades(self.low, self.high, max_labels),
+            Spacing::Log2 => doublings(self.low, self.high, max_labels),
+            Spacing::Linear | Spacing::Category => Vec::new(),
+        };
+        // A range without two powers in it still deserves numbers.
+        if powers.len() >= 2 || max_labels == 1 && powers.len() == 1 {
+            return powers;
+        }
+        multiples(self.low, self.high, max_labels)
+    }
+}
+
+fn drawable(spacing: Spacing, value: f64) -> bool {
+    value.is_finite() && (value > 0.0 || matches!(spacing, Spacing::Linear | Spacing::Category))
+}
+
+fn in_decades(values: &[f64]) -> bool {
+    let decade = |v: &f64| *v > 0.0 && (v.log10() - v.log10().round()).abs() < 1e-9;
+    values.len() > 1 && values.iter().all(decade)
+}
+
+fn range(values: &[f64]) -> Option<(f64, f64)> {
+    let low = values.iter().copied().min_by(f64::total_cmp)?;
+    Some((low, values.iter().copied().max_by(f64::total_cmp)?))
+}
+
+fn padded(spacing: Spacing, range: Option<(f64, f64)>) -> (f64, f64) {
+    match (spacing, range) {
+        (Spacing::Log2 | Spacing::Log10, None) => (1.0, 2.0),
+        (Spacing::Log2 | Spacing::Log10, Some((low, high))) => {
+            let pad = if high > low { (high.log2() - low.log2()) * PADDING } else { 1.0 };
+            ((low.log2() - pad).exp2().max(f64::MIN_POSITIVE), (high.log2() + pad).exp2().min(f64::MAX))
+        }
+        (_, None) => (0.0, 1.0),
+        (_, Some((low, high))) => {
+            let pad = if high > low { (high - low) * PADDING } else { low.abs().max(1.0) / 2.0 };
+            (low - pad, high + pad)
+        }
+    }
+}
+
+/// From at most 0 to at least 0, the ends at multiples of a round step.
+fn linear_range(range: Option<(f64, f64)>) -> (f64, f64) {
+    let (low, high) = range.unwrap_or((0.0, 1.0));
+    let (low, high) = (low.min(0.0), high.max(0.0));
+    if low == high {
+        return (0.0, 1.0);
+    }
+    let step = round_step((high - low) / 8.0);
+    // A little air over the topmost value.
+    let reach = |v: f64| (v * 1.03 / step).abs().ceil() * step;
+    (-reach(low), reach(high))
+}
+
+fn log_range(range: Option<(f64, f64)>) -> (f64, f64) {
+    let (low, high) = range.unwrap_or((1.0, 10.0));
+    (round_down(low / 1.05).max(f64::MIN_POSITIVE), round_up(high * 1.05).min(f64::MAX))
+}
+
+/// The largest of 1, 2, 5 times a power of ten that is not above `value`.
+fn round_down(value: f64) -> f64 {
+    let power = power_of_ten(value);
+    [5.0, 2.0, 1.0].into_iter().map(|m| m * power).find(|&v| v <= value).unwrap_or(power)
+}
+
+fn round_up(value: f64) -> f64 {
+    let power = power_of_ten(value);
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|&v| v >= value).unwrap_or(power * 10.0)
+}
+
+fn power_of_ten(value: f64) -> f64 {
+    10f64.powi(value.log10().floor() as i32)
+}
+
+fn round_step(at_least: f64) -> f64 {
+    round_up(at_least.max(f64::MIN_POSITIVE * 1e20))
+}
+
+/// Multiples of 1, 2 or 5 times a power of ten; none where the range is so narrow or
+/// so wide that the arithmetic cannot tell them apart.
+fn multiples(low: f64, high: f64, max: usize) -> Vec<f64> {
+    let mut step = round_step((high - low) / max as f64);
+    for _ in 0..8 {
+        let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
+        let n = last - first + 1.0;
+        if n <= max as f64 {
+            // `+ 0.0` turns a negative zero into a zero.
+            return (0..n as usize).map(|i| (first + i as f64) * step + 0.0).collect();
+        }
+        step = round_step(step * 1.5);
+    }
+    Vec::new()
+}
+
+/// Powers of ten with 1, 2 and 5 times them, or fewer where that is too many.
+fn decades(low: f64, high: f64, max: usize) -> Vec<f64> {
+    let exponents = low.log10().floor() as i32..=high.log10().ceil() as i32;
+    let inside = |v: &f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(v);
+    let of = |factors: &[f64]| -> Vec<f64> {
+        let each = exponents.clone().flat_map(|e| factors.iter().map(move |f| f * 10f64.powi(e)));
+        each.filter(inside).collect()
+    };
+    let fine = of(&[1.0, 2.0, 5.0]);
+    if fine.len() <= max {
+        return fine;
+    }
+    thinned(of(&[1.0]), max)
+}
+
+fn doublings(low: f64, high: f64, max: usize) -> Vec<f64> {
+    let exponents = low.log2().ceil() as i32..=high.log2().floor() as i32;
+    thinned(exponents.map(|e| 2f64.powi(e)).collect(), max)
+}
+
+fn thinned(values: Vec<f64>, max: usize) -> Vec<f64> {
+    let step = values.len().div_ceil(max.max(1)).max(1);
+    values.into_iter().step_by(step).collect()
+}
+
+#[cfg(test)]
+mod tests;

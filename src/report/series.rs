@@ -1,0 +1,160 @@
+//! From records to the lines and points of a chart. Pure; the SVG and the screen draw
+//! the same series.
+
+mod build;
+mod note;
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use build::series;
+pub use note::{Note, NoteKind};
+
+use super::scale::AxisScale;
+use super::unit::Unit;
+use crate::plan::{Quantity, Scale};
+
+/// Everything an experiment's chart shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChartData {
+    pub title: String,
+    pub x: XAxis,
+    pub y: YAxis,
+    /// Labels of all lines and references over all panels; a line's `style` is its
+    /// index here, so that it looks the same in each panel and does not change while
+    /// results arrive.
+    pub labels: Vec<String>,
+    /// At least one, in the order of the plan.
+    pub panels: Vec<Panel>,
+    /// What is not a point, and why.
+    pub notes: Vec<Note>,
+}
+
+/// What lies on the x axis: the whole sweep, whether measured yet or not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct XAxis {
+    /// Full dotted key.
+    pub key: String,
+    /// Its name, for the axis' title.
+    pub name: String,
+    pub scale: Scale,
+    pub unit: Unit,
+    /// The swept numbers; empty for names.
+    pub values: Vec<f64>,
+    /// The names of a category axis in their order; empty for numbers.
+    pub categories: Vec<String>,
+}
+
+/// What lies on the y axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct YAxis {
+    pub quantity: Quantity,
+    /// The baseline in words, where y is the change against it in per cent.
+    pub relative_to: Option<String>,
+    pub unit: Unit,
+}
+
+impl YAxis {
+    /// The title of the axis, with its unit where the ticks do not carry it.
+    pub fn title(&self) -> String {
+        let (name, unit) = match self.quantity {
+            Quantity::Bandwidth => ("Effective bandwidth", " (GB/s)"),
+            Quantity::SystemBandwidth => ("System bandwidth, with locations", " (GB/s)"),
+            Quantity::Time => ("Time of one execution", ""),
+            Quantity::Throughput => ("Throughput", " (elements/s)"),
+        };
+        match &self.relative_to {
+            Some(baseline) => format!("{name}: change against {baseline}"),
+            None => format!("{name}{unit}"),
+        }
+    }
+}
+
+/// One of several small charts that share their axes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// Empty where there is only one.
+    pub title: String,
+    /// Lines in the order of the plan; one without a point (all `n/a`, not measured
+    /// yet) is among them.
+    pub lines: Vec<Line>,
+    /// Cases that the x axis does not apply to, such as the direct method beside a
+    /// sweep of passes: horizontal lines.
+    pub references: Vec<Reference>,
+}
+
+/// The points of one combination of the chart's `lines` values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    pub label: String,
+    /// Index into [`ChartData::labels`].
+    pub style: usize,
+    /// Ascending in x.
+    pub points: Vec<Point>,
+}
+
+/// One case on the chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The swept value, or the index of the category.
+    pub x: f64,
+    /// The x value in words.
+    pub label: String,
+    pub value: Measured,
+}
+
+/// A case without an x value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reference {
+    pub label: String,
+    /// Index into [`ChartData::labels`].
+    pub style: usize,
+    pub value: Measured,
+}
+
+/// What was measured of one case, in the unit of the y axis. All numbers are finite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// At the median time.
+    pub y: f64,
+    /// The smaller of the values at the shortest and the longest time.
+    pub y_min: f64,
+    pub y_max: f64,
+    /// Position in the plan's cases and in the records.
+    pub case: usize,
+    /// Whether its certificate has arrived and holds; a wrong case is never here.
+    pub certified: bool,
+}
+
+impl ChartData {
+    /// The x axis with the range of the whole sweep.
+    pub fn x_scale(&self) -> AxisScale {
+        match self.x.scale {
+            Scale::Category => AxisScale::categories(self.x.categories.clone()),
+            scale => AxisScale::swept(&self.x.values, scale, self.x.unit),
+        }
+    }
+
+    /// The y axis over all panels. Logarithmic where the values span more than a
+    /// decade, or more than a factor of three beside a logarithmic x axis.
+    pub fn y_scale(&self) -> AxisScale {
+        let values: Vec<f64> = self.measured().flat_map(|m| [m.y, m.y_min, m.y_max]).collect();
+        let smallest = values.iter().copied().filter(|&v| v > 0.0).min_by(f64::total_cmp);
+        let largest = values.iter().copied().max_by(f64::total_cmp);
+        let span = smallest.zip(largest).map_or(1.0, |(low, high)| high / low);
+        let log = span > if self.x.scale == Scale::Log { 3.0 } else { 10.0 };
+        AxisScale::measured(&values, log && self.y.relative_to.is_none(), self.y.unit)
+    }
+
+    /// Everything measured, over all panels.
+    pub fn measured(&self) -> impl Iterator<Item = Measured> + '_ {
+        self.panels.iter().flat_map(|p| {
+            let points = p.lines.iter().flat_map(|l| l.points.iter().map(|q| q.value));
+            points.chain(p.references.iter().map(|r| r.value))
+        })
+    }
+
+    /// Whether there is nothing to draw yet.
+    pub fn is_empty(&self) -> bool {
+        self.measured().next().is_none()
+    }
+}

@@ -1,0 +1,262 @@
+//! Builds [`ChartData`] from a plan and its records.
+
+use super::note::{self, Note, NoteKind};
+use super::{ChartData, Line, Measured, Panel, Point, Reference, XAxis, YAxis};
+use crate::plan::{Case, Experiment, Plan, Quantity, Scale, Value};
+use crate::report::names;
+use crate::report::relative::Baseline;
+use crate::report::unit::Unit;
+use crate::run::Record;
+
+/// The chart of one experiment of a plan; `records` are the plan's, in its order.
+///
+/// A case that cannot run or that failed is never a point: it is in the notes. An
+/// experiment that the plan does not have gives an empty chart.
+pub fn series(plan: &Plan, experiment: usize, records: &[Record]) -> ChartData {
+    let Some(wanted) = plan.experiments.get(experiment) else {
+        return empty();
+    };
+    let relative = wanted.chart.relative_to.as_ref();
+    let baseline = relative.map(|(key, value)| Baseline::new(key, value, experiment, records));
+    let own = || records.iter().enumerate().filter(|(_, r)| r.case.experiment == experiment);
+    let x = x_axis(wanted, own().map(|(_, r)| &r.case));
+    let mut builder = Builder {
+        experiment: wanted,
+        baseline,
+        data: ChartData {
+            title: wanted.title.clone(),
+            x,
+            y: y_axis(wanted),
+            labels: Vec::new(),
+            panels: Vec::new(),
+            notes: Vec::new(),
+        },
+    };
+    own().for_each(|(at, record)| builder.add(at, record));
+    builder.finish()
+}
+
+fn empty() -> ChartData {
+    let x = XAxis {
+        key: String::new(),
+        name: String::new(),
+        scale: Scale::Linear,
+        unit: Unit::Number,
+        values: Vec::new(),
+        categories: Vec::new(),
+    };
+    let y = YAxis { quantity: Quantity::Bandwidth, relative_to: None, unit: Unit::GigabytesPerSecond };
+    let panels = vec![Panel { title: String::new(), lines: Vec::new(), references: Vec::new() }];
+    ChartData { title: String::new(), x, y, labels: Vec::new(), panels, notes: Vec::new() }
+}
+
+/// The swept values in the recipe's order, and whatever else the cases hold.
+fn x_axis<'a>(experiment: &Experiment, cases: impl Iterator<Item = &'a Case>) -> XAxis {
+    let key = &experiment.chart.x;
+    let axis = names::axis(experiment, key);
+    let mut values: Vec<Value> = axis.map(|a| a.values.clone()).unwrap_or_default();
+    for value in cases.filter_map(|c| c.params.get(key)) {
+        if !values.contains(value) {
+            values.push(value.clone());
+        }
+    }
+    let numbers: Option<Vec<f64>> = values.iter().map(as_number).collect();
+    let bytes = axis.is_some_and(|a| a.bytes);
+    let name = names::name(experiment, key).to_owned();
+    let base = XAxis {
+        key: key.clone(),
+        name,
+        scale: Scale::Category,
+        unit: Unit::Number,
+        values: Vec::new(),
+        categories: Vec::new(),
+    };
+    match (axis.map_or(Scale::Linear, |a| a.scale), numbers) {
+        (scale @ (Scale::Linear | Scale::Log), Some(numbers)) if !numbers.is_empty() => {
+            XAxis { scale, unit: x_unit(bytes, &numbers), values: numbers, ..base }
+        }
+        _ => XAxis { categories: values.iter().map(|v| names::value(v, bytes)).collect(), ..base },
+    }
+}
+
+fn x_unit(bytes: bool, values: &[f64]) -> Unit {
+    match bytes {
+        true => Unit::Bytes,
+        false if values.iter().all(|v| v.fract() == 0.0) => Unit::Count,
+        false => Unit::Number,
+    }
+}
+
+fn as_number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Int(v) => Some(*v as f64),
+        Value::Float(v) => Some(*v),
+        Value::Text(_) | Value::Indices(_) => None,
+    }
+}
+
+fn y_axis(experiment: &Experiment) -> YAxis {
+    let quantity = experiment.chart.y;
+    let absolute = match quantity {
+        Quantity::Bandwidth | Quantity::SystemBandwidth => Unit::GigabytesPerSecond,
+        Quantity::Time => Unit::Seconds,
+        Quantity::Throughput => Unit::ElementsPerSecond,
+    };
+    let baseline = |(key, value): &(String, Value)| {
+        format!("{} {}", names::name(experiment, key), names::value(value, false))
+    };
+    let relative_to = experiment.chart.relative_to.as_ref().map(baseline);
+    let unit = if relative_to.is_some() { Unit::Percent } else { absolute };
+    YAxis { quantity, relative_to, unit }
+}
+
+struct Builder<'a> {
+    experiment: &'a Experiment,
+    baseline: Option<Baseline<'a>>,
+    data: ChartData,
+}
+
+impl Builder<'_> {
+    fn add(&mut self, at: usize, record: &Record) {
+        let case = &record.case;
+        if self.baseline.as_ref().is_some_and(|b| b.contains(case)) {
+            return self.note_baseline(at, record);
+        }
+        let panel = self.panel(&self.settings(&self.experiment.chart.panels, case).join(", "));
+        let x = self.x_of(case);
+        let label = if x.is_some() { self.line_label(case) } else { self.reference_label(case) };
+        let style = self.style(&label);
+        if x.is_some() {
+            self.line(panel, &label, style);
+        }
+        if let Some(own) = note::own(record) {
+            return self.note(own, at, record);
+        }
+        let Some(value) = self.measured(at, record) else {
+            return;
+        };
+        match x {
+            Some((x, words)) => self.line(panel, &label, style).points.push(Point { x, label: words, value }),
+            None => self.data.panels[panel].references.push(Reference { label, style, value }),
+        }
+    }
+
+    /// A baseline is the zero line, not a point; only its misfortunes are told.
+    fn note_baseline(&mut self, at: usize, record: &Record) {
+        if let Some(own) = note::own(record) {
+            self.note(own, at, record);
+        }
+    }
+
+    fn note(&mut self, what: (NoteKind, String), at: usize, record: &Record) {
+        let mut words = self.settings(&self.experiment.chart.panels, &record.case);
+        words.push(self.line_label(&record.case));
+        let x = record.case.params.get(&self.experiment.chart.x);
+        words.extend(x.map(|v| names::setting(self.experiment, &self.experiment.chart.x, v)));
+        words.retain(|w| !w.is_empty() && w != record.case.backend());
+        note::add(&mut self.data.notes, what, record, at, words.join(", "));
+    }
+
+    /// The values of these keys in a case, in words; a key that it lacks is left out.
+    fn settings(&self, keys: &[String], case: &Case) -> Vec<String> {
+        let word = |key: &String| Some(names::setting(self.experiment, key, case.params.get(key)?));
+        keys.iter().filter_map(word).collect()
+    }
+
+    fn line_label(&self, case: &Case) -> String {
+        let words = self.settings(&self.experiment.chart.lines, case);
+        if words.is_empty() { case.backend().to_owned() } else { words.join(", ") }
+    }
+
+    /// A reference also says which variant it is, where the lines do not.
+    fn reference_label(&self, case: &Case) -> String {
+        let label = self.line_label(case);
+        let chart = &self.experiment.chart;
+        let owners = chart.x.match_indices('.').map(|(at, _)| &chart.x[..at]);
+        let told = |key: &&str| !chart.lines.iter().chain(&chart.panels).any(|k| k == key);
+        let variants: Vec<&str> = owners.filter(told).filter_map(|k| case.params.text(k)).collect();
+        if variants.is_empty() { label } else { format!("{label}, {}", variants.join(", ")) }
+    }
+
+    /// Where a case lies on x, and that in words. Without names or numbers on the axis
+    /// (nothing is swept) there is one place for all.
+    fn x_of(&self, case: &Case) -> Option<(f64, String)> {
+        let x = &self.data.x;
+        let Some(value) = case.params.get(&x.key) else {
+            return (x.values.is_empty() && x.categories.is_empty()).then(|| (0.0, String::new()));
+        };
+        let words = names::value(value, x.unit == Unit::Bytes);
+        match x.scale {
+            Scale::Category => {
+                let axis = names::axis(self.experiment, &x.key);
+                let words = names::value(value, axis.is_some_and(|a| a.bytes));
+                Some((x.categories.iter().position(|c| *c == words)? as f64, words))
+            }
+            Scale::Linear | Scale::Log => Some((as_number(value)?, words)),
+        }
+    }
+
+    fn style(&mut self, label: &str) -> usize {
+        let labels = &mut self.data.labels;
+        labels.iter().position(|l| l == label).unwrap_or_else(|| {
+            labels.push(label.to_owned());
+            labels.len() - 1
+        })
+    }
+
+    fn panel(&mut self, title: &str) -> usize {
+        let panels = &mut self.data.panels;
+        panels.iter().position(|p| p.title == title).unwrap_or_else(|| {
+            panels.push(Panel { title: title.to_owned(), lines: Vec::new(), references: Vec::new() });
+            panels.len() - 1
+        })
+    }
+
+    fn line(&mut self, panel: usize, label: &str, style: usize) -> &mut Line {
+        let lines = &mut self.data.panels[panel].lines;
+        let at = lines.iter().position(|l| l.style == style).unwrap_or_else(|| {
+            lines.push(Line { label: label.to_owned(), style, points: Vec::new() });
+            lines.len() - 1
+        });
+        &mut lines[at]
+    }
+
+    fn measured(&mut self, case: usize, record: &Record) -> Option<Measured> {
+        let quantity = self.experiment.chart.y;
+        let statistics = record.statistics.as_ref()?;
+        let at = |seconds| record.quantity_at(quantity, seconds);
+        let values = [at(statistics.median)?, at(statistics.min)?, at(statistics.max)?];
+        let [y, one, other] = match &self.baseline {
+            None => values,
+            Some(baseline) => match baseline.quantity(&record.case, quantity) {
+                Some(base) => values.map(|v| (v / base - 1.0) * 100.0),
+                None => {
+                    self.note((NoteKind::NoBaseline, String::new()), case, record);
+                    return None;
+                }
+            },
+        };
+        if ![y, one, other].iter().all(|v| v.is_finite()) {
+            return None;
+        }
+        let certified = matches!(record.verdict, Some(crate::backend::Verdict::Certified { .. }));
+        if !certified {
+            self.note((NoteKind::Uncertified, String::new()), case, record);
+        }
+        Some(Measured { y, y_min: one.min(other), y_max: one.max(other), case, certified })
+    }
+
+    fn finish(mut self) -> ChartData {
+        if self.data.panels.is_empty() {
+            self.data.panels = empty().panels;
+        }
+        if self.data.x.scale == Scale::Category && self.data.x.categories.is_empty() {
+            self.data.x.categories.push(String::new());
+        }
+        for line in self.data.panels.iter_mut().flat_map(|p| &mut p.lines) {
+            line.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        }
+        self.data.notes.sort_by_key(|n: &Note| n.kind as u8);
+        self.data
+    }
+}

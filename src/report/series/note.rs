@@ -1,0 +1,81 @@
+//! What a chart cannot show as a point, in words.
+
+use std::fmt;
+
+use crate::run::{Record, Status};
+
+/// Why a case is not a point, or not a full one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoteKind {
+    /// It cannot run here.
+    NotApplicable,
+    /// It went wrong, or its result was wrong.
+    Failed,
+    /// Its baseline has no valid result, so there is nothing to compare it with.
+    NoBaseline,
+    /// Measured, but its certificate has not arrived.
+    Uncertified,
+    /// Not measured.
+    Pending,
+}
+
+/// Cases that share a reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub kind: NoteKind,
+    /// The backend of the cases.
+    pub backend: String,
+    /// The reason as the engine gave it; empty where the kind says it all.
+    pub reason: String,
+    /// Positions in the records.
+    pub cases: Vec<usize>,
+    /// The one case in words, where there is only one.
+    pub of: String,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            NoteKind::NotApplicable => "n/a",
+            NoteKind::Failed => "failed",
+            NoteKind::NoBaseline => "no baseline",
+            NoteKind::Uncertified => "not certified (hollow)",
+            NoteKind::Pending => "not measured",
+        };
+        write!(f, "{kind}: {}", self.backend)?;
+        if !self.reason.is_empty() {
+            write!(f, ": {}", self.reason)?;
+        }
+        match self.cases.len() {
+            1 if !self.of.is_empty() => write!(f, " ({})", self.of),
+            1 => f.write_str(" (1 case)"),
+            n => write!(f, " ({n} cases)"),
+        }
+    }
+}
+
+/// The kind and the reason of a record that is no full point by its own fault.
+pub fn own(record: &Record) -> Option<(NoteKind, String)> {
+    match &record.status {
+        Status::NotApplicable(reason) => Some((NoteKind::NotApplicable, reason.clone())),
+        Status::Failed(reason) => Some((NoteKind::Failed, reason.clone())),
+        Status::Pending => Some((NoteKind::Pending, String::new())),
+        Status::Partial | Status::Done => None,
+    }
+}
+
+/// Adds a case to the note of its kind, backend and reason.
+pub fn add(
+    notes: &mut Vec<Note>,
+    (kind, reason): (NoteKind, String),
+    record: &Record,
+    at: usize,
+    of: String,
+) {
+    let backend = record.case.backend();
+    let same = |n: &&mut Note| n.kind == kind && n.backend == backend && n.reason == reason;
+    match notes.iter_mut().find(same) {
+        Some(note) => note.cases.push(at),
+        None => notes.push(Note { kind, backend: backend.to_owned(), reason, cases: vec![at], of }),
+    }
+}

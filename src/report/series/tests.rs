@@ -1,0 +1,221 @@
+//! Plans and records made by hand, which the other tests of the report use too.
+
+use super::*;
+use crate::backend::Verdict;
+use crate::engine::protocol::RoundResult;
+use crate::measure::statistics;
+use crate::plan::{Axis, Case, Chart, Experiment, Measure, Params, Plan, Value};
+use crate::primitives::Work;
+use crate::run::{Record, Status};
+
+pub fn text(word: &str) -> Value {
+    Value::Text(word.to_owned())
+}
+
+pub fn axis(key: &str, name: &str, values: Vec<Value>, scale: Scale) -> Axis {
+    Axis { key: key.to_owned(), name: name.to_owned(), values, scale, bytes: name == "tuple" }
+}
+
+pub fn plan(axes: Vec<Axis>, x: &str, lines: &[&str]) -> Plan {
+    let lines = lines.iter().map(|s| s.to_string()).collect();
+    let chart = Chart { x: x.to_owned(), y: Quantity::Bandwidth, lines, panels: vec![], relative_to: None };
+    let experiment = Experiment {
+        title: "A sweep".to_owned(),
+        slug: "a-sweep".to_owned(),
+        primitive: "scatter".to_owned(),
+        paper: None,
+        axes,
+        chart,
+        measure: Measure { rounds: 1, samples: 3 },
+    };
+    let recipe_hash = "0123456789abcdef0123456789abcdef".to_owned();
+    Plan { title: "Recipe".to_owned(), recipe_hash, experiments: vec![experiment], cases: vec![] }
+}
+
+/// A certified record of 1 GB of traffic (10^8 elements) in about `seconds`.
+pub fn record(case: Case, seconds: f64) -> Record {
+    let samples = vec![seconds * 0.9, seconds, seconds * 1.2];
+    let verdict = Some(Verdict::Certified { checked: 100_000_000 });
+    let round = RoundResult {
+        case: case.id.clone(),
+        round: 0,
+        samples,
+        batch: 1,
+        verdict: verdict.clone(),
+        memory: 3 << 30,
+        resolved: vec![],
+        started: 1_760_000_000.25,
+    };
+    let work = Work {
+        passes: vec![],
+        elements: 100_000_000,
+        effective_bytes: 1_000_000_000,
+        system_bytes: 1_500_000_000,
+        footprint: 0,
+        scratch: 0,
+    };
+    let statistics = statistics([round.samples.as_slice()].into_iter());
+    let (rounds, status) = (vec![round], Status::Done);
+    Record { case, work: Some(work), rounds, verdict, status, statistics, annotations: vec![] }
+}
+
+/// A record that has no result.
+pub fn without_result(case: Case, status: Status) -> Record {
+    Record { status, statistics: None, verdict: None, rounds: vec![], ..record(case, 1.0) }
+}
+
+pub fn case(params: &[(&str, Value)]) -> Case {
+    let params = params.iter().fold(Params::default(), |p, (k, v)| p.with(k, v.clone()));
+    let id = format!("{:012x}", params.0.iter().map(|(k, v)| format!("{k}{v}").len()).sum::<usize>());
+    let primitive = "scatter".to_owned();
+    Case { id, experiment: 0, primitive, params, seed: 1, not_applicable: None }
+}
+
+/// Passes 1, 2, 4 on two backends, and the direct method once per backend.
+pub fn passes() -> (Plan, Vec<Record>) {
+    let backends = || vec![text("cpu"), text("cuda")];
+    let passes: Vec<Value> = [1, 2, 4].map(Value::Int).to_vec();
+    let axes = vec![
+        axis("method.multipass.passes", "passes", passes, Scale::Log),
+        axis("backend", "backend", backends(), Scale::Category),
+    ];
+    let plan = plan(axes, "method.multipass.passes", &["backend"]);
+    let mut records = Vec::new();
+    for (backend, slow) in [("cpu", 0.1), ("cuda", 0.01)] {
+        let with = |method: &str| vec![("backend", text(backend)), ("method", text(method))];
+        for n in [4, 1, 2] {
+            let mut params = with("multipass");
+            params.push(("method.multipass.passes", Value::Int(n)));
+            records.push(record(case(&params), slow * n as f64));
+        }
+        records.push(record(case(&with("direct")), slow));
+    }
+    (plan, records)
+}
+
+#[test]
+fn a_line_per_backend_ascending_in_x() {
+    let (plan, records) = passes();
+    let data = series(&plan, 0, &records);
+    assert_eq!(data.panels.len(), 1);
+    let lines = &data.panels[0].lines;
+    assert_eq!(lines.iter().map(|l| l.label.as_str()).collect::<Vec<_>>(), ["cpu", "cuda"]);
+    let xs: Vec<f64> = lines[0].points.iter().map(|p| p.x).collect();
+    assert_eq!(xs, [1.0, 2.0, 4.0]);
+    let first = lines[0].points[0].value;
+    assert_eq!((first.y, first.case, first.certified), (10.0, 1, true));
+    assert!((first.y_min - 1.0 / 0.12).abs() < 1e-9 && (first.y_max - 1.0 / 0.09).abs() < 1e-9);
+}
+
+#[test]
+fn a_method_without_the_x_key_is_a_reference() {
+    let (plan, records) = passes();
+    let data = series(&plan, 0, &records);
+    let references = &data.panels[0].references;
+    let labels: Vec<&str> = references.iter().map(|r| r.label.as_str()).collect();
+    assert_eq!(labels, ["cpu, direct", "cuda, direct"]);
+    assert_eq!(references[1].value.y, 100.0);
+    assert_eq!(data.labels[references[1].style], "cuda, direct");
+}
+
+#[test]
+fn what_did_not_work_is_a_note_and_never_a_point() {
+    let (plan, mut records) = passes();
+    for (at, record) in records.iter_mut().enumerate() {
+        if record.case.backend() == "cuda" {
+            let status = Status::NotApplicable("no CUDA driver".to_owned());
+            *record = without_result(record.case.clone(), status);
+        } else if at == 0 {
+            *record = without_result(record.case.clone(), Status::Failed("wrong result: 3".to_owned()));
+        }
+    }
+    let data = series(&plan, 0, &records);
+    let notes: Vec<String> = data.notes.iter().map(Note::to_string).collect();
+    assert_eq!(notes, ["n/a: cuda: no CUDA driver (4 cases)", "failed: cpu: wrong result: 3 (passes 4)"]);
+    assert_eq!(data.measured().map(|m| m.case).collect::<Vec<_>>(), [1, 2, 3]);
+    // The sweep's range and the lines' styles do not depend on what has arrived.
+    assert_eq!(data.labels, series(&plan, 0, &passes().1).labels);
+    assert_eq!(data.x.values, [1.0, 2.0, 4.0]);
+}
+
+#[test]
+fn panels_split_by_their_key() {
+    let (mut plan, records) = passes();
+    plan.experiments[0].chart.panels = vec!["backend".to_owned()];
+    plan.experiments[0].chart.lines = vec!["method".to_owned()];
+    let data = series(&plan, 0, &records);
+    let titles: Vec<&str> = data.panels.iter().map(|p| p.title.as_str()).collect();
+    assert_eq!(titles, ["cpu", "cuda"]);
+    assert_eq!(data.labels, ["multipass", "direct"]);
+    assert_eq!(data.panels[1].references[0].label, "direct");
+}
+
+#[test]
+fn changes_are_against_the_case_that_shares_the_rest() {
+    let (mut plan, records) = passes();
+    plan.experiments[0].chart.relative_to = Some(("method".to_owned(), text("direct")));
+    let data = series(&plan, 0, &records);
+    assert_eq!(data.y.title(), "Effective bandwidth: change against method direct");
+    let lines = &data.panels[0].lines;
+    let ys: Vec<f64> = lines[1].points.iter().map(|p| p.value.y).collect();
+    assert_eq!(ys.iter().map(|y| y.round()).collect::<Vec<_>>(), [0.0, -50.0, -75.0]);
+    assert!(data.panels[0].references.is_empty(), "the baseline is the zero line");
+    assert_eq!(data.y_scale().unit, Unit::Percent);
+}
+
+#[test]
+fn without_a_baseline_there_is_no_change() {
+    let (mut plan, mut records) = passes();
+    plan.experiments[0].chart.relative_to = Some(("method".to_owned(), text("direct")));
+    let status = Status::Failed("lost".to_owned());
+    records[3] = without_result(records[3].case.clone(), status);
+    let data = series(&plan, 0, &records);
+    let notes: Vec<String> = data.notes.iter().map(Note::to_string).collect();
+    assert_eq!(notes, ["failed: cpu: lost (1 case)", "no baseline: cpu (3 cases)"]);
+    assert_eq!(data.panels[0].lines[0].points, []);
+}
+
+#[test]
+fn uncertified_results_are_marked() {
+    let (plan, mut records) = passes();
+    records[2].verdict = None;
+    records[2].status = Status::Partial;
+    let data = series(&plan, 0, &records);
+    assert!(!data.panels[0].lines[0].points[1].value.certified);
+    assert_eq!(data.notes[0].to_string(), "not certified (hollow): cpu (passes 2)");
+}
+
+#[test]
+fn names_keep_the_order_of_the_recipe() {
+    let names = ["PENNANT-G0", "AMG-G1"];
+    let axes = vec![axis("source.app.name", "app", names.map(text).to_vec(), Scale::Category)];
+    let plan = plan(axes, "source.app.name", &["backend"]);
+    let of = |name: &str| case(&[("backend", text("cpu")), ("source.app.name", text(name))]);
+    let records = vec![record(of("AMG-G1"), 1.0), record(of("PENNANT-G0"), 2.0)];
+    let data = series(&plan, 0, &records);
+    assert_eq!(data.x_scale().names(), names);
+    let points = &data.panels[0].lines[0].points;
+    assert_eq!(
+        points.iter().map(|p| (p.x, p.label.as_str())).collect::<Vec<_>>(),
+        [(0.0, "PENNANT-G0"), (1.0, "AMG-G1")]
+    );
+}
+
+#[test]
+fn the_y_axis_is_logarithmic_where_that_reads_better() {
+    use crate::report::scale::Spacing;
+    let (plan, mut records) = passes();
+    assert_eq!(series(&plan, 0, &records).y_scale().spacing, Spacing::Log10);
+    records.truncate(3);
+    let same: Vec<Record> = records.iter().map(|r| record(r.case.clone(), 0.1)).collect();
+    assert_eq!(series(&plan, 0, &same).y_scale().spacing, Spacing::Linear);
+}
+
+#[test]
+fn an_experiment_that_sweeps_nothing_has_one_place_for_all() {
+    let plan = plan(vec![], "", &["backend"]);
+    let data = series(&plan, 0, &[record(case(&[("backend", text("cpu"))]), 1.0)]);
+    assert_eq!(data.panels[0].lines[0].points[0].x, 0.0);
+    assert_eq!(data.x_scale().position(0.0), Some(0.5));
+    assert!(series(&plan, 7, &[]).is_empty());
+}

@@ -1,0 +1,100 @@
+//! The words around a chart.
+
+use crate::backend::Device;
+use crate::engine::protocol::Environment;
+use crate::plan::{Experiment, Paper, Plan};
+use crate::run::Record;
+
+/// Digits of the recipe's hash that are shown.
+pub const HASH_DIGITS: usize = 12;
+
+/// What stands under the title and under the chart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caption {
+    /// The recipe's title, where the experiment's is another.
+    pub recipe: Option<String>,
+    /// Paper, figure and claim; `None` for an experiment of one's own.
+    pub paper: Option<String>,
+    /// How to read the points, where they were measured, and how to replay them.
+    pub lines: Vec<String>,
+}
+
+impl Caption {
+    /// Of one experiment of a plan. `date` is printed as it is.
+    pub fn new(
+        plan: &Plan,
+        experiment: usize,
+        records: &[Record],
+        environment: &Environment,
+        devices: &[Device],
+        date: &str,
+    ) -> Caption {
+        let found = plan.experiments.get(experiment);
+        let used = backends(records, experiment);
+        let mut lines: Vec<String> = found.map(sampling).into_iter().collect();
+        lines.extend(machine(&used, environment, devices));
+        let hash: String = plan.recipe_hash.chars().take(HASH_DIGITS).collect();
+        lines.push(format!("Recipe {hash} · {date} · scatterlab {}", env!("CARGO_PKG_VERSION")));
+        let recipe = found.filter(|e| e.title != plan.title).map(|_| plan.title.clone());
+        Caption { recipe, paper: found.and_then(|e| e.paper.as_ref()).map(paper), lines }
+    }
+}
+
+fn paper(paper: &Paper) -> String {
+    let number = |word: &str, n: &Option<String>| n.as_ref().map(|n| format!(", {word} {n}"));
+    let figure = number("figure", &paper.figure).unwrap_or_default();
+    let table = number("table", &paper.table).unwrap_or_default();
+    let claim = paper.claim.as_ref().map(|c| format!(": {c}")).unwrap_or_default();
+    format!("{}{figure}{table}{claim}", paper.key)
+}
+
+fn sampling(experiment: &Experiment) -> String {
+    let measure = &experiment.measure;
+    let times = |n: u32, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+    format!(
+        "Points: median of the rounds' medians; bars: fastest to slowest sample ({} of {})",
+        times(measure.rounds, "round"),
+        times(measure.samples, "sample")
+    )
+}
+
+/// Backends of the experiment that have a result, in the plan's order.
+fn backends(records: &[Record], experiment: usize) -> Vec<&str> {
+    let mut found: Vec<&str> = Vec::new();
+    for record in records.iter().filter(|r| r.case.experiment == experiment && r.statistics.is_some()) {
+        if !found.contains(&record.case.backend()) {
+            found.push(record.case.backend());
+        }
+    }
+    found
+}
+
+/// `scalar, cpu: INTEL … · cuda: NVIDIA H200`; `None` where nothing was measured.
+fn machine(backends: &[&str], environment: &Environment, devices: &[Device]) -> Option<String> {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for &backend in backends {
+        let name = device_name(backend, environment, devices);
+        match groups.iter_mut().find(|(n, _)| *n == name) {
+            Some((_, members)) => members.push(backend),
+            None => groups.push((name, vec![backend])),
+        }
+    }
+    let words: Vec<String> = groups.iter().map(|(name, members)| group(name, members)).collect();
+    (!words.is_empty()).then(|| words.join(" · "))
+}
+
+fn group(name: &str, backends: &[&str]) -> String {
+    let name = if name.is_empty() { "unnamed device" } else { name };
+    format!("{}: {name}", backends.join(", "))
+}
+
+/// The name of the device that a backend runs on; the processor's for the CPU
+/// backends where the device has none.
+pub fn device_name<'a>(backend: &str, environment: &'a Environment, devices: &'a [Device]) -> &'a str {
+    let named = devices.iter().find(|d| d.backend == backend && !d.name.is_empty());
+    match named {
+        Some(device) => &device.name,
+        None if backend == "cuda" => "",
+        None => &environment.cpu,
+    }
+}

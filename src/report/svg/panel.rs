@@ -1,0 +1,196 @@
+//! One panel: frame, grid, ticks, references, lines, bars and markers.
+
+use super::layout::{LABEL, TICK, measured_title};
+use super::scene::{Anchor, BAND, FRAME, GRID, INK, Scene, Shape, Text, text_width};
+use super::style;
+use crate::plan::Scale;
+use crate::report::scale::{AxisScale, Spacing};
+use crate::report::series::{ChartData, Line, Measured, Panel};
+
+/// More names than this stand in rows instead of columns.
+const MOST_COLUMNS: usize = 8;
+/// The part of a category's band over which its lines' points are spread.
+const SPREAD: f64 = 0.7;
+
+/// The axes that all panels share.
+pub struct View {
+    pub x: AxisScale,
+    pub y: AxisScale,
+    /// Names down the left side and the measured axis along the bottom.
+    pub horizontal: bool,
+    relative: bool,
+    /// Styles with points, for spreading them within a category.
+    present: Vec<usize>,
+}
+
+/// Where a panel lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
+    /// Nothing to its left: it carries the labels of the vertical axis.
+    pub outer_left: bool,
+    /// Nothing below it: it carries the labels of the horizontal axis.
+    pub outer_bottom: bool,
+}
+
+impl View {
+    /// `width` is about what a panel will get.
+    pub fn new(data: &ChartData, width: f64) -> View {
+        let x = data.x_scale();
+        let n = x.names().len();
+        let widest = x.names().iter().map(|s| text_width(s, TICK)).fold(0.0, f64::max);
+        let crowded = n > MOST_COLUMNS || widest + 8.0 > (width - 70.0) / n.max(1) as f64;
+        let horizontal = data.x.scale == Scale::Category && crowded;
+        let lines = data.panels.iter().flat_map(|p| &p.lines).filter(|l| !l.points.is_empty());
+        let mut present: Vec<usize> = lines.map(|l| l.style).collect();
+        present.sort_unstable();
+        present.dedup();
+        View { x, y: data.y_scale(), horizontal, relative: data.y.relative_to.is_some(), present }
+    }
+
+    pub fn vertical_ticks(&self, height: f64) -> Vec<(f64, String)> {
+        let room = (height / 34.0).max(2.0) as usize;
+        if self.horizontal { self.x.ticks(usize::MAX) } else { self.y.ticks(room) }
+    }
+
+    fn horizontal_ticks(&self, width: f64) -> Vec<(f64, String)> {
+        if !self.horizontal && self.x.spacing == Spacing::Category {
+            return self.x.ticks(usize::MAX);
+        }
+        let axis = if self.horizontal { &self.y } else { &self.x };
+        // As many labels as fit beside each other.
+        let fits = |n: &usize| {
+            let ticks = axis.ticks(*n);
+            let widest = ticks.iter().map(|(_, label)| text_width(label, TICK)).fold(0.0, f64::max);
+            ticks.windows(2).all(|w| (w[1].0 - w[0].0) * width > widest + 12.0)
+        };
+        (2..=24).rev().find(fits).map_or_else(|| axis.ticks(1), |n| axis.ticks(n))
+    }
+
+    pub fn vertical_title(&self, data: &ChartData) -> String {
+        if self.horizontal { String::new() } else { measured_title(data, &self.y) }
+    }
+
+    pub fn horizontal_title(&self, data: &ChartData) -> String {
+        if self.horizontal { measured_title(data, &self.y) } else { data.x.name.clone() }
+    }
+
+    pub fn draw(&self, scene: &mut Scene, panel: &Panel, frame: &Frame) {
+        if !panel.title.is_empty() {
+            let middle = frame.left + frame.width / 2.0;
+            let text = Text::new(middle, frame.top - 11.0, &panel.title, LABEL, INK);
+            scene.text(text.anchored(Anchor::Middle));
+        }
+        self.draw_ticks(scene, frame);
+        let (right, bottom) = (frame.left + frame.width, frame.top + frame.height);
+        let corners = [(frame.left, frame.top), (right, frame.top), (right, bottom), (frame.left, bottom)];
+        let points = [&corners[..], &corners[..1]].concat();
+        scene.push(Shape::Path { points, color: FRAME, width: 1, dash: None });
+        if self.relative {
+            self.draw_level(scene, frame, 0.0, INK, None);
+        }
+        for reference in &panel.references {
+            let color = style::color(reference.style);
+            self.draw_level(scene, frame, reference.value.y, color, style::REFERENCE);
+        }
+        panel.lines.iter().for_each(|line| self.draw_line(scene, line, frame));
+    }
+
+    /// Shades every other row of names, so that the eye stays in its row.
+    fn draw_bands(&self, scene: &mut Scene, frame: &Frame) {
+        let rows = self.x.names().len();
+        let height = frame.height / rows.max(1) as f64;
+        for row in (0..rows).step_by(2).filter(|_| self.horizontal) {
+            let (left, right) = (frame.left, frame.left + frame.width);
+            let (top, bottom) = (frame.top + row as f64 * height, frame.top + (row + 1) as f64 * height);
+            let points = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
+            scene.push(Shape::Polygon { points, fill: BAND, stroke: BAND });
+        }
+    }
+
+    fn draw_ticks(&self, scene: &mut Scene, frame: &Frame) {
+        self.draw_bands(scene, frame);
+        let (right, bottom) = (frame.left + frame.width, frame.top + frame.height);
+        for (at, label) in self.horizontal_ticks(frame.width) {
+            let x = frame.left + at * frame.width;
+            scene.push(Shape::rule((x, frame.top), (x, bottom), GRID));
+            if frame.outer_bottom {
+                let text = Text::new(x, bottom + 13.0, &label, TICK, INK);
+                scene.text(text.anchored(Anchor::Middle));
+            }
+        }
+        for (at, label) in self.vertical_ticks(frame.height) {
+            let at = if self.horizontal { at } else { 1.0 - at };
+            let y = frame.top + at * frame.height;
+            if !self.horizontal {
+                scene.push(Shape::rule((frame.left, y), (right, y), GRID));
+            }
+            if frame.outer_left {
+                let text = Text::new(frame.left - 7.0, y, &label, TICK, INK);
+                scene.text(text.anchored(Anchor::End));
+            }
+        }
+    }
+
+    /// A line across the panel at a measured value.
+    fn draw_level(
+        &self,
+        scene: &mut Scene,
+        frame: &Frame,
+        y: f64,
+        color: super::scene::Color,
+        dash: Option<(i32, i32)>,
+    ) {
+        let Some(y) = self.y.position(y) else {
+            return;
+        };
+        let points = vec![self.pixel(frame, 0.0, y), self.pixel(frame, 1.0, y)];
+        let width = if dash.is_some() { 2 } else { 1 };
+        scene.push(Shape::Path { points, color, width, dash });
+    }
+
+    fn draw_line(&self, scene: &mut Scene, line: &Line, frame: &Frame) {
+        let shift = self.shift(line.style);
+        let spot = |x: f64, m: &Measured| {
+            let x = (self.x.position(x)? + shift).clamp(0.0, 1.0);
+            Some((x, self.y.position(m.y)?))
+        };
+        let spots: Vec<((f64, f64), &Measured)> =
+            line.points.iter().filter_map(|p| Some((spot(p.x, &p.value)?, &p.value))).collect();
+        let color = style::color(line.style);
+        // Names have no order, so nothing lies between two of them.
+        if self.x.spacing != Spacing::Category && spots.len() > 1 {
+            let points = spots.iter().map(|((x, y), _)| self.pixel(frame, *x, *y)).collect();
+            scene.push(Shape::Path { points, color, width: 2, dash: style::dash(line.style) });
+        }
+        for ((x, y), measured) in spots {
+            let ends = [measured.y_min, measured.y_max].map(|v| self.y.position(v));
+            if let [Some(low), Some(high)] = ends {
+                scene.push(Shape::rule(self.pixel(frame, x, low), self.pixel(frame, x, high), color));
+            }
+            scene.push(style::marker(line.style, self.pixel(frame, x, y), 4.0, measured.certified));
+        }
+    }
+
+    /// How far a line's points stand from the middle of their category's band, so that
+    /// equal values of several lines do not cover each other.
+    fn shift(&self, style: usize) -> f64 {
+        if self.x.spacing != Spacing::Category {
+            return 0.0;
+        }
+        let n = self.present.len().max(1) as f64;
+        let rank = self.present.iter().position(|&s| s == style).unwrap_or(0) as f64;
+        (rank - (n - 1.0) / 2.0) / n * SPREAD / self.x.names().len().max(1) as f64
+    }
+
+    fn pixel(&self, frame: &Frame, x: f64, y: f64) -> (f64, f64) {
+        if self.horizontal {
+            (frame.left + y * frame.width, frame.top + x * frame.height)
+        } else {
+            (frame.left + x * frame.width, frame.top + (1.0 - y) * frame.height)
+        }
+    }
+}

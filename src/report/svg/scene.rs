@@ -1,0 +1,127 @@
+//! A picture as a list of shapes, before anything is drawn: what a test can look at.
+
+/// Where a text lies against its position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// Red, green, blue.
+pub type Color = (u8, u8, u8);
+
+pub const INK: Color = (0x22, 0x22, 0x22);
+pub const GREY: Color = (0x5f, 0x5f, 0x5f);
+pub const FRAME: Color = (0x9a, 0x9a, 0x9a);
+pub const GRID: Color = (0xe4, 0xe4, 0xe4);
+pub const BAND: Color = (0xf3, 0xf4, 0xf6);
+pub const WHITE: Color = (0xff, 0xff, 0xff);
+
+/// A piece of text on one line, centred on `y`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Text {
+    pub x: f64,
+    pub y: f64,
+    pub text: String,
+    /// Height of the letters' em, pixels.
+    pub size: f64,
+    pub color: Color,
+    pub bold: bool,
+    pub anchor: Anchor,
+    /// Reads from bottom to top.
+    pub upright: bool,
+}
+
+impl Text {
+    /// Plain text that starts at (`x`, `y`).
+    pub fn new(x: f64, y: f64, text: &str, size: f64, color: Color) -> Text {
+        let (bold, anchor, upright) = (false, Anchor::Start, false);
+        Text { x, y, text: text.to_owned(), size, color, bold, anchor, upright }
+    }
+
+    /// The same text with another anchor.
+    pub fn anchored(mut self, anchor: Anchor) -> Text {
+        self.anchor = anchor;
+        self
+    }
+}
+
+/// One thing to draw.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    Text(Text),
+    /// An open path; `dash` is the length of a dash and of a gap.
+    Path {
+        points: Vec<(f64, f64)>,
+        color: Color,
+        width: u32,
+        dash: Option<(i32, i32)>,
+    },
+    /// A closed outline, filled.
+    Polygon {
+        points: Vec<(f64, f64)>,
+        fill: Color,
+        stroke: Color,
+    },
+    Circle {
+        center: (f64, f64),
+        radius: f64,
+        fill: Color,
+        stroke: Color,
+    },
+}
+
+impl Shape {
+    /// A solid straight line, one pixel wide.
+    pub fn rule(from: (f64, f64), to: (f64, f64), color: Color) -> Shape {
+        Shape::Path { points: vec![from, to], color, width: 1, dash: None }
+    }
+}
+
+/// All shapes of a picture, the lowest first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scene {
+    pub width: f64,
+    pub height: f64,
+    pub shapes: Vec<Shape>,
+}
+
+impl Scene {
+    pub fn push(&mut self, shape: Shape) {
+        self.shapes.push(shape);
+    }
+
+    pub fn text(&mut self, text: Text) {
+        self.shapes.push(Shape::Text(text));
+    }
+}
+
+/// About how wide a text is in a generic sans-serif font, pixels; rather more than
+/// less, because the reader's font is not known here.
+pub fn text_width(text: &str, size: f64) -> f64 {
+    let em = |c: char| match c {
+        'i' | 'l' | 'j' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' => 0.3,
+        ' ' | 't' | 'f' | 'r' | '(' | ')' | '-' | '/' => 0.38,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.92,
+        c if c.is_uppercase() => 0.7,
+        _ => 0.61,
+    };
+    text.chars().map(em).sum::<f64>() * size
+}
+
+/// Breaks a text at spaces so that each line fits into `width` pixels; a single word
+/// that does not fit stands on a line of its own.
+pub fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if text_width(&format!("{line} {word}"), size) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

@@ -1,0 +1,246 @@
+//! Drives a plan through an engine: every result is on disk before it is acknowledged
+//! or shown.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::folder::{Folder, Manifest, SCHEMA, fresh_path};
+use super::runner::{Control, Message, Runner, Running};
+use super::{Ledger, Status, clock};
+use crate::engine::client::{Client, EngineCommand, Hello, Incoming};
+use crate::engine::protocol::{Command, Event, Level};
+use crate::plan::{Plan, slug};
+use crate::report;
+
+/// How long a cancelled engine may need to reach the next boundary of a sample.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How often the derived files are brought up to date while the run goes on. It happens
+/// before an acknowledgement, so never while a sample is timed.
+const REFRESH: Duration = Duration::from_secs(5);
+
+/// How often the user interface's wishes are looked at.
+const POLL: Duration = Duration::from_millis(50);
+
+/// Starts runs in engine processes.
+#[derive(Clone, Debug)]
+pub struct EngineRunner {
+    pub engine: EngineCommand,
+    /// The run's folder; without it a fresh one below `root`.
+    pub out: Option<PathBuf>,
+    /// Where fresh run folders go.
+    pub root: PathBuf,
+}
+
+impl Runner for EngineRunner {
+    fn start(&self, plan: Plan, recipe: &str) -> anyhow::Result<Running> {
+        let started = clock::now();
+        let path = match &self.out {
+            Some(path) => path.clone(),
+            None => fresh_path(&self.root, &started, &slug(&plan.title)),
+        };
+        let folder = Folder::create(&path)?;
+        folder.write_recipe(recipe)?;
+        let (message_sender, messages) = mpsc::channel();
+        let (control, wishes) = mpsc::channel();
+        let drive = Drive {
+            ledger: Ledger::new(plan),
+            folder,
+            engine: self.engine.clone(),
+            started,
+            messages: message_sender,
+            wishes,
+            hello: None,
+            current: None,
+            refreshed: Instant::now(),
+        };
+        thread::Builder::new().name("run".into()).spawn(move || drive.run())?;
+        Ok(Running { messages, control, folder: path })
+    }
+}
+
+struct Drive {
+    ledger: Ledger,
+    folder: Folder,
+    engine: EngineCommand,
+    started: String,
+    messages: Sender<Message>,
+    wishes: Receiver<Control>,
+    hello: Option<Hello>,
+    /// The case and round that the engine last said it was working on.
+    current: Option<(String, u32)>,
+    refreshed: Instant,
+}
+
+/// How one engine's part of the run ended.
+enum Ended {
+    Finished,
+    Cancelled,
+    Died(String),
+}
+
+impl Drive {
+    fn run(mut self) {
+        if let Err(error) = self.run_engines() {
+            self.tell(Message::Broken(format!("{error:#}")));
+        }
+        match self.write_reports() {
+            Ok(folder) => self.tell(Message::Reported(folder)),
+            Err(error) => self.tell(Message::Broken(format!("{error:#}"))),
+        }
+        self.tell(Message::Over);
+    }
+
+    /// One engine after the other, until the plan is through or somebody ends it.
+    fn run_engines(&mut self) -> anyhow::Result<()> {
+        loop {
+            let (mut client, hello) = Client::spawn(&self.engine)?;
+            self.greet(hello)?;
+            client.send(&Command::Run { plan: Box::new(self.ledger.plan().clone()), skip: self.finished() });
+            match self.follow(&mut client)? {
+                Ended::Finished | Ended::Cancelled => return Ok(()),
+                Ended::Died(reason) => {
+                    self.bury(&reason)?;
+                    if !matches!(self.wishes.recv(), Ok(Control::Resume)) {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    fn greet(&mut self, hello: Hello) -> anyhow::Result<()> {
+        self.folder.write_manifest(&Manifest {
+            schema: SCHEMA,
+            version: &hello.version,
+            revision: &hello.revision,
+            started: &self.started,
+            command_line: std::env::args().collect(),
+            environment: &hello.environment,
+            devices: &hello.devices,
+            plan: self.ledger.plan(),
+        })?;
+        self.hello = Some(hello.clone());
+        self.record(
+            &Event::Hello {
+                protocol: crate::engine::protocol::PROTOCOL,
+                version: hello.version,
+                revision: hello.revision,
+                devices: hello.devices,
+                environment: hello.environment,
+            },
+            false,
+        )
+    }
+
+    /// Follows an engine until it finishes, dies, or is cancelled.
+    fn follow(&mut self, client: &mut Client) -> anyhow::Result<Ended> {
+        let mut cancelled: Option<Instant> = None;
+        loop {
+            if cancelled.is_none() && self.wants_cancel() {
+                client.send(&Command::Cancel);
+                cancelled = Some(Instant::now());
+            }
+            if cancelled.is_some_and(|since| since.elapsed() > CANCEL_TIMEOUT) {
+                client.kill();
+                return Ok(Ended::Cancelled);
+            }
+            match client.next(POLL) {
+                None => {}
+                Some(Incoming::Noise(text)) => {
+                    self.record(&Event::Log { level: Level::Info, text }, false)?
+                }
+                Some(Incoming::Closed) if cancelled.is_some() => return Ok(Ended::Cancelled),
+                Some(Incoming::Closed) => return Ok(Ended::Died(client.ending())),
+                Some(Incoming::Event(event)) => {
+                    self.take(&event, client)?;
+                    if let Event::Finished { cancelled } = event {
+                        return Ok(if cancelled { Ended::Cancelled } else { Ended::Finished });
+                    }
+                }
+            }
+        }
+    }
+
+    fn wants_cancel(&self) -> bool {
+        match self.wishes.try_recv() {
+            Ok(Control::Cancel | Control::Stop) | Err(TryRecvError::Disconnected) => true,
+            Ok(Control::Resume) | Err(TryRecvError::Empty) => false,
+        }
+    }
+
+    /// Puts an event on disk, passes it on, and only then acknowledges it.
+    fn take(&mut self, event: &Event, client: &mut Client) -> anyhow::Result<()> {
+        match event {
+            Event::Progress { case, round, .. } => self.current = Some((case.clone(), *round)),
+            _ if event.seq().is_some() => self.current = None,
+            _ => {}
+        }
+        self.record(event, event.seq().is_some())?;
+        if let Some(seq) = event.seq() {
+            if self.refreshed.elapsed() > REFRESH {
+                self.write_reports()?;
+            }
+            client.send(&Command::Ack { seq });
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, event: &Event, durable: bool) -> anyhow::Result<()> {
+        self.folder.append(event, durable)?;
+        self.ledger.apply(event);
+        self.tell(Message::Event(event.clone()));
+        Ok(())
+    }
+
+    /// The engine is gone: the case it was working on has failed; the rest may go on.
+    fn bury(&mut self, reason: &str) -> anyhow::Result<()> {
+        let lost = self.current.take();
+        if let Some((case, round)) = lost.clone() {
+            let error = format!("the engine died: {reason}");
+            self.record(&Event::Failed { seq: 0, case, round, error }, true)?;
+        }
+        self.write_reports()?;
+        self.tell(Message::Died { reason: reason.to_owned(), case: lost.map(|(case, _)| case) });
+        Ok(())
+    }
+
+    /// The (case, round) pairs that a fresh engine need not do.
+    fn finished(&self) -> Vec<(String, u32)> {
+        let plan = self.ledger.plan();
+        let mut pairs = Vec::new();
+        for record in self.ledger.records() {
+            let id = &record.case.id;
+            if matches!(record.status, Status::Failed(_) | Status::NotApplicable(_)) {
+                let rounds = plan.experiments[record.case.experiment].measure.rounds;
+                pairs.extend((0..rounds).map(|round| (id.clone(), round)));
+            } else {
+                pairs.extend(record.rounds.iter().map(|r| (id.clone(), r.round)));
+            }
+        }
+        pairs
+    }
+
+    fn write_reports(&mut self) -> anyhow::Result<PathBuf> {
+        self.refreshed = Instant::now();
+        let folder: &Path = self.folder.path();
+        if let Some(hello) = &self.hello {
+            report::write_all(
+                folder,
+                self.ledger.plan(),
+                self.ledger.records(),
+                &hello.environment,
+                &hello.devices,
+                &self.started,
+            )?;
+        }
+        Ok(folder.to_owned())
+    }
+
+    fn tell(&self, message: Message) {
+        // A user interface that is gone has nothing to be told; the files are complete.
+        let _ = self.messages.send(message);
+    }
+}

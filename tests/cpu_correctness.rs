@@ -1,0 +1,297 @@
+//! Every primitive, method, kernel and instruction set of the backends `scalar` and
+//! `cpu` against the sequential oracle, and their certificates against deliberate
+//! mistakes.
+#![cfg(unix)]
+
+use scatterlab::backend::cpu::{Isa, affinity};
+use scatterlab::backend::{Cancel, Executor, Failure, Fault, Prepared, Verdict};
+use scatterlab::engine::executors::cpu::{CpuExecutor, ScalarExecutor};
+use scatterlab::plan::{Case, Params, Value};
+use scatterlab::primitives;
+
+/// Parameters from `key=value` words; numbers become integers, `a;b;c` a list.
+fn params(text: &str) -> Params {
+    text.split_whitespace().fold(Params::default(), |params, word| {
+        let (key, value) = word.split_once('=').expect("key=value");
+        let value = match value.parse::<u64>() {
+            _ if value.contains(';') => Value::Indices(
+                value.split(';').filter(|w| !w.is_empty()).map(|w| w.parse().unwrap()).collect(),
+            ),
+            Ok(number) => Value::Int(number),
+            Err(_) => value.parse().map_or_else(|_| Value::Text(value.to_owned()), Value::Float),
+        };
+        params.with(key, value)
+    })
+}
+
+fn case(primitive: &str, text: &str, seed: u64) -> Case {
+    Case {
+        id: "test".into(),
+        experiment: 0,
+        primitive: primitive.into(),
+        params: params(text),
+        seed,
+        not_applicable: None,
+    }
+}
+
+/// The backends to try: the executor's turn and what it adds to the parameters.
+fn backends() -> Vec<String> {
+    let mut all = vec!["backend=scalar".to_owned()];
+    for isa in Isa::ALL.into_iter().filter(|isa| isa.present()) {
+        for threads in 1..=affinity::allowed().len().min(2) {
+            all.push(format!("backend=cpu backend.cpu.isa={isa} backend.cpu.threads={threads}"));
+        }
+    }
+    all
+}
+
+struct Bench {
+    cpu: CpuExecutor,
+    scalar: ScalarExecutor,
+    tried: u32,
+    refused: u32,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        Bench { cpu: CpuExecutor::default(), scalar: ScalarExecutor::default(), tried: 0, refused: 0 }
+    }
+
+    fn prepare(&self, case: &Case, fault: Option<Fault>) -> Result<Box<dyn Prepared>, Failure> {
+        let executor: &dyn Executor = if case.backend() == "scalar" { &self.scalar } else { &self.cpu };
+        executor.prepare(case, fault, &Cancel::default())
+    }
+
+    /// Against the oracle and the certificate, before and after being timed; then every
+    /// fault of `faults`. `n/a` counts as refused.
+    fn check(&mut self, primitive: &str, text: &str, seed: u64, faults: &[Fault]) {
+        let case = case(primitive, text, seed);
+        let mut prepared = match self.prepare(&case, None) {
+            Err(Failure::NotApplicable(_)) => {
+                self.refused += 1;
+                return;
+            }
+            other => other.unwrap_or_else(|e| panic!("{primitive} {text}: {e}")),
+        };
+        self.tried += 1;
+        let oracle = primitives::find(primitive).expect("registered");
+        let output = prepared.read_back().expect("output");
+        let agreed = oracle.check_against_oracle(&case.params, seed, &output);
+        assert_eq!(agreed, Ok(()), "{primitive} {text} seed {seed}");
+        assert!(prepared.sample(2).expect("a sample") >= 0.0);
+        let verdict = prepared.certify(&Cancel::default()).expect("a verdict");
+        assert!(matches!(verdict, Verdict::Certified { checked } if checked > 0), "{text}: {verdict:?}");
+        for &fault in faults {
+            let mut wrong = self.prepare(&case, Some(fault)).expect("a faulty case");
+            let verdict = wrong.certify(&Cancel::default()).expect("a verdict");
+            assert!(matches!(verdict, Verdict::Wrong { .. }), "{primitive} {text} {fault:?}: {verdict:?}");
+        }
+    }
+}
+
+/// 1, 31, 32, 33 and around powers of two, three of them at a time.
+fn sizes(turn: usize) -> [u64; 3] {
+    const ALL: [u64; 14] = [1, 31, 32, 33, 255, 256, 257, 2, 7, 63, 65, 1023, 1025, 4097];
+    [0, 5, 10].map(|k| ALL[(turn + k) % ALL.len()])
+}
+
+#[test]
+fn stream_is_right() {
+    let mut bench = Bench::new();
+    for (turn, backend) in backends().iter().enumerate() {
+        for kernel in ["read", "write", "copy", "scale", "add", "triad"] {
+            for method in ["direct", "streaming"] {
+                for n in sizes(turn).into_iter().chain([70_000]) {
+                    let text = format!("kernel={kernel} method={method} elements={n} {backend}");
+                    let faults = if n > 1 { &Fault::ALL[..] } else { &[] };
+                    bench.check("stream", &text, n + turn as u64, faults);
+                }
+            }
+        }
+    }
+    assert_eq!(bench.refused * 11, bench.tried, "a streaming read is n/a, all else is not");
+}
+
+#[test]
+fn gather_and_scatter_are_right() {
+    let mut bench = Bench::new();
+    let methods = [
+        "method=direct",
+        "method=streaming",
+        "method=multipass method.multipass.passes=3",
+        "method=segmented method.segmented.segments=3 method.segmented.passes=2",
+        "method=segmented method.segmented.segments=5 method.segmented.passes=1",
+    ];
+    let locations = [
+        "locations=sequential",
+        "locations=random",
+        "locations=partitions locations.partitions.count=5",
+        "locations=zipf locations.zipf.exponent=0.8",
+    ];
+    let mut turn = 0;
+    for backend in backends() {
+        for primitive in ["gather", "scatter"] {
+            for (method, locations) in methods.iter().flat_map(|m| locations.map(|l| (m, l))) {
+                for (tuple, index) in [4, 8, 16, 32].iter().flat_map(|t| [(t, 4), (t, 8)]) {
+                    let n = sizes(turn)[turn % 3].max(5);
+                    let text =
+                        format!("tuples={n} tuple={tuple} index={index} {method} {locations} {backend}");
+                    // Faults at a size that every pass and part has its share of.
+                    bench.check(primitive, &text, turn as u64, if n > 30 { &Fault::ALL } else { &[] });
+                    turn += 1;
+                }
+            }
+        }
+    }
+    assert!(bench.tried > bench.refused, "{} of {}", bench.refused, bench.tried);
+}
+
+/// A list of `n` indices below `below`, some of them repeated.
+fn scrambled(n: u64, below: u64) -> String {
+    let list: Vec<String> = (0..n).map(|j| (j * 7919 % below / 2 * 2).to_string()).collect();
+    format!("{};", list.join(";"))
+}
+
+/// Patterns with their deltas: lengths with kernels of their own, tails, one entry,
+/// repeats, overlaps, no movement.
+fn patterns() -> Vec<(String, Option<u64>)> {
+    let mut all: Vec<(String, Option<u64>)> = vec![
+        ("0;".into(), Some(1)),
+        ("0;1;2;3;4;5;6;7;".into(), Some(8)),
+        ("0;1;2;3;4;5;6;7;".into(), Some(3)),
+        ("0;24;48;72;96;120;144;168;192;216;240;264;288;312;336;360;".into(), Some(1)),
+        ("4;8;12;0;20;24;28;16;36;40;44;32;52;56;60;48;".into(), Some(64)),
+        ("0;0;0;0;1;1;1;1;2;2;2;2;3;3;3;3;".into(), Some(4)),
+        ("0;5;1;5;2;5;".into(), Some(6)),
+        ("9;3;9;".into(), Some(0)),
+        ("17;0;1;2;3;4;5;6;7;8;9;10;11;12;".into(), Some(18)),
+    ];
+    all.push((scrambled(5000, 3000), Some(1)));
+    all
+}
+
+#[test]
+fn pattern_gathers_and_scatters_are_right() {
+    let mut bench = Bench::new();
+    let mut turn = 0;
+    for backend in backends() {
+        for (pattern, delta) in patterns() {
+            let delta = delta.expect("given");
+            for kernel in ["gather", "gather method=read-only", "scatter"] {
+                for wrap in [1, 3] {
+                    let count = if pattern.len() > 1000 { 3 } else { sizes(turn)[turn % 3].max(2) };
+                    let index = [4, 8][turn % 2];
+                    let text = format!(
+                        "kernel={kernel} source=custom source.custom.indices={pattern} delta={delta} \
+                         wrap={wrap} count={count} index={index} {backend}"
+                    );
+                    bench.check("pattern", &text, turn as u64, &[]);
+                    turn += 1;
+                }
+            }
+        }
+    }
+    assert!(bench.tried > 5 * bench.refused);
+}
+
+#[test]
+fn pattern_kernels_through_two_patterns_are_right() {
+    let mut bench = Bench::new();
+    let outer = "source=custom source.custom.indices=3;1;4;15;9;2;6;5;35;8;97;93;23;84;62;64;33;83;";
+    let inners =
+        ["0;1;2;3;4;5;6;7;", "17;", "0;2;4;6;8;10;12;14;16;1;3;5;7;9;11;13;", "5;5;4;3;2;1;0;17;16;"];
+    for (turn, backend) in backends().iter().enumerate() {
+        for (inner, index) in inners.iter().flat_map(|i| [(i, 4), (i, 8)]) {
+            for (kernel, side) in [("multigather", "gather"), ("multiscatter", "scatter")] {
+                let text = format!(
+                    "kernel={kernel} {outer} {side}=custom {side}.custom.indices={inner} delta=100 \
+                     count={} index={index} wrap=2 {backend}",
+                    50 + turn
+                );
+                bench.check("pattern", &text, turn as u64, &Fault::ALL);
+                if kernel == "multigather" {
+                    bench.check("pattern", &format!("{text} method=read-only"), 1, &Fault::ALL);
+                }
+            }
+            for (gather, scatter) in [(8, 8), (1, 30), (0, 7), (5, 0)] {
+                let text = format!(
+                    "kernel=gs gather=custom gather.custom.indices={inner} \
+                     scatter=custom scatter.custom.indices={inner} delta-gather={gather} \
+                     delta-scatter={scatter} count=77 index={index} {backend}"
+                );
+                bench.check("pattern", &text, turn as u64, &[]);
+            }
+        }
+    }
+    assert!(bench.tried > bench.refused);
+}
+
+/// Faults at uses whose words nobody else writes; see the certificate for what cannot
+/// be seen.
+#[test]
+fn deliberate_mistakes_in_patterns_are_caught() {
+    let mut bench = Bench::new();
+    for backend in backends() {
+        for (kernel, wrap) in
+            [("gather", 1), ("gather", 4), ("gather method=read-only", 1), ("scatter", 1), ("scatter", 4)]
+        {
+            for (length, stride, delta) in
+                [(8, 1, 8), (16, 1, 16), (16, 3, 1), (5, 24, 8), (1, 1, 1), (13, 2, 30)]
+            {
+                for count in [2, 33, 1000] {
+                    let text = format!(
+                        "kernel={kernel} source=uniform source.uniform.length={length} \
+                         source.uniform.stride={stride} delta={delta} wrap={wrap} count={count} index=4 {backend}"
+                    );
+                    // Every word of a scatter must have one writer only.
+                    let alone = delta >= length * stride || !kernel.contains("scatter");
+                    bench.check("pattern", &text, count, if alone { &Fault::ALL } else { &[] });
+                }
+            }
+        }
+        let text = format!(
+            "kernel=gs gather=uniform gather.uniform.length=16 gather.uniform.stride=1 \
+             scatter=uniform scatter.uniform.length=16 scatter.uniform.stride=2 \
+             delta-gather=16 delta-scatter=32 count=500 index=8 {backend}"
+        );
+        bench.check("pattern", &text, 3, &Fault::ALL);
+    }
+    assert!(bench.tried > bench.refused);
+}
+
+#[test]
+fn what_cannot_run_here_says_why() {
+    let bench = Bench::new();
+    let reason = |text: &str| match bench.prepare(&case("stream", text, 1), None) {
+        Err(Failure::NotApplicable(reason)) => reason,
+        other => panic!("{text}: {:?}", other.err()),
+    };
+    let many = affinity::allowed().len() + 1;
+    let threads = format!("kernel=copy elements=8 backend=cpu backend.cpu.threads={many}");
+    assert!(reason(&threads).contains("affinity mask"), "{}", reason(&threads));
+    let memory = reason("kernel=copy elements=1099511627776 backend=cpu");
+    assert!(memory.starts_with("needs 16384 GiB, ") && memory.ends_with(" free"), "{memory}");
+}
+
+#[test]
+fn open_parameters_are_resolved() {
+    let bench = Bench::new();
+    let prepared = bench.prepare(&case("stream", "kernel=copy elements=8 backend=cpu", 1), None).unwrap();
+    let resolved = prepared.resolved();
+    assert_eq!(resolved[0].1, Value::Int(affinity::allowed().len() as u64));
+    assert!(matches!(&resolved[1].1, Value::Text(isa) if Isa::named(isa).is_some()));
+    let scalar = bench.prepare(&case("stream", "kernel=copy elements=8 backend=scalar", 1), None).unwrap();
+    assert!(scalar.resolved().is_empty());
+    assert_eq!(scalar.memory(), 128);
+}
+
+#[test]
+fn a_cancelled_case_stops() {
+    let (cpu, cancel) = (CpuExecutor::default(), Cancel::default());
+    let case = case("gather", "tuples=1000000 backend=cpu", 1);
+    let mut prepared = cpu.prepare(&case, None, &cancel).expect("prepared");
+    cancel.request();
+    assert_eq!(prepared.certify(&cancel), Err(Failure::Cancelled));
+    assert!(matches!(cpu.prepare(&case, None, &cancel), Err(Failure::Cancelled)));
+}

@@ -1,0 +1,138 @@
+//! The shipped recipes: that each parses and resolves, and that their numbers are
+//! those of the papers.
+
+use std::collections::BTreeMap;
+
+use scatterlab::experiments::{find, shipped};
+use scatterlab::patterns::applications::{TABLE_5, Use};
+use scatterlab::plan::{Case, Overrides, Plan, resolve};
+use scatterlab::primitives;
+use scatterlab::primitives::pattern::spec::{Kernel, Spec};
+use scatterlab::recipe;
+
+fn plan(path: &str) -> Plan {
+    let text = find(path).expect("a shipped recipe").text;
+    let recipe = recipe::parse(path, text).unwrap_or_else(|e| panic!("{path}: {e}"));
+    resolve(&recipe, &Overrides::default()).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+fn cases(plan: &Plan, experiment: usize) -> impl Iterator<Item = &Case> {
+    plan.cases.iter().filter(move |c| c.experiment == experiment)
+}
+
+fn footprint(case: &Case) -> u64 {
+    let primitive = primitives::find(&case.primitive).expect("a primitive of the registry");
+    primitive.work(&case.params).expect("a case that exists").footprint
+}
+
+#[test]
+fn every_recipe_resolves_to_cases_that_exist() {
+    for recipe in shipped() {
+        let plan = plan(recipe.path);
+        assert!(!plan.cases.is_empty(), "{}", recipe.path);
+        for case in &plan.cases {
+            assert_eq!(case.not_applicable, None, "{}: {:?}", recipe.path, case.params);
+            assert!(footprint(case) <= 12 << 30, "{}: {:?}", recipe.path, case.params);
+        }
+    }
+}
+
+#[test]
+fn each_figure_names_its_paper_and_claim() {
+    for recipe in shipped().iter().filter(|r| r.path != "quickstart.yaml") {
+        for experiment in plan(recipe.path).experiments {
+            let paper = experiment.paper.expect("a paper");
+            assert_eq!(Some(paper.key.as_str()), recipe.path.split('/').next());
+            assert!(paper.claim.is_some() && (paper.figure.is_some() || paper.table.is_some()));
+        }
+    }
+}
+
+#[test]
+fn the_quick_start_is_small() {
+    let plan = plan("quickstart.yaml");
+    assert_eq!(plan.cases.len(), 36);
+    assert!(plan.cases.iter().all(|c| footprint(c) <= 64 << 20));
+}
+
+#[test]
+fn he2007_figures_have_a_memory_bound_twin() {
+    for recipe in shipped().iter().filter(|r| r.path.starts_with("he2007/")) {
+        let plan = plan(recipe.path);
+        let largest = |experiment| {
+            let bytes = |c: &Case| c.params.int("tuples").unwrap() * c.params.int("tuple").unwrap();
+            cases(&plan, experiment).map(bytes).max().unwrap()
+        };
+        let half = plan.experiments.len() / 2;
+        for at in 0..half {
+            assert!(largest(at) >= 128 << 20, "{}", recipe.path);
+            assert!(largest(half + at) >= 2 << 30, "{}", recipe.path);
+        }
+    }
+}
+
+/// 2 GB of traffic, or as much as an array of 4 GiB allows.
+fn expected_count(largest: u64, delta: u64) -> u64 {
+    const TRAFFIC: u64 = 2_000_000_000 / (8 * 16);
+    const WORDS: u64 = (4 << 30) / 8;
+    if largest + delta * (TRAFFIC - 1) < WORDS { TRAFFIC } else { (WORDS - 1 - largest) / delta + 1 }
+}
+
+#[test]
+fn all_34_application_patterns_run_with_the_counts_of_the_stated_rule() {
+    let plan = plan("lavin2020/app-patterns.yaml");
+    let mut counts = BTreeMap::new();
+    for case in &plan.cases {
+        let spec = Spec::from_params(&case.params, case.seed).unwrap();
+        let name = case.params.text("source.app.name").unwrap().to_owned();
+        let app = TABLE_5.iter().find(|a| a.name == name).unwrap();
+        assert_eq!((spec.pattern.as_slice(), spec.delta), (app.indices, app.delta), "{name}");
+        assert_eq!(spec.kernel == Kernel::Scatter, app.kernel == Use::Scatter, "{name}");
+        assert!(spec.sparse_words() * 8 <= 4 << 30, "{name}");
+        counts.insert(name, spec.count);
+    }
+    assert_eq!(counts.len(), 34);
+    for app in &TABLE_5 {
+        let largest = app.indices.iter().copied().max().unwrap();
+        assert_eq!(counts[app.name], expected_count(largest, app.delta), "{}", app.name);
+    }
+}
+
+/// Cases of few uses time launches and latencies; they stand apart from the others.
+#[test]
+fn few_uses_stand_apart() {
+    let plan = plan("lavin2020/app-patterns.yaml");
+    for (at, experiment) in plan.experiments.iter().enumerate() {
+        let few = experiment.title.starts_with("Few");
+        for case in cases(&plan, at) {
+            assert_eq!(case.params.int("count").unwrap() < 10_000, few, "{:?}", case.params);
+        }
+    }
+}
+
+/// The counts are those of the input files that Spatter ships for the same figures.
+#[test]
+fn uniform_stride_counts_are_spatters() {
+    let counts = |path: &str| {
+        let count = |c: &Case| Spec::from_params(&c.params, 1).unwrap().count;
+        let mut counts: Vec<u64> = plan(path).cases.iter().map(count).collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        counts.dedup();
+        counts
+    };
+    let gpu = [3_906_250, 1_953_125, 976_562, 488_281, 244_140, 122_070, 61_035, 30_517];
+    let cpu = [31_250_000, 15_625_000, 7_812_500, 3_906_250, 1_953_125, 976_562, 488_281, 244_140];
+    assert_eq!(counts("lavin2020/fig05-gpu-stride.yaml"), gpu);
+    assert_eq!(counts("lavin2020/fig03-cpu-stride.yaml"), cpu);
+}
+
+/// SIMD is compared with the scalar instruction set at the same number of threads.
+#[test]
+fn figure_6_is_relative_to_the_scalar_instruction_set() {
+    let plan = plan("lavin2020/fig06-simd.yaml");
+    for experiment in &plan.experiments {
+        let (key, value) = experiment.chart.relative_to.clone().expect("a baseline");
+        assert_eq!((key.as_str(), value.to_string().as_str()), ("backend.cpu.isa", "scalar"));
+    }
+    assert!(plan.cases.iter().all(|c| c.params.text("backend.cpu.threads") == Some("auto")));
+}
