@@ -91,12 +91,12 @@ template <typename P> struct Sparse {
     LAB_MEMBER void advance() { word += jump; }
 };
 
-// The block's words of D.
-struct Dense {
+// The block's words of D. Without WRAPS, wrap is 1, and the loop needs no turns.
+template <bool WRAPS> struct Dense {
     volatile u64* word;  // of turn 0
     u32 slots;
-    LAB_MEMBER u64 take(u32, u64, u32 turn) const { return word[turn * slots]; }
-    LAB_MEMBER void put(u32, u64, u32 turn, u64 value) const { word[turn * slots] = value; }
+    LAB_MEMBER u64 take(u32, u64, u32 turn) const { return word[WRAPS ? turn * slots : 0]; }
+    LAB_MEMBER void put(u32, u64, u32 turn, u64 value) const { word[WRAPS ? turn * slots : 0] = value; }
     LAB_MEMBER void advance() {}
 };
 
@@ -170,8 +170,8 @@ template <typename From, typename To> LAB void move_words(const Walk& w, Place a
 
 extern __shared__ u64 dense[];
 
-LAB Dense dense_of(const Walk& w, const Place& at) {
-    Dense d;
+template <bool WRAPS> LAB Dense<WRAPS> dense_of(const Walk& w, const Place& at) {
+    Dense<WRAPS> d;
     d.word = dense + at.slot;
     d.slots = w.slots;
     return d;
@@ -189,8 +189,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     const Place at = place_of(w, UNROLL);
     if (at.active) {
         auto from = sparse(source, side, w, at);
-        auto to = dense_of(w, at);
-        move_words(w, at, from, to);
+        if (w.wrap == 1u) {
+            auto to = dense_of<false>(w, at);
+            move_words(w, at, from, to);
+        } else {
+            auto to = dense_of<true>(w, at);
+            move_words(w, at, from, to);
+        }
     }
     if (left != nullptr) {
         __syncthreads();
@@ -241,9 +246,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     __syncthreads();
     const Place at = place_of(w, UNROLL);
     if (!at.active) return;
-    auto from = dense_of(w, at);
     auto to = sparse(destination, side, w, at);
-    move_words(w, at, from, to);
+    if (w.wrap == 1u) {
+        auto from = dense_of<false>(w, at);
+        move_words(w, at, from, to);
+    } else {
+        auto from = dense_of<true>(w, at);
+        move_words(w, at, from, to);
+    }
 }
 
 // The same with a word of its own for each (i, j).

@@ -48,6 +48,14 @@ fn kept_window(spec: &Spec) -> u64 {
 }
 
 fn gathered(case: &mut Case, cancel: &Cancel) -> Result<Verdict, Failure> {
+    match kept(case, cancel)? {
+        certified @ Verdict::Certified { .. } => left(case, cancel, certified),
+        wrong => Ok(wrong),
+    }
+}
+
+/// Every word, by the instantiation that keeps them.
+fn kept(case: &Case, cancel: &Cancel) -> Result<Verdict, Failure> {
     let (count, window, p) = (case.spec.count, kept_window(&case.spec), case.spec.length());
     let mut kept = case.gpu.alloc(length(window * p)?)?;
     let finding = find(&case.gpu, |report| {
@@ -59,18 +67,14 @@ fn gathered(case: &mut Case, cancel: &Cancel) -> Result<Verdict, Failure> {
             case.kernels.check_kept(&case.gpu, &launch, &case.pattern.side(), case.spec.seed, &kept, report)
         })
     })?;
-    drop(kept);
-    let verdict = judge(&finding, "kept", count * p);
-    match (&verdict, cancel.check()?) {
-        (Verdict::Certified { .. }, ()) => left(case, verdict),
-        _ => Ok(verdict),
-    }
+    Ok(judge(&finding, "kept", count * p))
 }
 
 /// The timed gather's own words, after the others were found right.
-fn left(case: &Case, certified: Verdict) -> Result<Verdict, Failure> {
+fn left(case: &Case, cancel: &Cancel, certified: Verdict) -> Result<Verdict, Failure> {
     let finding = find(&case.gpu, |report| {
         case.plan.ranges.iter().try_for_each(|&range| {
+            cancel.check()?;
             let mut launch = case.timed_launch(range);
             launch.walk = launch.walk.at_most(LEFT_WORDS / launch.walk.at_most(1).left_words());
             let left = case.gpu.alloc(length(launch.walk.left_words())?)?;
