@@ -131,10 +131,8 @@ impl Patterns {
                 return Ok(mistake);
             }
         }
-        self.wrong_word(touched, pool, cancel, |place, found| {
-            let k = index_of_word64(seed, found);
-            k / p < self.spec.count && writers.place(k / p, k % p) == place
-        })
+        // Each written word was decoded in its window: what is left is what lies elsewhere.
+        self.wrong_word(touched, pool, cancel, |_, _| true)
     }
 
     /// After an execution as the clock does it: every word that the definition writes
@@ -154,9 +152,11 @@ impl Patterns {
             if spec.kernel == Kernel::Gs {
                 return writers.any(place, |i, j| self.reads(i, j, k));
             }
-            let (tile, entry) = (k / spec.length(), k % spec.length());
+            // A division costs more than all the rest, and with one tile there is none.
+            let length = spec.length();
+            let (tile, entry) = if k < length { (0, k) } else { (k / length, k % length) };
             // For δ = 0 the tiles of the last `wrap` uses of some part: any tile in use.
-            let right = |i: Option<u64>| i.is_none_or(|i| i % spec.wrap == tile);
+            let right = |i: Option<u64>| i.is_none_or(|i| spec.wrap == 1 || i % spec.wrap == tile);
             tile < spec.wrap.min(spec.count) && writers.user(place, entry).is_some_and(right)
         })
     }
