@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
+use scatterlab::patterns::notation;
 use scatterlab::plan::{Overrides, resolve};
 use scatterlab::recipe::parse;
 use scatterlab::units::{parse_bytes, parse_count, parse_seconds};
@@ -154,14 +155,28 @@ fn quantity(random: &mut Random) -> String {
         .collect()
 }
 
+/// A pattern in Spatter's notation or something like one.
+fn pattern(random: &mut Random) -> String {
+    let words =
+        ["UNIFORM", "MS1", "LAPLACIAN", ":", ":", ":", ",", "NR", "-", " ", "18446744073709551615", "2"];
+    (0..random.below(12))
+        .map(|_| match random.below(2) {
+            0 => (*random.pick(&words)).to_owned(),
+            _ => (random.next() >> random.below(64)).to_string(),
+        })
+        .collect()
+}
+
 /// Whether the recipe was understood, without and with the overrides; fails on a panic and on what takes too long.
 fn one_input(corpus: &[String], seed: u64) -> (bool, bool) {
     let mut random = Random(seed);
     let (text, overrides, number) =
         (mutated(corpus, &mut random), overrides(&mut random), quantity(&mut random));
+    let pattern = pattern(&mut random);
     let start = Instant::now();
     let result = catch_unwind(AssertUnwindSafe(|| {
         let _ = (parse_count(&number), parse_bytes(&number), parse_seconds(&number));
+        let _ = notation::parse(&pattern);
         let recipe = parse("r.yaml", &text);
         [Overrides::default(), overrides.clone()].map(|overrides| {
             let plan = recipe.clone().and_then(|recipe| resolve(&recipe, &overrides));
@@ -169,7 +184,11 @@ fn one_input(corpus: &[String], seed: u64) -> (bool, bool) {
         })
     }));
     let took = start.elapsed();
-    let input = || format!("seed {seed}, overrides {overrides:?}, quantity {number:?}, recipe:\n{text}");
+    let input = || {
+        format!(
+            "seed {seed}, overrides {overrides:?}, quantity {number:?}, pattern {pattern:?}, recipe:\n{text}"
+        )
+    };
     let Ok(results) = result else { panic!("a panic with {}", input()) };
     assert!(took < LIMIT, "{took:?} with {}", input());
     for message in results.iter().filter_map(|r| r.as_ref().err()) {
@@ -184,6 +203,11 @@ proptest! {
     #[test]
     fn mutated_recipes_never_panic_and_end_quickly(seed: u64) {
         one_input(&corpus(), seed);
+    }
+
+    #[test]
+    fn no_pattern_panics(text in "(UNIFORM|MS1|LAPLACIAN)?(:?[0-9,]{0,22}){0,5}(:NR)?") {
+        let _ = notation::parse(&text);
     }
 
     #[test]
