@@ -147,6 +147,26 @@ fn gather_and_scatter_are_right() {
     assert!(bench.tried > bench.refused, "{} of {}", bench.refused, bench.tried);
 }
 
+/// Beyond the blocks in which inputs are made and results are checked.
+#[test]
+fn larger_cases_are_right() {
+    let mut bench = Bench::new();
+    for backend in backends() {
+        for n in [(1 << 18) + 1] {
+            let partitions = "locations=partitions locations.partitions.count=1000";
+            for (primitive, text) in [("gather", "tuple=16"), ("gather", partitions), ("scatter", partitions)]
+            {
+                bench.check(primitive, &format!("tuples={n} {text} {backend}"), n, &[]);
+            }
+            let uniform = "source=uniform source.uniform.length=3 source.uniform.stride=5 delta=2";
+            for kernel in ["gather", "scatter"] {
+                bench.check("pattern", &format!("kernel={kernel} {uniform} count={n} {backend}"), n, &[]);
+            }
+        }
+    }
+    assert!(bench.tried > bench.refused);
+}
+
 /// A list of `n` indices below `below`, some of them repeated.
 fn scrambled(n: u64, below: u64) -> String {
     let list: Vec<String> = (0..n).map(|j| (j * 7919 % below / 2 * 2).to_string()).collect();

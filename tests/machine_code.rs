@@ -111,7 +111,7 @@ impl Function {
             let known = moves.contains(&mnemonic) || clears.contains(&mnemonic) || scalar.contains(&mnemonic);
             wide(text) || text.contains("%xmm") && !known
         };
-        self.code.iter().map(|(_, text)| text.as_str()).find(|t| suspicious(&t))
+        self.code.iter().map(|(_, text)| text.as_str()).find(suspicious)
     }
 }
 
@@ -188,7 +188,7 @@ fn streaming_kernels_store_without_a_temporal_hint() {
     for isa in ["scalar", "avx2", "avx512"] {
         for function in named("gather_scatter", isa, "gather_streaming") {
             let streams = |text: &&str| text.starts_with("movnt") || text.starts_with("vmovnt");
-            assert!(function.loops().iter().any(|text| streams(&text)), "{}", function.name);
+            assert!(function.loops().iter().any(streams), "{}", function.name);
         }
         for kernel in ["write", "copy", "scale", "add", "triad"] {
             let streams = |f: &&&Function| f.mnemonics().any(|m| m.contains("movnt"));

@@ -79,7 +79,7 @@ impl Buffer {
     }
 
     /// Logical length in elements of `T`.
-    pub fn len<T>(&self) -> usize {
+    pub fn holds<T>(&self) -> usize {
         self.bytes / size_of::<T>()
     }
 
@@ -93,7 +93,7 @@ impl Buffer {
     /// # Safety
     /// Nobody writes them meanwhile, and any bits are a valid `T`.
     pub unsafe fn read<T: Copy>(&self, range: Range<usize>) -> &[T] {
-        debug_assert!(range.end <= self.len::<T>());
+        debug_assert!(range.end <= self.holds::<T>());
         // SAFETY: inside the mapping and aligned for any T up to a page.
         unsafe { std::slice::from_raw_parts(self.ptr::<T>().add(range.start), range.len()) }
     }
@@ -104,7 +104,7 @@ impl Buffer {
     /// Nobody else reads or writes them meanwhile, and any bits are a valid `T`.
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn write<T: Copy>(&self, range: Range<usize>) -> &mut [T] {
-        debug_assert!(range.end <= self.len::<T>());
+        debug_assert!(range.end <= self.holds::<T>());
         // SAFETY: inside the mapping and aligned; exclusive by the caller's promise.
         unsafe { std::slice::from_raw_parts_mut(self.ptr::<T>().add(range.start), range.len()) }
     }

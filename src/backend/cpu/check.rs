@@ -57,7 +57,7 @@ impl Bitmap {
     }
 
     fn word(&self, i: usize) -> &AtomicU64 {
-        debug_assert!(i / 64 < self.0.len::<u64>());
+        debug_assert!(i / 64 < self.0.holds::<u64>());
         // SAFETY: inside the buffer, aligned, and only ever accessed as atomic words.
         unsafe { &*self.0.ptr::<AtomicU64>().add(i / 64) }
     }

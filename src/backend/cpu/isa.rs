@@ -63,18 +63,20 @@ impl Isa {
     ///
     /// There gathers and scatters are microcode, and no match for a scalar load and
     /// store of each word. Measured on a Zen 5 server (EPYC, two virtual CPUs, both
-    /// threads, GB/s; scalar, AVX2, AVX-512; medians on a busy machine, so only the
+    /// threads; medians of seven, GB/s, of a machine that others used too: only the
     /// ratios count):
     ///
-    /// | pattern | scalar | avx2 | avx512 |
+    /// | | scalar | avx2 | avx512 |
     /// |---|---|---|---|
-    /// | gather, UNIFORM:8:1, 1.6 GB | 12.4 | 2.7 | 2.4 |
-    /// | gather, UNIFORM:8:8, 1.6 GB | 3.3 | 1.5 | 1.5 |
-    /// | gather, UNIFORM:16:24, delta 1, cached | 98 | 50 | 57 |
-    /// | scatter, UNIFORM:8:1, 1.6 GB | 15.5 | – | 5.9 |
-    /// | scatter, UNIFORM:8:8, 1.6 GB | 1.9 | – | 1.2 |
-    /// | scatter, UNIFORM:16:24, delta 1, cached | 61 | – | 57 |
-    /// | gather by L, sequential, 2^26 tuples of 8 bytes | 6.3 | 1.8 | 1.9 |
+    /// | pattern gather, UNIFORM:8:1, 1.6 GB | 47 | 14 | 11 |
+    /// | pattern gather, UNIFORM:8:8, 1.6 GB | 4.2 | 2.5 | 2.5 |
+    /// | pattern gather, UNIFORM:16:24, delta 1, cached | 102 | 58 | 63 |
+    /// | pattern scatter, UNIFORM:8:1, 1.6 GB | 26 | – | 6.0 |
+    /// | pattern scatter, UNIFORM:8:8, 1.6 GB | 1.9 | – | 1.7 |
+    /// | pattern scatter, UNIFORM:16:24, delta 1, cached | 62 | – | 58 |
+    /// | gather, sequential L, 2^26 tuples of 8 bytes | 8.1 | 3.8 | 3.7 |
+    /// | gather, random L, 2^21 tuples of 8 bytes | 7.8 | 5.8 | 6.0 |
+    /// | scatter, random L, 2^26 tuples of 8 bytes | 2.8 | – | 2.6 |
     pub fn for_gathers() -> Isa {
         if amd() { Isa::Scalar } else { Isa::widest() }
     }

@@ -76,10 +76,10 @@ pub trait Simd {
     /// The first `n` of them; the others are 0.
     unsafe fn at_some<I: Index>(from: *const I, n: usize) -> Self::At;
 
-    /// table[at], for an index that goes through another.
+    /// `table[at]`, for an index that goes through another.
     unsafe fn through<I: Index>(table: *const I, at: Self::At) -> Self::At;
 
-    /// Writes the positions k in [0, n) with `low` ≤ locations[k] < `low` + `width` to
+    /// Writes the positions k in [0, n) with `low` ≤ `locations[k]` < `low` + `width` to
     /// `queue`, ascending, and returns how many. May write up to 16 entries more.
     unsafe fn select<I: Index>(locations: *const I, n: usize, low: u64, width: u64, queue: *mut u32)
     -> usize;
@@ -94,7 +94,7 @@ pub trait Lanes<C>: Simd {
     /// The words.
     type Data: Copy;
 
-    /// from[at]
+    /// `from[at]`
     unsafe fn gather(from: *const C, at: Self::At) -> Self::Data;
     unsafe fn gather_some(from: *const C, at: Self::At, n: usize) -> Self::Data;
     /// Consecutive words.
@@ -113,7 +113,7 @@ pub trait Lanes<C>: Simd {
 /// As [`Simd`].
 #[allow(clippy::missing_safety_doc)]
 pub trait Scatter<C>: Lanes<C> {
-    /// to[at] = data, lane after lane.
+    /// `to[at] = data`, lane after lane.
     unsafe fn scatter(to: *mut C, at: Self::At, data: Self::Data);
     unsafe fn scatter_some(to: *mut C, at: Self::At, data: Self::Data, n: usize);
 }

@@ -92,7 +92,7 @@ pub unsafe fn gather<S: Lanes<C>, C: Tuple, I: Index, const NT: bool>(m: &Move) 
     unsafe {
         let mut i = 0;
         if NT {
-            while i < m.n && to.add(i) as usize % (S::LANES * size_of::<C>()) != 0 {
+            while i < m.n && !(to.add(i) as usize).is_multiple_of(S::LANES * size_of::<C>()) {
                 step::<C, false, false>(m, i, Scalar::at(locations.add(i)));
                 i += 1;
             }

@@ -104,7 +104,7 @@ impl<'a> Stored<'a> {
         Stored { buffer, index }
     }
 
-    /// L[i]
+    /// `L[i]`
     #[inline(always)]
     pub fn get(&self, i: usize) -> u64 {
         // SAFETY: L is only read once it has been written.

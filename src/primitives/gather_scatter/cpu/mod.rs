@@ -57,8 +57,8 @@ pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failu
 
 /// Tuples of 4 and 8 bytes move by gather and scatter instructions in a single pass;
 /// longer ones, and those found by a filter of L, one after another, where the widest
-/// registers and comparisons are best (measured: 16 passes over 2^24 tuples gather 1.3
-/// and scatter 1.5 times as fast with AVX-512's filter as with the scalar one).
+/// registers and comparisons are best (measured on Zen 5: 16 passes over 2^24 tuples run
+/// 1.5 times as fast with AVX-512's filter as with the scalar one).
 fn auto(spec: &Spec) -> Isa {
     let one_by_one = spec.tuple > 8 || spec.method.segments_and_passes().1 > 1;
     match (spec.kernel, one_by_one, Isa::widest()) {

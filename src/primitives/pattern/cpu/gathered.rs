@@ -69,12 +69,11 @@ impl Patterns {
     /// Executes as the clock does and compares the fold of everything that was read.
     pub(super) fn prove_fold(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let expected = AtomicU64::new(0);
-        pool.for_blocks(self.count(), cancel, |block| {
-            let mut sum = 0;
-            for i in block {
-                let base = self.spec.delta * i as u64;
-                sum = self.applied.iter().fold(sum, |s, &p| fold(s, word64(self.spec.seed, p + base)));
-            }
+        self.for_uses(pool, cancel, |uses| {
+            let sum = uses.fold(0, |sum, i| {
+                let base = self.spec.delta * i;
+                self.applied.iter().fold(sum, |s, &p| fold(s, word64(self.spec.seed, p + base)))
+            });
             expected.fetch_add(sum, Ordering::Relaxed);
         })?;
         self.run_timed(pool);

@@ -26,7 +26,7 @@ const WINDOW: u64 = 64 << 20;
 /// A case with its arrays.
 struct Patterns {
     spec: Spec,
-    /// p, or p[inner[j]]; p_g of gs.
+    /// p, or `p[inner[j]]`; p_g of gs.
     applied: Vec<u64>,
     /// S; the source of gs.
     sparse: Buffer,
@@ -146,7 +146,7 @@ impl Patterns {
             poison(pool, self.destination(), 8, cancel)?;
         }
         if !self.spec.kernel.scatters() || self.spec.kernel == Kernel::Gs {
-            fill(&self.sparse, self.sparse.len::<u64>(), self.spec.seed, 0, pool, cancel)?;
+            fill(&self.sparse, self.sparse.holds::<u64>(), self.spec.seed, 0, pool, cancel)?;
         }
         self.fill_dense(pool, cancel)
     }
@@ -155,7 +155,7 @@ impl Patterns {
     fn fill_dense(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
         pool.try_run(|worker| {
             let dense = &self.dense[worker.index];
-            for block in crate::backend::cpu::Blocks::of(0..dense.len::<u64>()) {
+            for block in crate::backend::cpu::Blocks::of(0..dense.holds::<u64>()) {
                 cancel.check()?;
                 // SAFETY: only this worker touches its dense side.
                 let words = unsafe { dense.write::<u64>(block.clone()) };
@@ -211,6 +211,25 @@ impl Patterns {
         Ok(((0..count).step_by(uses).map(move |start| start..(start + uses).min(count)), kept))
     }
 
+    /// Calls `work` with ranges of uses, together all of them; looks for a request to
+    /// stop after 2^18 entries.
+    fn for_uses(
+        &self,
+        pool: &Pool,
+        cancel: &Cancel,
+        work: impl Fn(Range<u64>) + Sync,
+    ) -> Result<(), Failure> {
+        let step = ((1 << 18) / self.length()).max(1);
+        pool.for_blocks(self.count(), cancel, |block| {
+            for start in block.clone().step_by(step) {
+                if !cancel.requested() {
+                    work(start as u64..(start + step).min(block.end) as u64);
+                }
+            }
+        })?;
+        cancel.check()
+    }
+
     fn run_timed(&self, pool: &Pool) {
         pool.run(|worker| self.execute(worker));
     }
@@ -249,7 +268,7 @@ impl Job for Patterns {
         let kept = Buffer::new(self.count() * self.length() * 8)?;
         if self.spec.kernel.scatters() {
             poison(pool, self.destination(), 8, &cancel)?;
-            fill(&kept, kept.len::<u64>(), self.spec.seed, 0, pool, &cancel)?;
+            fill(&kept, kept.holds::<u64>(), self.spec.seed, 0, pool, &cancel)?;
         } else {
             poison(pool, &kept, 8, &cancel)?;
         }

@@ -18,7 +18,7 @@ struct Writers<'a> {
     pattern: &'a [u64],
     delta: u64,
     count: u64,
-    /// (p[j] mod δ, j), ascending; for δ = 0 the residue is p[j] itself.
+    /// (`p[j]` mod δ, j), ascending; for δ = 0 the residue is `p[j]` itself.
     residues: Vec<(u64, u64)>,
 }
 
@@ -78,26 +78,13 @@ impl Patterns {
 
     /// A bit for each word of the destination that the definition writes.
     fn touched(&self, writers: &Writers, pool: &Pool, cancel: &Cancel) -> Result<Bitmap, Failure> {
-        let touched = Bitmap::new(self.destination().len::<u64>())?;
-        self.for_uses(pool, cancel, |i| {
-            for j in 0..self.length() as u64 {
+        let touched = Bitmap::new(self.destination().holds::<u64>())?;
+        self.for_uses(pool, cancel, |uses| {
+            for (i, j) in uses.flat_map(|i| (0..self.length() as u64).map(move |j| (i, j))) {
                 touched.set(writers.place(i, j) as usize);
             }
         })?;
         Ok(touched)
-    }
-
-    /// Calls `work` with every use; looks for a request to stop after 2^18 entries.
-    fn for_uses(&self, pool: &Pool, cancel: &Cancel, work: impl Fn(u64) + Sync) -> Result<(), Failure> {
-        let step = ((1 << 18) / self.length()).max(1);
-        pool.for_blocks(self.count(), cancel, |block| {
-            for start in block.clone().step_by(step) {
-                if !cancel.requested() {
-                    (start..(start + step).min(block.end)).for_each(|i| work(i as u64));
-                }
-            }
-        })?;
-        cancel.check()
     }
 
     fn wrong_window(
@@ -180,7 +167,7 @@ impl Patterns {
         cancel: &Cancel,
         sound: impl Fn(u64, u64) -> bool + Sync,
     ) -> Result<Option<String>, Failure> {
-        find(pool, self.destination().len::<u64>(), cancel, |block| {
+        find(pool, self.destination().holds::<u64>(), cancel, |block| {
             block.into_iter().find_map(|place| {
                 let found = self.word(place as u64);
                 let right = match touched.get(place) {

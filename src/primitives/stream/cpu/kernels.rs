@@ -174,7 +174,7 @@ unsafe fn map<V: Lanes, F: Formula, const NT: bool>(s: &Span) -> f64 {
     unsafe {
         let mut i = 0;
         if NT {
-            while i < s.n && s.to.add(i) as usize % size_of::<V>() != 0 {
+            while i < s.n && !(s.to.add(i) as usize).is_multiple_of(size_of::<V>()) {
                 F::value::<f64>(s, i).store(s.to.add(i));
                 i += 1;
             }
