@@ -24,13 +24,13 @@ chart: {x: elements, y: bandwidth, lines: [kernel, backend]}
 measure: {rounds: 2, samples: 2}
 ";
 
-/// Hundreds of rounds, so that there is a middle to interrupt.
+/// A thousand rounds, so that there is a middle to interrupt.
 const LONG: &str = "\
 title: Long
 stream: {kernel: [copy, triad], elements: 64Ki}
 backend: scalar
 chart: {x: kernel, y: bandwidth}
-measure: {rounds: 4000, samples: 2}
+measure: {rounds: 1000, samples: 2}
 ";
 
 #[test]
