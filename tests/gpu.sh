@@ -21,8 +21,9 @@ sanitize() {
   timeout 280 compute-sanitizer --tool "$1" --target-processes all --error-exitcode 9 --print-limit 5 \
     "$binary" verify --backend cuda --small --seed 7 "${@:2}"
 }
-memcheck() { sanitize memcheck; }
-racecheck() { sanitize racecheck; }
+memcheck() { sanitize memcheck --mutants; }
+# Racecheck follows each access to shared memory and is slow; a sample has every kernel in it.
+racecheck() { sanitize racecheck --sample 250; }
 
 # Stride-1 pattern gather beside stream read, on the GPU and on the CPU with the same threads.
 sanity() {

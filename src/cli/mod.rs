@@ -91,9 +91,12 @@ struct VerifyArguments {
     /// Also run deliberately wrong kernels: each certificate must catch them
     #[arg(long)]
     mutants: bool,
-    /// Leave out the case beyond 4 GiB
+    /// Leave out the cases beyond 4 GiB
     #[arg(long)]
     small: bool,
+    /// Check only so many cases of each suite, chosen by the seed: for slow tools around it
+    #[arg(long, value_name = "CASES")]
+    sample: Option<usize>,
 }
 
 /// Carries out the command line.

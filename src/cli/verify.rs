@@ -10,6 +10,7 @@ use super::{CASES_FAILED, VerifyArguments, out};
 use crate::backend::{Availability, Executor};
 use crate::engine::executors;
 use crate::engine::verify::{Suite, Tally, suite, verify};
+use crate::plan::Plan;
 
 /// So many wrong findings are printed in full.
 const SHOWN: usize = 10;
@@ -21,7 +22,11 @@ pub fn run(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
     let mut wrong = 0;
     for executor in chosen(&arguments.backend)? {
         for part in suites(arguments, executor.backend()) {
-            wrong += verify_suite(part, executor.as_ref(), seed)?;
+            let mut plan = suite(part, executor.backend(), seed)?;
+            if let Some(size) = arguments.sample {
+                thin_out(&mut plan, size);
+            }
+            wrong += verify_suite(part, &plan, executor.as_ref())?;
         }
     }
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::from(CASES_FAILED) })
@@ -67,8 +72,13 @@ fn suites(arguments: &VerifyArguments, backend: &str) -> Vec<Suite> {
     suites
 }
 
-fn verify_suite(part: Suite, executor: &dyn Executor, seed: u64) -> anyhow::Result<usize> {
-    let plan = suite(part, executor.backend(), seed)?;
+/// Keeps so many cases. Identities are hashes, so the smallest ones are a random sample.
+fn thin_out(plan: &mut Plan, size: usize) {
+    plan.cases.sort_by(|a, b| a.id.cmp(&b.id));
+    plan.cases.truncate(size);
+}
+
+fn verify_suite(part: Suite, plan: &Plan, executor: &dyn Executor) -> anyhow::Result<usize> {
     let started = Instant::now();
     let live = io::stdout().is_terminal();
     let name = match part {
@@ -76,7 +86,7 @@ fn verify_suite(part: Suite, executor: &dyn Executor, seed: u64) -> anyhow::Resu
         Suite::Large => "beyond 4 GiB",
         Suite::Mutants => "mutants",
     };
-    let tally = verify(&plan, part, executor, |number| {
+    let tally = verify(plan, part, executor, |number| {
         if live && number % 16 == 0 {
             out::live(&format!("{} {name}: {number}/{}", executor.backend(), plan.cases.len()));
         }

@@ -37,6 +37,11 @@ impl Sum {
         poison(gpu, &mut self.total)
     }
 
+    /// The sum becomes 0.
+    pub fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        gpu.memset32(&mut self.total, 0)
+    }
+
     /// The sum that the last launch left.
     pub fn value(&self) -> Result<f64, Failure> {
         let total = self.total.to_host()?;
@@ -107,8 +112,7 @@ impl Kernels {
 
     fn read(&self, gpu: &Gpu, arrays: &Arrays, sum: &Sum, range: Range, shift: u64) -> Result<(), Failure> {
         let x = at(arrays.sources.first(), range.first + shift)?;
-        // One block even for no elements: their sum is 0 and somebody has to store it.
-        let blocks = grid(range.count, TILE).min(sum.partials.len() as u32).max(1);
+        let blocks = grid(range.count, TILE).min(sum.partials.len() as u32);
         let args = [
             (&x).into(),
             (&range.count).into(),

@@ -89,6 +89,10 @@ impl Arrays {
 impl Stream {
     /// Queues one execution.
     fn execute(&mut self) -> Result<(), Failure> {
+        if let (true, Some(sum)) = (self.ranges.is_empty(), &mut self.arrays.sum) {
+            // No kernel is launched for no elements, yet their sum is 0.
+            return sum.clear(&self.gpu);
+        }
         self.ranges
             .iter()
             .try_for_each(|&range| self.kernels.execute(&self.gpu, &mut self.arrays, range, self.shift))
