@@ -1,0 +1,63 @@
+//! Every entry of the registry is complete: accesses, an oracle, a certificate and
+//! implementations for each of its methods. The GPU's implementations are run by
+//! `tests/cuda_kernels` and, where there is a GPU, by `scatterlab verify`.
+
+use scatterlab::backend::Executor;
+use scatterlab::engine::executors::cpu::{CpuExecutor, ScalarExecutor};
+use scatterlab::engine::verify::{Suite, suite, verify};
+use scatterlab::plan::Plan;
+use scatterlab::primitives::{self, Primitive};
+
+/// The suite's cases of one method, a few of them.
+fn cases(primitive: &dyn Primitive, method: &str, backend: &str, part: Suite) -> Plan {
+    const FEW: usize = 12;
+    let mut plan = suite(part, backend, 3).expect("the suite resolves");
+    plan.cases.retain(|case| {
+        case.primitive == primitive.name()
+            && case.params.text("method") == Some(method)
+            && case.not_applicable.is_none()
+    });
+    let step = (plan.cases.len() / FEW).max(1);
+    plan.cases = plan.cases.into_iter().step_by(step).collect();
+    plan
+}
+
+fn for_each_method(mut check: impl FnMut(&dyn Primitive, &str)) {
+    for primitive in primitives::registry() {
+        assert!(!primitive.methods().is_empty(), "{} has no method", primitive.name());
+        for method in primitive.methods() {
+            check(*primitive, method);
+        }
+    }
+}
+
+#[test]
+fn every_method_declares_its_accesses() {
+    for_each_method(|primitive, method| {
+        let plan = cases(primitive, method, "cpu", Suite::Mutants);
+        assert!(!plan.cases.is_empty(), "{} {method}: no case", primitive.name());
+        for case in &plan.cases {
+            let work = primitive.work(&case.params).expect("applicable");
+            let accesses: usize = work.passes.iter().map(|pass| pass.accesses.len()).sum();
+            assert!(accesses > 0 && work.declared_bytes() > 0, "{} {method}", primitive.name());
+            assert!(work.effective_bytes > 0 && work.effective_bytes <= work.system_bytes);
+        }
+    });
+}
+
+#[test]
+fn every_method_agrees_with_its_oracle_and_its_certificate_can_fail() {
+    let executors: [Box<dyn Executor>; 2] =
+        [Box::new(ScalarExecutor::default()), Box::new(CpuExecutor::default())];
+    for_each_method(|primitive, method| {
+        for executor in &executors {
+            for part in [Suite::Small, Suite::Mutants] {
+                let plan = cases(primitive, method, executor.backend(), part);
+                let tally = verify(&plan, part, executor.as_ref(), |_| ()).expect("no device is lost");
+                let what = format!("{} {method} {} {part:?}", primitive.name(), executor.backend());
+                assert_eq!(tally.wrong, [], "{what}");
+                assert!(tally.passed > 0, "{what}: nothing was checked");
+            }
+        }
+    });
+}
