@@ -13,7 +13,8 @@ fn main() {
         }
     }
     let revision = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
-    let dirty = git(&["--no-optional-locks", "status", "--porcelain", "--untracked-files=no"]).is_some_and(|s| !s.is_empty());
+    let dirty = git(&["--no-optional-locks", "status", "--porcelain", "--untracked-files=no"])
+        .is_some_and(|s| !s.is_empty());
     println!("cargo:rustc-env=SCATTERLAB_REVISION={revision}{}", if dirty { "-modified" } else { "" });
 }
 

@@ -1,7 +1,8 @@
 //! The terminal user interface's start.
 
+use std::fs;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -11,6 +12,7 @@ use crate::backend::{Availability, Device};
 use crate::engine::client::{Client, EngineCommand};
 use crate::experiments::shipped;
 use crate::plan::Overrides;
+use crate::primitives;
 use crate::run::EngineRunner;
 use crate::tui::{self, Options, RecipeEntry};
 
@@ -23,7 +25,7 @@ pub fn run(engine: EngineCommand) -> anyhow::Result<ExitCode> {
         );
     }
     tui::run(Options {
-        recipes: entries(),
+        recipes: shipped_entries().into_iter().chain(local_entries(Path::new("."))).collect(),
         devices: devices(&engine),
         runner: Box::new(EngineRunner { engine, out: None, root: PathBuf::from("reports") }),
         resolve: Box::new(|entry: &RecipeEntry| {
@@ -48,7 +50,7 @@ fn devices(engine: &EngineCommand) -> String {
 }
 
 /// The shipped recipes, grouped by the folder they are in.
-fn entries() -> Vec<RecipeEntry> {
+fn shipped_entries() -> Vec<RecipeEntry> {
     shipped()
         .iter()
         .map(|recipe| {
@@ -61,4 +63,52 @@ fn entries() -> Vec<RecipeEntry> {
             }
         })
         .collect()
+}
+
+/// Recipes in a folder of the user's, listed by their file names under `this folder`. One
+/// with a mistake is among them: its preview says what is wrong.
+fn local_entries(folder: &Path) -> Vec<RecipeEntry> {
+    let files = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
+    let mut entries: Vec<RecipeEntry> = files.filter_map(|path| local_entry(&path)).collect();
+    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    entries
+}
+
+fn local_entry(path: &Path) -> Option<RecipeEntry> {
+    let extension = path.extension()?.to_str()?;
+    if !["yaml", "yml"].contains(&extension) {
+        return None;
+    }
+    let text = fs::read_to_string(path).ok().filter(|text| looks_like_a_recipe(text))?;
+    Some(RecipeEntry {
+        group: "this folder".to_owned(),
+        title: path.file_stem()?.to_string_lossy().into_owned(),
+        path: path.file_name()?.to_string_lossy().into_owned(),
+        text,
+    })
+}
+
+/// Other YAML lies in people's folders too: a recipe has a primitive or `experiments` at
+/// its top level.
+fn looks_like_a_recipe(text: &str) -> bool {
+    let names = primitives::registry().iter().map(|p| p.name()).chain(["experiments"]);
+    let keys: Vec<String> = names.map(|name| format!("{name}:")).collect();
+    text.lines().any(|line| keys.iter().any(|key| line.starts_with(key)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recipes_of_the_folder_are_listed_and_other_yaml_is_not() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("file");
+        write("mine.yaml", "scatter: {tuples: 1Ki}\n");
+        write("broken.yml", "title: x\ngather: [\n");
+        write("compose.yaml", "services:\n  scatter: {}\n");
+        write("notes.txt", "scatter: {}\n");
+        let names: Vec<String> = local_entries(folder.path()).into_iter().map(|e| e.path).collect();
+        assert_eq!(names, ["broken.yml", "mine.yaml"]);
+    }
 }
