@@ -110,6 +110,7 @@ fn plan(ids: &[&str], rounds: u32) -> Plan {
     Plan {
         title: "test".into(),
         recipe_hash: "0".repeat(64),
+        overrides: Vec::new(),
         experiments: vec![Experiment {
             title: "test".into(),
             slug: "test".into(),

@@ -160,6 +160,9 @@ pub struct Plan {
     pub title: String,
     /// BLAKE3 of the recipe's text, hexadecimal.
     pub recipe_hash: String,
+    /// What the command line changed of the recipe, as written there: `--set tuples=1Mi`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<String>,
     /// The experiments.
     pub experiments: Vec<Experiment>,
     /// Their cases, experiment by experiment.

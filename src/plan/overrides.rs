@@ -22,6 +22,13 @@ pub struct Overrides {
 }
 
 impl Overrides {
+    /// Each as it stands on the command line.
+    pub(super) fn words(&self) -> Vec<String> {
+        let backends = (!self.backends.is_empty()).then(|| format!("--backend {}", self.backends.join(",")));
+        let set = self.set.iter().map(|(key, value)| format!("--set {key}={value}"));
+        backends.into_iter().chain(set).collect()
+    }
+
     /// What a message calls the override at this place.
     pub(super) fn origin(&self, place: Place) -> Option<String> {
         match place {

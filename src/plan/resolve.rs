@@ -28,7 +28,8 @@ pub fn resolve(recipe: &Recipe, overrides: &Overrides) -> Result<Plan, RecipeErr
         problem: Box::new(mistake.problem),
     };
     apply(&mut drafts, overrides).map_err(located)?;
-    plan(recipe, &drafts).map_err(located)
+    let plan = plan(recipe, &drafts).map_err(located)?;
+    Ok(Plan { overrides: overrides.words(), ..plan })
 }
 
 fn plan(recipe: &Recipe, drafts: &[Draft]) -> Result<Plan, Mistake> {
@@ -39,6 +40,7 @@ fn plan(recipe: &Recipe, drafts: &[Draft]) -> Result<Plan, Mistake> {
     let mut plan = Plan {
         title: recipe.title().to_owned(),
         recipe_hash: blake3::hash(recipe.text().as_bytes()).to_hex().to_string(),
+        overrides: Vec::new(),
         experiments: Vec::new(),
         cases: Vec::new(),
     };

@@ -2,6 +2,8 @@
 
 use super::unit;
 use crate::plan::{Axis, Experiment, Value};
+use crate::primitives;
+use crate::primitives::schema::Kind;
 use crate::units::label_count;
 
 /// Longest list of indices that is written out whole.
@@ -43,6 +45,15 @@ pub fn setting(experiment: &Experiment, key: &str, v: &Value) -> String {
 pub fn name<'a>(experiment: &'a Experiment, key: &'a str) -> &'a str {
     let last = || key.rsplit('.').next().unwrap_or(key);
     axis(experiment, key).map_or_else(last, |a| a.name.as_str())
+}
+
+/// Whether a key's integers are sizes in bytes.
+pub fn is_size(experiment: &Experiment, key: &str) -> bool {
+    if let Some(axis) = axis(experiment, key) {
+        return axis.bytes;
+    }
+    let params = primitives::find(&experiment.primitive).map(|p| p.params()).unwrap_or_default();
+    params.iter().any(|p| p.name == key && matches!(p.kind, Kind::Bytes { .. }))
 }
 
 /// The axis of a key, where it is swept.

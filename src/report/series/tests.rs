@@ -29,7 +29,13 @@ pub fn plan(axes: Vec<Axis>, x: &str, lines: &[&str]) -> Plan {
         measure: Measure { rounds: 1, samples: 3 },
     };
     let recipe_hash = "0123456789abcdef0123456789abcdef".to_owned();
-    Plan { title: "Recipe".to_owned(), recipe_hash, experiments: vec![experiment], cases: vec![] }
+    Plan {
+        title: "Recipe".to_owned(),
+        recipe_hash,
+        experiments: vec![experiment],
+        cases: vec![],
+        overrides: Vec::new(),
+    }
 }
 
 /// A certified record of 1 GB of traffic (10^8 elements) in about `seconds`.

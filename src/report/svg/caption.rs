@@ -2,7 +2,8 @@
 
 use crate::backend::Device;
 use crate::engine::protocol::Environment;
-use crate::plan::{Experiment, Paper, Plan};
+use crate::plan::{Case, Experiment, Paper, Plan};
+use crate::report::names;
 use crate::run::Record;
 
 /// Digits of the recipe's hash that are shown.
@@ -32,9 +33,15 @@ impl Caption {
         let found = plan.experiments.get(experiment);
         let used = backends(records, experiment);
         let mut lines: Vec<String> = found.map(sampling).into_iter().collect();
+        lines.extend(found.and_then(|e| fixed(e, plan.cases.iter().filter(|c| c.experiment == experiment))));
         lines.extend(machine(&used, environment, devices));
         let hash: String = plan.recipe_hash.chars().take(HASH_DIGITS).collect();
-        lines.push(format!("Recipe {hash} · {date} · scatterlab {}", env!("CARGO_PKG_VERSION")));
+        let changes: String = plan.overrides.iter().map(|change| format!(" {change}")).collect();
+        let with = if changes.is_empty() { "" } else { " with" };
+        lines.push(format!(
+            "Recipe {hash}{with}{changes} · {date} · scatterlab {}",
+            env!("CARGO_PKG_VERSION")
+        ));
         let recipe = found.filter(|e| e.title != plan.title).map(|_| plan.title.clone());
         Caption { recipe, paper: found.and_then(|e| e.paper.as_ref()).map(paper), lines }
     }
@@ -56,6 +63,26 @@ fn sampling(experiment: &Experiment) -> String {
         times(measure.rounds, "round"),
         times(measure.samples, "sample")
     )
+}
+
+/// `Fixed: index 4 B · tuples 16Mi`: what all cases have in common, for a reader who has
+/// only the picture.
+fn fixed<'a>(experiment: &Experiment, mut cases: impl Iterator<Item = &'a Case>) -> Option<String> {
+    let mut common = cases.next()?.params.clone();
+    for case in cases {
+        common.0.retain(|key, value| case.params.get(key) == Some(value));
+    }
+    let told = |key: &str| key != "backend" && names::axis(experiment, key).is_none();
+    let words: Vec<String> = common
+        .0
+        .iter()
+        .filter(|(key, _)| told(key))
+        .map(|(key, value)| {
+            let text = names::value(value, names::is_size(experiment, key));
+            format!("{} {text}", names::name(experiment, key))
+        })
+        .collect();
+    (!words.is_empty()).then(|| format!("Fixed: {}", words.join(" · ")))
 }
 
 /// Backends of the experiment that have a result, in the plan's order.

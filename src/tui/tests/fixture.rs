@@ -105,7 +105,13 @@ fn plan(title: &str, sweeps: &[Sweep]) -> Plan {
         cases.extend(sweep.cases(experiment, cases.len()));
     }
     let experiments = sweeps.iter().map(Sweep::experiment).collect();
-    Plan { title: title.to_owned(), recipe_hash: "00112233".repeat(8), experiments, cases }
+    Plan {
+        title: title.to_owned(),
+        recipe_hash: "00112233".repeat(8),
+        experiments,
+        cases,
+        overrides: Vec::new(),
+    }
 }
 
 fn cpu() -> Params {
