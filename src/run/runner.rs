@@ -70,3 +70,27 @@ pub trait Runner {
     /// Starts `plan`, whose recipe's text is `recipe`.
     fn start(&self, plan: Plan, recipe: &str) -> anyhow::Result<Running>;
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn an_abandoned_run_is_killed_and_waited_for() {
+        let ((said, messages), (control, wishes)) = (channel(), channel());
+        let running = Running { messages, control, folder: PathBuf::new() };
+        let run = std::thread::spawn(move || {
+            let wish = wishes.recv();
+            let _ = said.send(Message::Reported(PathBuf::new()));
+            let _ = said.send(Message::Over);
+            (wish, said)
+        });
+        let began = Instant::now();
+        running.abandon();
+        assert!(began.elapsed() < ABANDONED, "its last word ends the wait");
+        let (wish, _said) = run.join().expect("no panic");
+        assert_eq!(wish, Ok(Control::Kill));
+    }
+}
