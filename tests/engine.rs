@@ -186,6 +186,37 @@ fn finished_pairs_are_skipped() {
     assert_eq!(rounds(&events), pairs(&[("b", 0), ("a", 1)]));
 }
 
+/// What a fresh engine is told after the first one died: a certified in round 0, b lost.
+#[test]
+fn a_fresh_engine_goes_on_where_the_first_one_ended() {
+    let mut engine = Engine::start(|_| Script::Seconds(0.25));
+    let skip = pairs(&[("a", 0), ("b", 0), ("b", 1), ("b", 2)]);
+    let events = engine.run(&plan(&["a", "b", "c"], 3), skip);
+    assert_eq!(rounds(&events), pairs(&[("c", 0), ("a", 1), ("c", 1), ("a", 2), ("c", 2)]));
+    let certified = events.iter().filter_map(|e| match e {
+        Event::Round { result, .. } if result.verdict.is_some() => Some(result.case.as_str()),
+        _ => None,
+    });
+    assert_eq!(certified.collect::<Vec<_>>(), ["c"], "a has its certificate already");
+}
+
+/// Memory that was free in the first round may be gone in the second.
+#[test]
+fn a_case_that_cannot_go_on_keeps_no_figures() {
+    let mut engine = Engine::start(|_| Script::Seconds(0.25));
+    let plan = plan(&["a"], 2);
+    let events = engine.run(&plan, pairs(&[("a", 1)]));
+    let mut ledger = Ledger::new(plan);
+    for event in &events {
+        ledger.apply(event);
+    }
+    assert!(ledger.records()[0].statistics.is_some());
+    let reason = "needs 12 GiB, 9 free".to_owned();
+    ledger.apply(&Event::NotApplicable { seq: 9, case: "a".into(), reason: reason.clone() });
+    assert_eq!(ledger.records()[0].status, Status::NotApplicable(reason));
+    assert_eq!(ledger.records()[0].quantity(Quantity::Bandwidth), None);
+}
+
 #[test]
 fn a_failed_case_does_not_stop_the_others() {
     let mut engine = Engine::start(|case| match case.id.as_str() {

@@ -6,6 +6,12 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use scatterlab::backend::Device;
+use scatterlab::engine::protocol::{Environment, Event};
+use scatterlab::plan::Plan;
+use scatterlab::report::csv;
+use scatterlab::run::Ledger;
+
 const BINARY: &str = env!("CARGO_BIN_EXE_scatterlab");
 
 fn scatterlab(folder: &Path, arguments: &[&str]) -> Output {
@@ -91,16 +97,10 @@ fn without_a_terminal_the_bare_command_says_what_to_run() {
 #[test]
 fn a_killed_engine_fails_one_case_and_loses_nothing() {
     let root = tempfile::tempdir().expect("temporary folder");
-    fs::write(root.path().join("long.yaml"), LONG).expect("recipe");
-    let run = Command::new(BINARY)
-        .args(["run", "long.yaml", "--out", "out"])
-        .current_dir(root.path())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("starts");
+    let run = start_long(root.path(), &["long.yaml"]);
     let events = root.path().join("out/events.ndjson");
     wait_for_rounds(&events, 20);
-    kill_engine_of(&run);
+    signal(engine_of(&run), "-KILL");
     // The run goes on in a fresh engine, until we have seen enough.
     let before = rounds_in(&events);
     wait_for_rounds(&events, before + 20);
@@ -112,6 +112,109 @@ fn a_killed_engine_fails_one_case_and_loses_nothing() {
     let samples = fs::read_to_string(root.path().join("out/samples.csv")).expect("samples");
     let on_disk = samples.lines().count();
     assert!(on_disk > 2 * before, "{on_disk} lines for more than {before} rounds");
+}
+
+/// The stored plan and the stored events are enough for every record.
+#[test]
+fn the_folder_holds_what_its_tables_were_made_of() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    fs::write(root.path().join("small.yaml"), SMALL).expect("recipe");
+    let output = scatterlab(root.path(), &["run", "small.yaml", "--backend", "scalar,cuda", "--out", "out"]);
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    let out = root.path().join("out");
+    let read = |name: &str| fs::read_to_string(out.join(name)).expect(name);
+    let manifest: serde_json::Value = serde_json::from_str(&read("manifest.json")).expect("a manifest");
+    let plan: Plan = serde_json::from_value(manifest["plan"].clone()).expect("the plan");
+    let environment: Environment = serde_json::from_value(manifest["environment"].clone()).expect("it");
+    let devices: Vec<Device> = serde_json::from_value(manifest["devices"].clone()).expect("devices");
+    let mut ledger = Ledger::new(plan);
+    for line in read("events.ndjson").lines() {
+        ledger.apply(&serde_json::from_str::<Event>(line).expect("each line is an event"));
+    }
+    let (mut results, mut samples) = (Vec::new(), Vec::new());
+    csv::results(&mut results, ledger.plan(), ledger.records(), &environment, &devices).expect("results");
+    csv::samples(&mut samples, ledger.records()).expect("samples");
+    assert_eq!(text(&results), read("results.csv"));
+    assert_eq!(text(&samples), read("samples.csv"));
+}
+
+/// SIGSTOP stands for a kernel that never ends.
+#[test]
+fn the_second_signal_kills_a_hung_engine_and_completes_the_folder() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let run = start_long(root.path(), &["long.yaml"]);
+    wait_for_rounds(&root.path().join("out/events.ndjson"), 5);
+    let engine = engine_of(&run);
+    signal(engine, "-STOP");
+    signal(run.id(), "-INT");
+    thread::sleep(Duration::from_millis(300));
+    signal(run.id(), "-INT");
+    let output = run.wait_with_output().expect("ends");
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("the engine was killed on request"), "{}", text(&output.stdout));
+    assert!(!Path::new(&format!("/proc/{engine}")).exists(), "the engine is still there");
+    let samples = fs::read_to_string(root.path().join("out/samples.csv")).expect("samples");
+    assert!(samples.lines().count() > 10, "{samples}");
+}
+
+#[test]
+fn a_hung_engine_is_killed_ten_seconds_after_the_first_signal_and_no_other_recipe_starts() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let run = start_long(root.path(), &["long.yaml", "long.yaml"]);
+    wait_for_rounds(&root.path().join("out/long/events.ndjson"), 5);
+    signal(engine_of(&run), "-STOP");
+    let asked = Instant::now();
+    signal(run.id(), "-TERM");
+    let output = run.wait_with_output().expect("ends");
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(asked.elapsed() >= Duration::from_secs(10), "{said}");
+    assert!(said.contains("killed because it did not stop"), "{said}");
+    assert!(said.contains("long.yaml: not started"), "{said}");
+    assert!(root.path().join("out/long/results.csv").is_file());
+}
+
+#[test]
+fn any_command_of_the_shell_may_start_the_engine() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let engine = format!("printf 'Welcome, \\377'; echo error >&2; '{BINARY}' engine");
+    let output = scatterlab(root.path(), &["devices", "--engine", &engine]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).starts_with("scalar"), "{}", text(&output.stdout));
+    fs::write(root.path().join("small.yaml"), SMALL).expect("recipe");
+    let run = ["run", "small.yaml", "--out", "out", "--engine"];
+    let output = scatterlab(root.path(), &[&run[..], &["echo no such host >&2; exit 255"]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    let error = text(&output.stderr);
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(error.contains("exit status 255") && error.contains("no such host"), "{error}");
+    let output = scatterlab(root.path(), &[&run[..], &[&engine]].concat());
+    assert!(output.status.success(), "the folder is free for another try: {}", text(&output.stderr));
+}
+
+/// A limit on the size of files stands for a full disk.
+#[test]
+fn a_folder_that_cannot_be_written_any_more_ends_the_run_with_the_reason() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    fs::write(root.path().join("long.yaml"), LONG).expect("recipe");
+    let line = format!("trap '' XFSZ; ulimit -f 100; exec '{BINARY}' run long.yaml --out out");
+    let output = Command::new("bash").args(["-c", &line]).current_dir(root.path()).output().expect("starts");
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+    let error = text(&output.stderr);
+    assert!(error.contains("cannot write") && error.contains("events.ndjson"), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+}
+
+fn start_long(folder: &Path, recipes: &[&str]) -> Child {
+    fs::write(folder.join("long.yaml"), LONG).expect("recipe");
+    let run = Command::new(BINARY)
+        .arg("run")
+        .args(recipes)
+        .args(["--out", "out"])
+        .current_dir(folder)
+        .stdout(Stdio::piped())
+        .spawn();
+    run.expect("starts")
 }
 
 fn rounds_in(events: &Path) -> usize {
@@ -126,7 +229,8 @@ fn wait_for_rounds(events: &Path, wanted: usize) {
     }
 }
 
-fn kill_engine_of(run: &Child) {
+/// The process of a run's engine.
+fn engine_of(run: &Child) -> u32 {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         // The run's own thread starts the engine, so look at every thread's children.
@@ -137,7 +241,7 @@ fn kill_engine_of(run: &Child) {
             .filter_map(|task| fs::read_to_string(task.path().join("children")).ok())
             .find_map(|list| list.split_whitespace().next().and_then(|id| id.parse().ok()));
         if let Some(engine) = engine {
-            return signal(engine, "-KILL");
+            return engine;
         }
         assert!(Instant::now() < deadline, "no engine");
         thread::sleep(Duration::from_millis(10));

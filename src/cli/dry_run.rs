@@ -9,13 +9,19 @@ use super::out;
 use super::recipes::Source;
 use crate::engine::client::{Client, EngineCommand, Incoming};
 use crate::engine::protocol::{Command, Event};
-use crate::plan::{Case, Plan};
+use crate::plan::{Case, Measure, Plan};
 use crate::primitives::{self, Work};
 use crate::units;
 
 /// Random accesses move whole lines for a few bytes; this is how much slower than a
 /// copy the estimate takes them to be. Rough on purpose: the model predicts, this plans.
 const RANDOM_PENALTY: f64 = 8.0;
+
+/// A shorter execution is batched until a sample takes about this long, seconds.
+const SHORTEST_SAMPLE: f64 = 125e-6;
+
+/// Allocating and putting the result on disk take about this long a round, seconds.
+const ROUND: f64 = 5e-3;
 
 /// Generating inputs and certifying cost about this many copies of the arrays a round.
 const PREPARATION: f64 = 6.0;
@@ -78,11 +84,17 @@ fn describe(plan: &Plan, case: &Case, probes: &Probes) -> (String, f64) {
     }
     let work = primitives::find(&case.primitive).and_then(|p| p.work(&case.params).ok());
     let (Some(work), Some(Ok(copy))) = (work, probes.get(case.backend())) else { return (head, 0.0) };
-    let executions = experiment.measure.samples + 1;
-    let seconds = f64::from(experiment.measure.rounds)
-        * (f64::from(executions) * execution(&work, *copy) + preparation(&work, *copy));
+    let seconds = total(experiment.measure, &work, *copy);
     let memory = units::fmt_bytes(work.footprint + work.scratch);
     (format!("{head}  {memory}  ~{}", units::fmt_seconds(seconds)), seconds)
+}
+
+/// Seconds of all rounds: two executions to warm up, the samples, and the certificate.
+fn total(measure: Measure, work: &Work, copy: f64) -> f64 {
+    let (rounds, samples) = (f64::from(measure.rounds), f64::from(measure.samples));
+    let once = execution(work, copy);
+    let round = (samples + 2.0) * once.max(SHORTEST_SAMPLE) + preparation(work, copy) + ROUND;
+    rounds * round + once
 }
 
 /// Seconds of one execution at the copy's pace.
@@ -98,4 +110,37 @@ fn execution(work: &Work, copy: f64) -> f64 {
 
 fn preparation(work: &Work, copy: f64) -> f64 {
     PREPARATION * work.footprint as f64 / (copy * 1e9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Params, Value};
+
+    fn multipass(tuples: u64, passes: u64) -> Work {
+        let params = Params::default()
+            .with("backend", Value::Text("cpu".into()))
+            .with("method", Value::Text("multipass".into()))
+            .with("method.multipass.passes", Value::Int(passes))
+            .with("tuples", Value::Int(tuples))
+            .with("tuple", Value::Int(8))
+            .with("index", Value::Int(4))
+            .with("locations", Value::Text("random".into()));
+        let scatter = primitives::find("scatter").expect("registered");
+        scatter.work(&params).expect("a case that exists")
+    }
+
+    #[test]
+    fn each_pass_costs_another_scan_of_the_locations() {
+        let (few, many) = (execution(&multipass(1 << 24, 8), 10.0), execution(&multipass(1 << 24, 16), 10.0));
+        let scan = (4u64 << 24) as f64 / 10e9;
+        assert!((many - few - 8.0 * scan).abs() < 0.01 * scan, "{few} s, {many} s, {scan} s a scan");
+    }
+
+    #[test]
+    fn a_short_case_still_takes_the_time_of_its_samples() {
+        let measure = Measure { rounds: 5, samples: 5 };
+        let short = total(measure, &multipass(2, 2), 10.0);
+        assert!(short > 5.0 * (5.0 * SHORTEST_SAMPLE + ROUND), "{short}");
+    }
 }

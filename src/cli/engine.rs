@@ -8,10 +8,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 use crate::engine::executors;
+use crate::engine::protocol::DEVICE_LOST;
 use crate::engine::server::{Ending, serve};
-
-/// Exit status of an engine that lost its device; its client starts a fresh one.
-const DEVICE_LOST: u8 = 4;
 
 /// Serves plans until the input ends.
 pub fn run() -> anyhow::Result<ExitCode> {

@@ -1,17 +1,18 @@
 //! A run without the user interface: plain lines, and one live line on a terminal.
 
-use std::io::{self, IsTerminal, Write};
-use std::sync::mpsc::Sender;
-use std::thread;
+use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
+use super::interrupt::Interrupt;
 use super::out;
 use crate::backend::Verdict;
 use crate::engine::protocol::{Event, Level, Stage};
-use crate::plan::{Plan, Quantity};
-use crate::run::runner::{Control, Message, Runner};
+use crate::plan::{Case, Plan, Quantity};
+use crate::report::svg::HASH_DIGITS;
+use crate::run::eta::{self, Eta};
+use crate::run::runner::{Control, Message, Runner, Running};
 use crate::run::{Ledger, Record, Status};
 use crate::units;
 
@@ -25,11 +26,21 @@ pub struct Summary {
 }
 
 /// Runs a plan to its end, printing what happens.
-pub fn run(runner: &impl Runner, plan: Plan, recipe: &str) -> anyhow::Result<Summary> {
+pub fn run(runner: &impl Runner, plan: Plan, recipe: &str, interrupt: &Interrupt) -> anyhow::Result<Summary> {
     let running = runner.start(plan.clone(), recipe)?;
-    cancel_on_signals(running.control.clone())?;
+    interrupt.attach(running.control.clone());
     let mut printer = Printer::new(plan);
     printer.headline();
+    let ended = follow(&running, &mut printer);
+    interrupt.detach();
+    if printer.heard {
+        printer.close(&running.folder.display().to_string());
+    }
+    ended.map(|()| printer.summary())
+}
+
+/// Prints what the run says until it is over; its first trouble is the error.
+fn follow(running: &Running, printer: &mut Printer) -> anyhow::Result<()> {
     let (mut broken, mut progressed) = (None, false);
     for message in &running.messages {
         match message {
@@ -38,101 +49,60 @@ pub fn run(runner: &impl Runner, plan: Plan, recipe: &str) -> anyhow::Result<Sum
                 printer.event(&event);
             }
             Message::Died { reason, case } => {
-                printer.note(&format!("the engine died: {reason}"));
+                printer.died(&reason);
                 // An engine that died before it did anything would do so again.
                 let answer = if case.is_some() || progressed { Control::Resume } else { Control::Stop };
                 progressed = false;
-                if running.control.send(answer).is_err() {
-                    break;
-                }
+                // A run that has ended meanwhile says so below.
+                let _ = running.control.send(answer);
             }
             Message::Reported(_) => {}
-            Message::Broken(reason) => broken = Some(reason),
-            Message::Over => break,
+            Message::Broken(reason) => broken = broken.or(Some(reason)),
+            Message::Over => return broken.map_or(Ok(()), |reason| bail!(reason)),
         }
     }
-    printer.close(&running.folder.display().to_string());
-    match broken {
-        Some(reason) => bail!(reason),
-        None => Ok(printer.summary()),
-    }
-}
-
-/// The first SIGINT or SIGTERM cancels at the next boundary of a sample; results stay.
-fn cancel_on_signals(control: Sender<Control>) -> anyhow::Result<()> {
-    use signal_hook::consts::{SIGINT, SIGTERM};
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
-    thread::spawn(move || {
-        for signal in signals.forever() {
-            let _ = writeln!(
-                io::stderr(),
-                "\nscatterlab: cancelling at the end of this sample; once more to end at once"
-            );
-            if control.send(Control::Cancel).is_err() {
-                std::process::exit(128 + signal);
-            }
-            let _ = signal_hook::flag::register_conditional_shutdown(
-                signal,
-                128 + signal,
-                std::sync::Arc::new(true.into()),
-            );
-        }
-    });
-    Ok(())
+    bail!(broken.unwrap_or_else(|| "the run ended without saying why".to_owned()))
 }
 
 struct Printer {
     ledger: Ledger,
+    eta: Eta,
     started: Instant,
     live: bool,
-    /// (case, round) pairs of the plan, and how many of them are through.
-    total: usize,
-    through: usize,
+    /// Whether an engine has said anything.
+    heard: bool,
 }
 
 impl Printer {
     fn new(plan: Plan) -> Printer {
-        let rounds = |case: &crate::plan::Case| plan.experiments[case.experiment].measure.rounds as usize;
-        let total = plan.cases.iter().filter(|c| c.not_applicable.is_none()).map(rounds).sum();
-        Printer {
-            ledger: Ledger::new(plan),
-            started: Instant::now(),
-            live: io::stdout().is_terminal(),
-            total,
-            through: 0,
-        }
+        let live = io::stdout().is_terminal();
+        let (eta, started) = (Eta::default(), Instant::now());
+        Printer { ledger: Ledger::new(plan), eta, started, live, heard: false }
     }
 
     fn headline(&self) {
         let plan = self.ledger.plan();
-        out::line(&format!(
-            "{} · {} cases · recipe {}",
-            plan.title,
-            plan.cases.len(),
-            &plan.recipe_hash[..12]
-        ));
+        let hash: String = plan.recipe_hash.chars().take(HASH_DIGITS).collect();
+        out::line(&format!("{} · {} cases · recipe {hash}", plan.title, plan.cases.len()));
     }
 
     fn event(&mut self, event: &Event) {
         let changed = self.ledger.apply(event);
+        let now = self.started.elapsed();
+        self.heard = true;
         match event {
             Event::Hello { devices, .. } => {
-                for device in devices {
-                    self.note(&super::devices::line(device));
-                }
+                self.eta.begin(now);
+                devices.iter().for_each(|device| self.note(&super::devices::line(device)));
             }
             Event::Progress { case, stage, .. } => self.status(case, *stage),
             Event::Round { .. } => {
-                self.through += 1;
-                if let Some(at) = changed {
-                    self.result(at);
-                }
+                changed.inspect(|at| self.eta.finish(*at, now));
+                self.result(changed);
             }
             Event::NotApplicable { .. } | Event::Failed { .. } => {
-                if let Some(at) = changed {
-                    self.through += self.rounds_left(at);
-                    self.result(at);
-                }
+                self.eta.begin(now);
+                self.result(changed);
             }
             Event::Log { level: Level::Info, text } => self.note(text),
             Event::Log { text, .. } => self.note(&format!("warning: {text}")),
@@ -140,42 +110,41 @@ impl Printer {
         }
     }
 
-    fn rounds_left(&self, at: usize) -> usize {
-        let record = &self.ledger.records()[at];
-        let rounds = self.ledger.plan().experiments[record.case.experiment].measure.rounds as usize;
-        rounds.saturating_sub(record.rounds.len())
+    fn died(&mut self, reason: &str) {
+        self.eta.pause();
+        self.note(&format!("the engine died: {reason}"));
     }
 
-    fn result(&self, at: usize) {
-        let record = &self.ledger.records()[at];
-        let plan = self.ledger.plan();
-        let label = plan.experiments[record.case.experiment].label(&record.case);
-        self.note(&format!("[{}/{}] {label}: {}", self.through, self.total, outcome(record)));
+    fn result(&self, changed: Option<usize>) {
+        let Some(record) = changed.and_then(|at| self.ledger.records().get(at)) else { return };
+        let label = self.label(&record.case);
+        self.note(&format!("[{}] {label}: {}", self.place(), outcome(record)));
     }
 
     /// The live line: what is going on, and how long the rest may take.
     fn status(&self, case: &str, stage: Stage) {
         let Some(at) = self.ledger.position(case).filter(|_| self.live) else { return };
-        let plan = self.ledger.plan();
-        let case = &plan.cases[at];
         let doing = match stage {
             Stage::Generate => "generating",
             Stage::WarmUp => "warming up",
             Stage::Sample => "sampling",
             Stage::Certify => "certifying",
         };
-        let label = plan.experiments[case.experiment].label(case);
-        out::live(&format!("[{}/{}, {} left] {label}: {doing}", self.through, self.total, self.left()));
+        out::live(&format!("[{}] {}: {doing}", self.place(), self.label(&self.ledger.plan().cases[at])));
     }
 
-    /// The rest at the pace so far.
-    fn left(&self) -> String {
-        if self.through == 0 {
-            return "?".to_owned();
+    fn label(&self, case: &Case) -> String {
+        self.ledger.plan().experiments.get(case.experiment).map_or_else(|| case.id.clone(), |e| e.label(case))
+    }
+
+    /// `12/48, 1m05s left`: finished and all (case, round) pairs, and how long the rest
+    /// may take.
+    fn place(&self) -> String {
+        let (done, all) = eta::progress(&self.ledger);
+        match self.eta.remaining(&self.ledger, self.started.elapsed()) {
+            Some(left) if done < all => format!("{done}/{all}, {} left", minutes(left)),
+            _ => format!("{done}/{all}"),
         }
-        let pace = self.started.elapsed().as_secs_f64() / self.through as f64;
-        let left = Duration::from_secs_f64(pace * (self.total - self.through.min(self.total)) as f64);
-        format!("{}m{:02}s", left.as_secs() / 60, left.as_secs() % 60)
     }
 
     fn note(&self, text: &str) {
@@ -206,9 +175,12 @@ impl Printer {
                 parts.push(format!("{count} {what}"));
             }
         }
-        let seconds = self.started.elapsed().as_secs();
-        self.note(&format!("{} in {}m{:02}s → {folder}", parts.join(", "), seconds / 60, seconds % 60));
+        self.note(&format!("{} in {} → {folder}", parts.join(", "), minutes(self.started.elapsed())));
     }
+}
+
+fn minutes(time: Duration) -> String {
+    format!("{}m{:02}s", time.as_secs() / 60, time.as_secs() % 60)
 }
 
 /// `8.31 GB/s · 12.9 ms · certified`, or why there is no figure.
@@ -230,3 +202,6 @@ fn outcome(record: &Record) -> String {
     }
     parts.join(" · ")
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@ mod devices;
 mod dry_run;
 mod engine;
 mod headless;
+mod interrupt;
 mod out;
 mod recipes;
 mod run;
@@ -13,11 +14,13 @@ mod verify;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::bail;
 use clap::{Args, Parser, Subcommand};
 
 use crate::engine::client::EngineCommand;
 
-/// Exit status when a case failed, its certificate did not hold, or it was not finished. 1 is an error that ended the command, 2 a wrong command line.
+/// Exit status when a case failed, its certificate did not hold, or it was not finished.
+/// 1 is an error that ended the command, 2 a wrong command line.
 pub const CASES_FAILED: u8 = 3;
 
 /// A laboratory in a terminal for memory-bound parallel primitives.
@@ -102,6 +105,10 @@ struct VerifyArguments {
 /// Carries out the command line.
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let engine = arguments.engine.command();
+    let here = matches!(arguments.command, Some(Command::Verify(_) | Command::Engine));
+    if here && engine != EngineCommand::Own {
+        bail!("--engine: this command works in its own process; run it where the engine would run");
+    }
     match arguments.command {
         None => tui::run(engine),
         Some(Command::Run(run)) => run::run(&run, engine),

@@ -8,8 +8,24 @@ pub fn line(text: &str) {
     let _ = writeln!(io::stdout(), "{text}");
 }
 
-/// Replaces the terminal's current line, without ending it.
+/// Replaces the terminal's current line, without ending it. What does not fit is cut,
+/// because a line that wraps could not be replaced.
 pub fn live(text: &str) {
+    let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
     let mut out = io::stdout();
-    let _ = write!(out, "\r\x1b[K{text}").and_then(|()| out.flush());
+    let _ = write!(out, "\r\x1b[K{}", cut(text, columns.saturating_sub(1))).and_then(|()| out.flush());
+}
+
+fn cut(text: &str, columns: usize) -> &str {
+    text.char_indices().nth(columns).map_or(text, |(end, _)| &text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut;
+
+    #[test]
+    fn lines_are_cut_between_characters() {
+        assert_eq!([cut("µs · µs", 4), cut("µs", 4), cut("µs", 0)], ["µs ·", "µs", ""]);
+    }
 }

@@ -1,12 +1,14 @@
 //! `scatterlab run`.
 
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::bail;
 
+use super::interrupt::Interrupt;
 use super::recipes::Source;
-use super::{CASES_FAILED, RunArguments, dry_run, headless};
+use super::{CASES_FAILED, RunArguments, dry_run, headless, out};
 use crate::engine::client::EngineCommand;
 use crate::plan::{Overrides, Plan};
 use crate::run::EngineRunner;
@@ -27,11 +29,18 @@ pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<Ex
         dry_run::print(&plans, &engine)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let stems: Vec<String> = plans.iter().map(|(source, _)| source.stem()).collect();
+    let folders = folders(arguments.out.as_deref(), &stems);
+    let interrupt = Interrupt::listen()?;
     let mut incomplete = false;
-    for (source, plan) in plans {
-        let out = folder(arguments, &source);
+    for ((source, plan), out) in plans.into_iter().zip(folders) {
+        if interrupt.requested() {
+            out::line(&format!("{}: not started", source.name));
+            incomplete = true;
+            continue;
+        }
         let runner = EngineRunner { engine: engine.clone(), out, root: PathBuf::from("reports") };
-        let summary = headless::run(&runner, plan, &source.text)?;
+        let summary = headless::run(&runner, plan, &source.text, &interrupt)?;
         incomplete |= summary.failed + summary.unfinished > 0;
     }
     Ok(if incomplete { ExitCode::from(CASES_FAILED) } else { ExitCode::SUCCESS })
@@ -50,8 +59,38 @@ fn overrides(arguments: &RunArguments) -> anyhow::Result<Overrides> {
     Ok(Overrides { set, backends: arguments.backend.clone() })
 }
 
-/// With several recipes each has its own folder below `--out`.
-fn folder(arguments: &RunArguments, source: &Source) -> Option<PathBuf> {
-    let out = arguments.out.as_ref()?;
-    Some(if arguments.recipes.len() > 1 { out.join(source.stem()) } else { out.clone() })
+/// With several recipes each has its own folder below `out`; a name that comes again
+/// gets a number.
+fn folders(out: Option<&Path>, stems: &[String]) -> Vec<Option<PathBuf>> {
+    let Some(out) = out else { return vec![None; stems.len()] };
+    if stems.len() == 1 {
+        return vec![Some(out.to_owned())];
+    }
+    let mut taken = HashSet::new();
+    let free = |stem: &String| {
+        let numbered = (2..).map(|n| format!("{stem}-{n}"));
+        let mut names = std::iter::once(stem.clone()).chain(numbered);
+        names.find(|name| taken.insert(name.clone())).map(|name| out.join(name))
+    };
+    stems.iter().map(free).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recipes_of_one_name_do_not_share_a_folder() {
+        let stems = ["a", "b", "a"].map(str::to_owned);
+        let names = |out: Option<&str>, stems: &[String]| {
+            folders(out.map(Path::new), stems)
+                .into_iter()
+                .map(|f| f.map(|f| f.display().to_string()))
+                .collect::<Vec<_>>()
+        };
+        let expected = ["out/a", "out/b", "out/a-2"].map(|f| Some(f.to_owned()));
+        assert_eq!(names(Some("out"), &stems), expected);
+        assert_eq!(names(Some("out"), &stems[..1]), [Some("out".to_owned())]);
+        assert_eq!(names(None, &stems), [None, None, None]);
+    }
 }

@@ -1,6 +1,7 @@
 //! The client's end of an engine: spawns it, reads its events, makes sure it ends.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::collections::VecDeque;
+use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -9,8 +10,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
-use super::protocol::{Command, Environment, Event, PROTOCOL};
+use super::lines::{forward_events, forward_noise};
+use super::protocol::{Command, DEVICE_LOST, Environment, Event, PROTOCOL};
 use crate::backend::Device;
+use crate::units::shown;
 
 /// How long an engine may take to say hello: a driver that wakes a GPU needs seconds,
 /// a batch system in between may need longer.
@@ -18,6 +21,18 @@ const HELLO_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How long an engine may take to end once its input is closed.
 const END_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How often a start that takes long is asked whether anybody still wants it.
+const POLL: Duration = Duration::from_millis(50);
+
+/// How long to wait for what an engine that has ended still has in its standard error.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// So many lines of noise are quoted when an engine does not say hello.
+const QUOTED: usize = 5;
+
+/// Things said and not yet taken; an engine that says more waits.
+const BACKLOG: usize = 4096;
 
 /// The command line of an engine.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -45,6 +60,7 @@ pub struct Hello {
 pub enum Incoming {
     Event(Event),
     /// A line that is no event: a banner on standard output, anything on standard error.
+    /// Without control characters.
     Noise(String),
     /// Its output ended.
     Closed,
@@ -54,7 +70,9 @@ pub enum Incoming {
 #[derive(Debug)]
 pub struct Client {
     child: Child,
-    input: Option<ChildStdin>,
+    /// Lines for its standard input; a thread writes them, so that an engine that reads
+    /// nothing cannot block us.
+    input: Option<Sender<Vec<u8>>>,
     incoming: Receiver<Incoming>,
 }
 
@@ -62,6 +80,14 @@ impl Client {
     /// Starts an engine in a process group of its own and waits for its hello. Noise
     /// before it is skipped.
     pub fn spawn(command: &EngineCommand) -> anyhow::Result<(Client, Hello)> {
+        Self::spawn_unless(command, &mut || false)?.context("the engine's start was given up")
+    }
+
+    /// The same, until `given_up` says that nobody waits for it any more: then `None`.
+    pub fn spawn_unless(
+        command: &EngineCommand,
+        given_up: &mut dyn FnMut() -> bool,
+    ) -> anyhow::Result<Option<(Client, Hello)>> {
         let mut child = match command {
             EngineCommand::Own => {
                 let binary = std::env::current_exe().context("cannot find this program's own file")?;
@@ -75,17 +101,19 @@ impl Client {
                 shell
             }
         };
-        Self::start(child.process_group(0))
+        let mut client = Self::start(child.process_group(0))?;
+        let hello = client.hello(given_up)?;
+        Ok(hello.map(|hello| (client, hello)))
     }
 
-    fn start(command: &mut std::process::Command) -> anyhow::Result<(Client, Hello)> {
+    fn start(command: &mut std::process::Command) -> anyhow::Result<Client> {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .context("cannot start the engine")?;
-        let (sender, incoming) = mpsc::channel();
+        let (sender, incoming) = mpsc::sync_channel(BACKLOG);
         if let Some(stderr) = child.stderr.take() {
             let sender = sender.clone();
             thread::spawn(move || forward_noise(stderr, &sender));
@@ -93,17 +121,22 @@ impl Client {
         if let Some(stdout) = child.stdout.take() {
             thread::spawn(move || forward_events(stdout, &sender));
         }
-        let input = child.stdin.take();
-        let mut client = Client { child, input, incoming };
-        let hello = client.hello()?;
-        Ok((client, hello))
+        let input = child.stdin.take().map(|stdin| {
+            let (sender, lines) = mpsc::channel();
+            thread::spawn(move || write_lines(stdin, &lines));
+            sender
+        });
+        Ok(Client { child, input, incoming })
     }
 
-    fn hello(&mut self) -> anyhow::Result<Hello> {
+    fn hello(&mut self, given_up: &mut dyn FnMut() -> bool) -> anyhow::Result<Option<Hello>> {
         let deadline = Instant::now() + HELLO_TIMEOUT;
-        let mut noise = Vec::new();
-        loop {
-            match self.next(deadline.saturating_duration_since(Instant::now())) {
+        let mut noise = VecDeque::new();
+        while !given_up() {
+            if Instant::now() > deadline {
+                bail!("the engine did not say hello for {} s{}", HELLO_TIMEOUT.as_secs(), quoted(&noise));
+            }
+            match self.next(POLL) {
                 Some(Incoming::Event(Event::Hello { protocol, version, revision, devices, environment })) => {
                     if protocol != PROTOCOL {
                         bail!(
@@ -112,26 +145,25 @@ impl Client {
                             crate::VERSION
                         );
                     }
-                    return Ok(Hello { version, revision, devices, environment });
+                    return Ok(Some(Hello { version, revision, devices, environment }));
                 }
-                Some(Incoming::Noise(line)) => noise.push(line),
-                Some(Incoming::Event(_)) => {}
+                Some(Incoming::Noise(line)) => keep_last(&mut noise, line),
                 Some(Incoming::Closed) => {
-                    bail!("the engine ended before it said hello ({}): {}", self.ending(), noise.join(" / "))
+                    let ending = self.ending();
+                    self.last_words().into_iter().for_each(|line| keep_last(&mut noise, line));
+                    bail!("the engine ended before it said hello ({ending}){}", quoted(&noise));
                 }
-                None => bail!("the engine said nothing for {} s", HELLO_TIMEOUT.as_secs()),
+                Some(Incoming::Event(_)) | None => {}
             }
         }
+        Ok(None)
     }
 
     /// Sends a command. An engine that is gone is noticed by its [`Incoming::Closed`].
     pub fn send(&mut self, command: &Command) {
-        let Some(input) = &mut self.input else { return };
-        let sent = serde_json::to_writer(&mut *input, command)
-            .map_err(std::io::Error::from)
-            .and_then(|()| input.write_all(b"\n"))
-            .and_then(|()| input.flush());
-        if sent.is_err() {
+        let Ok(mut line) = serde_json::to_vec(command) else { return };
+        line.push(b'\n');
+        if self.input.as_ref().is_some_and(|input| input.send(line).is_err()) {
             self.input = None;
         }
     }
@@ -143,6 +175,17 @@ impl Client {
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => Some(Incoming::Closed),
         }
+    }
+
+    /// What an engine that has ended still had to say on its standard error.
+    pub fn last_words(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        while let Ok(incoming) = self.incoming.recv_timeout(LAST_WORDS) {
+            if let Incoming::Noise(line) = incoming {
+                lines.push(line);
+            }
+        }
+        lines
     }
 
     /// Ends the engine (closing its input first, by SIGKILL after a while) and says how
@@ -183,30 +226,47 @@ impl Drop for Client {
     }
 }
 
+/// A shell reports a child that a signal ended as 128 and the signal's number.
 fn describe(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
+        (Some(code), _) if code == i32::from(DEVICE_LOST) => {
+            format!("exit status {code}: it lost its device")
+        }
+        (Some(code @ 129..=192), _) => format!("exit status {code}: {}", by_signal(code - 128)),
         (Some(code), _) => format!("exit status {code}"),
-        (None, Some(libc::SIGKILL)) => "killed by signal 9, as an exhausted memory does".to_owned(),
-        (None, Some(signal)) => format!("ended by signal {signal}"),
+        (None, Some(signal)) => by_signal(signal),
         (None, None) => "ended".to_owned(),
     }
 }
 
-fn forward_noise(stream: impl Read, sender: &Sender<Incoming>) {
-    for line in BufReader::new(stream).lines().map_while(Result::ok) {
-        if sender.send(Incoming::Noise(line)).is_err() {
+fn by_signal(signal: i32) -> String {
+    match signal {
+        libc::SIGKILL => "killed by signal 9, as an exhausted memory does".to_owned(),
+        _ => format!("ended by signal {signal}"),
+    }
+}
+
+fn write_lines(mut input: ChildStdin, lines: &Receiver<Vec<u8>>) {
+    for line in lines {
+        // A closed pipe: the engine's end is noticed where its output is read.
+        if input.write_all(&line).and_then(|()| input.flush()).is_err() {
             return;
         }
     }
 }
 
-fn forward_events(stream: impl Read, sender: &Sender<Incoming>) {
-    for line in BufReader::new(stream).lines().map_while(Result::ok) {
-        let incoming = serde_json::from_str(&line).map_or(Incoming::Noise(line), Incoming::Event);
-        if sender.send(incoming).is_err() {
-            return;
-        }
+fn keep_last(lines: &mut VecDeque<String>, line: String) {
+    lines.push_back(line);
+    if lines.len() > QUOTED {
+        lines.pop_front();
     }
-    // The client may be gone already; then nobody waits for this.
-    let _ = sender.send(Incoming::Closed);
 }
+
+/// The lines after a colon, in one line.
+fn quoted(lines: &VecDeque<String>) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| shown(line)).collect();
+    if lines.is_empty() { String::new() } else { format!(": {}", lines.join(" / ")) }
+}
+
+#[cfg(test)]
+mod tests;

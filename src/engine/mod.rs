@@ -7,6 +7,7 @@
 pub mod client;
 pub mod environment;
 pub mod executors;
+mod lines;
 pub mod protocol;
 mod sampler;
 pub mod server;

@@ -11,6 +11,9 @@ use crate::plan::{Plan, Value};
 /// Version of this protocol; a client refuses an engine of another one.
 pub const PROTOCOL: u32 = 1;
 
+/// Exit status of an engine that lost its device; its client starts a fresh one.
+pub const DEVICE_LOST: u8 = 4;
+
 /// From a client to the engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]

@@ -9,16 +9,20 @@ const SHORTEST_SAMPLE: f64 = 100e-6;
 /// The most executions in one sample.
 const LARGEST_BATCH: u32 = 1 << 16;
 
+/// A first execution shorter than this may be mostly page faults and cold caches, so a
+/// second look is worth its time.
+const COLD: f64 = 50e-3;
+
 /// Executes once or twice untimed and returns how many executions make a sample long
 /// enough to time.
 pub fn warm_up(prepared: &mut dyn Prepared, cancel: &Cancel) -> Result<u32, Failure> {
     cancel.check()?;
-    let first = batch_for(prepared.sample(1)?);
-    if first == 1 {
+    let cold = prepared.sample(1)?;
+    if cold >= COLD {
         return Ok(1);
     }
-    // The first execution paid for cold caches and page tables; look again when warm.
     cancel.check()?;
+    let first = batch_for(cold);
     Ok(batch_for(prepared.sample(first)? / f64::from(first)))
 }
 
@@ -33,7 +37,9 @@ pub fn sample(
         .map(|_| {
             cancel.check()?;
             let seconds = prepared.sample(batch)? / f64::from(batch);
-            if seconds > 0.0 { Ok(seconds) } else { Err(Failure::Failed("the clock did not advance".into())) }
+            // Infinity has no place in the protocol either.
+            let valid = seconds > 0.0 && seconds.is_finite();
+            if valid { Ok(seconds) } else { Err(Failure::Failed(format!("the clock told {seconds} s"))) }
         })
         .collect()
 }
@@ -47,6 +53,54 @@ fn batch_for(seconds: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::Verdict;
+
+    /// Its first execution takes longer than the others.
+    struct ColdStart {
+        first: f64,
+        then: f64,
+        executed: u32,
+    }
+
+    impl Prepared for ColdStart {
+        fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
+            let first = if self.executed == 0 { self.first } else { self.then };
+            self.executed += batch;
+            Ok(first + self.then * f64::from(batch - 1))
+        }
+
+        fn certify(&mut self, _: &Cancel) -> Result<Verdict, Failure> {
+            Ok(Verdict::Certified { checked: 0 })
+        }
+
+        fn memory(&self) -> u64 {
+            0
+        }
+
+        fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[test]
+    fn the_batch_follows_the_warm_execution() {
+        let batch = |first, then| {
+            let mut case = ColdStart { first, then, executed: 0 };
+            warm_up(&mut case, &Cancel::default()).map(|batch| (batch, case.executed))
+        };
+        assert_eq!(batch(1e-3, 2e-6), Ok((63, 2)), "a cold start hides a short case");
+        assert_eq!(batch(2e-3, 1e-3), Ok((1, 2)));
+        assert_eq!(batch(1.0, 1.0), Ok((1, 1)), "a long case is not executed twice");
+    }
+
+    #[test]
+    fn a_time_that_is_none_fails_the_case() {
+        for time in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let mut case = ColdStart { first: time, then: time, executed: 0 };
+            let sampled = sample(&mut case, 1, 1, &Cancel::default());
+            assert!(matches!(sampled, Err(Failure::Failed(_))), "{time}");
+        }
+    }
 
     #[test]
     fn short_executions_are_batched_to_the_shortest_sample() {

@@ -48,9 +48,9 @@ enum Input {
 /// moment the client asks or its end of the pipe closes, whatever the server is doing.
 fn read_commands(input: impl BufRead, inbox: &Sender<Input>) {
     let mut running = Cancel::default();
-    for line in input.lines() {
+    for line in input.split(b'\n') {
         let Ok(line) = line else { break };
-        let item = match serde_json::from_str(&line) {
+        let item = match serde_json::from_slice(&line) {
             Ok(Command::Run { plan, skip }) => {
                 running = Cancel::default();
                 Input::Run { plan, skip, cancel: running.clone() }
@@ -136,7 +136,11 @@ impl<W: Write> Server<W> {
             match input {
                 Input::Ack(n) if n >= seq => break,
                 Input::Unreadable(text) => self.emit(&Event::Log { level: Level::Error, text })?,
-                _ => {}
+                Input::Ack(_) => {}
+                Input::Run { .. } | Input::Probe(_) => {
+                    let text = "a command was ignored: a plan is running".to_owned();
+                    self.emit(&Event::Log { level: Level::Error, text })?;
+                }
             }
         }
         Ok(())

@@ -1,16 +1,16 @@
 //! Drives a plan through an engine: every result is on disk before it is acknowledged
 //! or shown.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::folder::{Folder, Manifest, SCHEMA, fresh_path};
+use super::folder::{Folder, Manifest, SCHEMA, Urgency, fresh_path};
 use super::runner::{Control, Message, Runner, Running};
 use super::{Ledger, Status, clock};
 use crate::engine::client::{Client, EngineCommand, Hello, Incoming};
-use crate::engine::protocol::{Command, Event, Level};
+use crate::engine::protocol::{Command, Event, Level, PROTOCOL, Stage};
 use crate::plan::{Plan, slug};
 use crate::report;
 
@@ -54,6 +54,7 @@ impl Runner for EngineRunner {
             wishes,
             hello: None,
             current: None,
+            sampling: false,
             refreshed: Instant::now(),
         };
         thread::Builder::new().name("run".into()).spawn(move || drive.run())?;
@@ -71,6 +72,8 @@ struct Drive {
     hello: Option<Hello>,
     /// The case and round that the engine last said it was working on.
     current: Option<(String, u32)>,
+    /// Whether the engine times samples: then nothing is written.
+    sampling: bool,
     refreshed: Instant,
 }
 
@@ -81,14 +84,29 @@ enum Ended {
     Died(String),
 }
 
+/// What the user interface asks for that ends an engine. One that is gone asks for
+/// the same as one that cancels.
+fn wish(wishes: &Receiver<Control>) -> Option<Control> {
+    match wishes.try_recv() {
+        Ok(Control::Resume) | Err(TryRecvError::Empty) => None,
+        Ok(control) => Some(control),
+        Err(TryRecvError::Disconnected) => Some(Control::Cancel),
+    }
+}
+
 impl Drive {
     fn run(mut self) {
         if let Err(error) = self.run_engines() {
             self.tell(Message::Broken(format!("{error:#}")));
         }
-        match self.write_reports() {
-            Ok(folder) => self.tell(Message::Reported(folder)),
-            Err(error) => self.tell(Message::Broken(format!("{error:#}"))),
+        if self.hello.is_none() {
+            // Nothing was measured: leave the name free for the next attempt.
+            self.folder.remove_unused();
+        } else {
+            match self.folder.flush().and_then(|()| self.write_reports()) {
+                Ok(folder) => self.tell(Message::Reported(folder)),
+                Err(error) => self.tell(Message::Broken(format!("{error:#}"))),
+            }
         }
         self.tell(Message::Over);
     }
@@ -96,7 +114,11 @@ impl Drive {
     /// One engine after the other, until the plan is through or somebody ends it.
     fn run_engines(&mut self) -> anyhow::Result<()> {
         loop {
-            let (mut client, hello) = Client::spawn(&self.engine)?;
+            let wishes = &self.wishes;
+            let mut given_up = || wish(wishes).is_some();
+            let Some((mut client, hello)) = Client::spawn_unless(&self.engine, &mut given_up)? else {
+                return Ok(());
+            };
             self.greet(hello)?;
             client.send(&Command::Run { plan: Box::new(self.ledger.plan().clone()), skip: self.finished() });
             match self.follow(&mut client)? {
@@ -123,37 +145,38 @@ impl Drive {
             plan: self.ledger.plan(),
         })?;
         self.hello = Some(hello.clone());
-        self.record(
-            &Event::Hello {
-                protocol: crate::engine::protocol::PROTOCOL,
-                version: hello.version,
-                revision: hello.revision,
-                devices: hello.devices,
-                environment: hello.environment,
-            },
-            false,
-        )
+        self.record(&Event::Hello {
+            protocol: PROTOCOL,
+            version: hello.version,
+            revision: hello.revision,
+            devices: hello.devices,
+            environment: hello.environment,
+        })
     }
 
     /// Follows an engine until it finishes, dies, or is cancelled.
     fn follow(&mut self, client: &mut Client) -> anyhow::Result<Ended> {
         let mut cancelled: Option<Instant> = None;
         loop {
-            if cancelled.is_none() && self.wants_cancel() {
-                client.send(&Command::Cancel);
-                cancelled = Some(Instant::now());
+            match wish(&self.wishes) {
+                Some(Control::Kill) => return self.kill(client, "on request"),
+                Some(_) if cancelled.is_none() => {
+                    client.send(&Command::Cancel);
+                    cancelled = Some(Instant::now());
+                }
+                _ => {}
             }
             if cancelled.is_some_and(|since| since.elapsed() > CANCEL_TIMEOUT) {
-                client.kill();
-                return Ok(Ended::Cancelled);
+                return self.kill(client, "because it did not stop by itself");
             }
             match client.next(POLL) {
                 None => {}
-                Some(Incoming::Noise(text)) => {
-                    self.record(&Event::Log { level: Level::Info, text }, false)?
+                Some(Incoming::Noise(text)) => self.hear(Level::Info, text)?,
+                Some(Incoming::Closed) => {
+                    let ending = client.ending();
+                    client.last_words().into_iter().try_for_each(|text| self.hear(Level::Info, text))?;
+                    return Ok(if cancelled.is_some() { Ended::Cancelled } else { Ended::Died(ending) });
                 }
-                Some(Incoming::Closed) if cancelled.is_some() => return Ok(Ended::Cancelled),
-                Some(Incoming::Closed) => return Ok(Ended::Died(client.ending())),
                 Some(Incoming::Event(event)) => {
                     self.take(&event, client)?;
                     if let Event::Finished { cancelled } = event {
@@ -164,11 +187,14 @@ impl Drive {
         }
     }
 
-    fn wants_cancel(&self) -> bool {
-        match self.wishes.try_recv() {
-            Ok(Control::Cancel | Control::Stop) | Err(TryRecvError::Disconnected) => true,
-            Ok(Control::Resume) | Err(TryRecvError::Empty) => false,
-        }
+    fn kill(&mut self, client: &mut Client, why: &str) -> anyhow::Result<Ended> {
+        client.kill();
+        self.hear(Level::Warn, format!("the engine was killed {why}"))?;
+        Ok(Ended::Cancelled)
+    }
+
+    fn hear(&mut self, level: Level, text: String) -> anyhow::Result<()> {
+        self.record(&Event::Log { level, text })
     }
 
     /// Puts an event on disk, passes it on, and only then acknowledges it.
@@ -178,7 +204,7 @@ impl Drive {
             _ if event.seq().is_some() => self.current = None,
             _ => {}
         }
-        self.record(event, event.seq().is_some())?;
+        self.record(event)?;
         if let Some(seq) = event.seq() {
             if self.refreshed.elapsed() > REFRESH {
                 self.write_reports()?;
@@ -188,8 +214,18 @@ impl Drive {
         Ok(())
     }
 
-    fn record(&mut self, event: &Event, durable: bool) -> anyhow::Result<()> {
-        self.folder.append(event, durable)?;
+    fn record(&mut self, event: &Event) -> anyhow::Result<()> {
+        self.sampling = match event {
+            Event::Progress { stage, .. } => *stage == Stage::Sample,
+            Event::Log { .. } => self.sampling,
+            _ => false,
+        };
+        let urgency = match event.seq() {
+            Some(_) => Urgency::Durable,
+            None if self.sampling => Urgency::Held,
+            None => Urgency::Written,
+        };
+        self.folder.append(event, urgency)?;
         self.ledger.apply(event);
         self.tell(Message::Event(event.clone()));
         Ok(())
@@ -200,7 +236,7 @@ impl Drive {
         let lost = self.current.take();
         if let Some((case, round)) = lost.clone() {
             let error = format!("the engine died: {reason}");
-            self.record(&Event::Failed { seq: 0, case, round, error }, true)?;
+            self.record(&Event::Failed { seq: 0, case, round, error })?;
         }
         self.write_reports()?;
         self.tell(Message::Died { reason: reason.to_owned(), case: lost.map(|(case, _)| case) });
@@ -225,7 +261,7 @@ impl Drive {
 
     fn write_reports(&mut self) -> anyhow::Result<PathBuf> {
         self.refreshed = Instant::now();
-        let folder: &Path = self.folder.path();
+        let folder = self.folder.path();
         if let Some(hello) = &self.hello {
             report::write_all(
                 folder,

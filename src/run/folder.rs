@@ -15,6 +15,9 @@ use crate::plan::Plan;
 /// Version of the folder's layout and of the manifest.
 pub const SCHEMA: u32 = 1;
 
+const EVENTS: &str = "events.ndjson";
+const RECIPE: &str = "recipe.yaml";
+
 /// What the folder's `manifest.json` holds: enough to know where every number came from.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Manifest<'a> {
@@ -29,25 +32,41 @@ pub struct Manifest<'a> {
     pub plan: &'a Plan,
 }
 
+/// Held back at most, bytes.
+const MOST_HELD: usize = 1 << 20;
+
+/// How soon an event must be in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgency {
+    /// With the next event that is not held back: nothing is written while a sample is
+    /// timed.
+    Held,
+    /// When the call returns, it is with the operating system.
+    Written,
+    /// When the call returns, it has reached the disk.
+    Durable,
+}
+
 /// An open run folder. Events are appended as they arrive and survive whatever happens
 /// to the processes after.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
     events: File,
+    held: Vec<u8>,
 }
 
 impl Folder {
     /// Makes the folder. One that already holds a run is refused: nothing measured is
     /// ever overwritten.
     pub fn create(path: &Path) -> anyhow::Result<Folder> {
-        let log = path.join("events.ndjson");
+        let log = path.join(EVENTS);
         if log.exists() {
             bail!("{} already holds a run; give --out another folder", path.display());
         }
         fs::create_dir_all(path).with_context(|| format!("cannot make the folder {}", path.display()))?;
         let events = File::create_new(&log).with_context(|| format!("cannot create {}", log.display()))?;
-        Ok(Folder { path: path.to_owned(), events })
+        Ok(Folder { path: path.to_owned(), events, held: Vec::new() })
     }
 
     pub fn path(&self) -> &Path {
@@ -56,7 +75,7 @@ impl Folder {
 
     /// Writes the recipe as the user wrote it.
     pub fn write_recipe(&self, text: &str) -> anyhow::Result<()> {
-        self.write("recipe.yaml", text.as_bytes())
+        self.write(RECIPE, text.as_bytes())
     }
 
     pub fn write_manifest(&self, manifest: &Manifest) -> anyhow::Result<()> {
@@ -65,20 +84,47 @@ impl Folder {
         self.write("manifest.json", &text)
     }
 
-    /// Appends an event. With `durable` it has reached the disk when this returns.
-    pub fn append(&mut self, event: &Event, durable: bool) -> anyhow::Result<()> {
-        let mut line = serde_json::to_vec(event)?;
-        line.push(b'\n');
-        let written = self
-            .events
-            .write_all(&line)
-            .and_then(|()| if durable { self.events.sync_data() } else { Ok(()) });
-        written.with_context(|| format!("cannot write {}", self.path.join("events.ndjson").display()))
+    /// Appends an event, after those that are held back.
+    pub fn append(&mut self, event: &Event, urgency: Urgency) -> anyhow::Result<()> {
+        serde_json::to_writer(&mut self.held, event)?;
+        self.held.push(b'\n');
+        if urgency == Urgency::Held && self.held.len() < MOST_HELD {
+            return Ok(());
+        }
+        self.flush()?;
+        if urgency == Urgency::Durable {
+            self.events.sync_data().with_context(|| self.cannot_write())?;
+        }
+        Ok(())
     }
 
+    /// Writes what is held back.
+    pub fn flush(&mut self) -> anyhow::Result<()> {
+        let held = std::mem::take(&mut self.held);
+        self.events.write_all(&held).with_context(|| self.cannot_write())
+    }
+
+    fn cannot_write(&self) -> String {
+        format!("cannot write {}", self.path.join(EVENTS).display())
+    }
+
+    /// Takes away a folder in which no engine ever said anything, as far as it is ours.
+    pub fn remove_unused(&self) {
+        let log = self.path.join(EVENTS);
+        if fs::metadata(&log).is_ok_and(|m| m.len() == 0) {
+            // Whatever cannot be removed stays and does no harm.
+            let _ = fs::remove_file(&log);
+            let _ = fs::remove_file(self.path.join(RECIPE));
+            let _ = fs::remove_dir(&self.path);
+        }
+    }
+
+    /// Writes beside the file and renames, so that nobody ever reads half of it.
     fn write(&self, name: &str, content: &[u8]) -> anyhow::Result<()> {
-        let path = self.path.join(name);
-        fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))
+        let (path, draft) = (self.path.join(name), self.path.join(format!(".{name}.part")));
+        fs::write(&draft, content)
+            .and_then(|()| fs::rename(&draft, &path))
+            .with_context(|| format!("cannot write {}", path.display()))
     }
 }
 
@@ -102,6 +148,40 @@ mod tests {
         Folder::create(&path).expect("fresh folder");
         let error = Folder::create(&path).expect_err("second run").to_string();
         assert!(error.contains("already holds a run"), "{error}");
+    }
+
+    fn log(text: &str) -> Event {
+        Event::Log { level: crate::engine::protocol::Level::Info, text: text.to_owned() }
+    }
+
+    #[test]
+    fn what_is_held_back_comes_before_what_is_not() {
+        let root = tempfile::tempdir().expect("temporary folder");
+        let mut folder = Folder::create(root.path()).expect("fresh folder");
+        let written = || fs::read_to_string(root.path().join(EVENTS)).expect("events");
+        folder.append(&log("first"), Urgency::Held).expect("held");
+        assert_eq!(written(), "");
+        folder.append(&log("second"), Urgency::Durable).expect("written");
+        let texts = written();
+        assert_eq!(texts.lines().count(), 2);
+        assert!(texts.find("first") < texts.find("second"), "{texts}");
+        folder.append(&log("third"), Urgency::Held).expect("held");
+        folder.flush().expect("written");
+        assert_eq!(written().lines().count(), 3);
+    }
+
+    #[test]
+    fn a_folder_without_events_can_be_used_again() {
+        let root = tempfile::tempdir().expect("temporary folder");
+        let path = root.path().join("a");
+        let unused = Folder::create(&path).expect("fresh folder");
+        unused.write_recipe("title: x").expect("written");
+        unused.remove_unused();
+        assert!(!path.exists());
+        let mut used = Folder::create(&path).expect("the same folder");
+        used.append(&log("something"), Urgency::Written).expect("written");
+        used.remove_unused();
+        assert!(path.join(EVENTS).exists());
     }
 
     #[test]

@@ -49,7 +49,9 @@ impl Ledger {
             }
             Event::NotApplicable { case, reason, .. } => {
                 let at = self.position(case)?;
-                self.records[at].status = Status::NotApplicable(reason.clone());
+                let record = &mut self.records[at];
+                record.status = Status::NotApplicable(reason.clone());
+                record.statistics = None;
                 Some(at)
             }
             Event::Failed { case, error, .. } => {
@@ -82,7 +84,7 @@ impl Ledger {
             let mistake = format!("wrong result: {mistake}");
             return self.fail(at, mistake);
         }
-        if matches!(record.status, Status::Failed(_)) {
+        if matches!(record.status, Status::Failed(_) | Status::NotApplicable(_)) {
             return;
         }
         record.statistics = measure::statistics(record.rounds.iter().map(|r| r.samples.as_slice()));

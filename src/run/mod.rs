@@ -3,6 +3,7 @@
 
 pub mod clock;
 mod drive;
+pub mod eta;
 pub mod folder;
 mod ledger;
 mod record;

@@ -31,7 +31,7 @@ pub struct Record {
     pub rounds: Vec<RoundResult>,
     pub verdict: Option<Verdict>,
     pub status: Status,
-    /// Of the rounds that have arrived, unless the case failed.
+    /// Of the rounds that have arrived, unless the case failed or cannot run.
     pub statistics: Option<Statistics>,
     /// What the primitive says of the case (a pattern's class …).
     pub annotations: Vec<(&'static str, Value)>,

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender};
+use std::time::{Duration, Instant};
 
 use crate::engine::protocol::Event;
 use crate::plan::Plan;
 
-/// From the running plan to the user interface. Whatever arrives here is already on
-/// disk.
+/// From the running plan to the user interface. A result that arrives here is already
+/// on disk.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
     /// The engine said this.
@@ -28,11 +29,16 @@ pub enum Message {
 pub enum Control {
     /// Stop at the next boundary of a sample.
     Cancel,
+    /// Kill the engine now; what it has not delivered is lost.
+    Kill,
     /// After [`Message::Died`]: go on in a fresh engine, the lost case failed.
     Resume,
     /// After [`Message::Died`]: end the run here.
     Stop,
 }
+
+/// How long the files of an abandoned run may take.
+const ABANDONED: Duration = Duration::from_secs(5);
 
 /// A run in progress. Dropping it cancels the run.
 #[derive(Debug)]
@@ -43,8 +49,48 @@ pub struct Running {
     pub folder: PathBuf,
 }
 
+impl Running {
+    /// Kills the engine, which may be hung, and waits for the folder to be complete, but
+    /// not for ever.
+    pub fn abandon(self) {
+        // A run that is over listens no more and has nothing to say.
+        let _ = self.control.send(Control::Kill);
+        let deadline = Instant::now() + ABANDONED;
+        while let Ok(message) = self.messages.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+        {
+            if message == Message::Over {
+                return;
+            }
+        }
+    }
+}
+
 /// Starts runs. The TUI is generic over it, so that its tests need no engine.
 pub trait Runner {
     /// Starts `plan`, whose recipe's text is `recipe`.
     fn start(&self, plan: Plan, recipe: &str) -> anyhow::Result<Running>;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn an_abandoned_run_is_killed_and_waited_for() {
+        let ((said, messages), (control, wishes)) = (channel(), channel());
+        let running = Running { messages, control, folder: PathBuf::new() };
+        let run = std::thread::spawn(move || {
+            let wish = wishes.recv();
+            let _ = said.send(Message::Reported(PathBuf::new()));
+            let _ = said.send(Message::Over);
+            (wish, said)
+        });
+        let began = Instant::now();
+        running.abandon();
+        assert!(began.elapsed() < ABANDONED, "its last word ends the wait");
+        let (wish, _said) = run.join().expect("no panic");
+        assert_eq!(wish, Ok(Control::Kill));
+    }
 }

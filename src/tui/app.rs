@@ -93,6 +93,14 @@ impl App {
         }
     }
 
+    /// Leaves no engine behind: one that still works, or hangs, is killed, and its
+    /// run's folder completed.
+    pub fn abandon(&mut self) {
+        if let Some(running) = self.running.take() {
+            running.abandon();
+        }
+    }
+
     /// Draws one frame.
     ///
     /// # Errors

@@ -6,7 +6,7 @@
 
 mod app;
 mod command;
-mod eta;
+
 mod layout;
 mod log;
 mod pacer;
@@ -64,7 +64,9 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     let mut source = TerminalSource::new().context("listening for signals")?;
     let _guard = Guard::new().context("taking over the terminal")?;
     let mut terminal = Terminal::new(CrosstermBackend::new(stdout())).context("opening the terminal")?;
-    app.run(&mut terminal, &mut source)?;
+    let ended = app.run(&mut terminal, &mut source);
+    app.abandon();
+    ended?;
     anyhow::ensure!(!source.terminated, "ended by a signal");
     Ok(())
 }

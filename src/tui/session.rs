@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::eta::{self, Eta};
 use super::log::Log;
 use super::words::{self, number_of};
 use crate::engine::protocol::{Environment, Event, Level, Stage};
 use crate::report::series::{ChartData, series};
+use crate::run::eta::{self, Eta};
 use crate::run::runner::Message;
 use crate::run::{Ledger, Status};
 
@@ -274,12 +274,10 @@ impl Session {
     }
 
     fn died(&mut self, reason: String, case: Option<&str>, now: Duration) {
-        let case = case.and_then(|id| self.ledger.position(id)).or(self.current.map(|c| c.case));
+        let case = case.and_then(|id| self.ledger.position(id));
         self.current = None;
         self.eta.pause();
         if let Some(at) = case {
-            self.stale = true;
-            self.ledger.fail(at, format!("engine died: {reason}"));
             self.select(at);
         }
         self.say(now, Level::Error, &format!("engine died: {reason}"));

@@ -81,7 +81,7 @@ fn doing(session: &Session, record: &Record, current: Current, theme: Theme) -> 
         Stage::Sample => "timing samples",
         Stage::Certify => "certifying",
     };
-    let wanted = crate::tui::eta::rounds_wanted(session.ledger.plan(), record);
+    let wanted = crate::run::eta::rounds_wanted(session.ledger.plan(), record);
     Line::styled(format!(" round {} of {wanted}: {stage}", current.round + 1), theme.focus())
 }
 
@@ -108,7 +108,7 @@ fn rates(record: &Record) -> impl Fn(&Statistics) -> Vec<Fact> + '_ {
 }
 
 fn spread(session: &Session, record: &Record) -> Vec<Fact> {
-    let wanted = crate::tui::eta::rounds_wanted(session.ledger.plan(), record);
+    let wanted = crate::run::eta::rounds_wanted(session.ledger.plan(), record);
     let mut facts = Vec::new();
     if let Some(s) = &record.statistics {
         facts.push(("n", s.samples.to_string()));

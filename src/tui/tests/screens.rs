@@ -60,8 +60,8 @@ fn finished(theme: Theme, recipe: usize) -> App {
 
 fn died(theme: Theme) -> App {
     let (mut app, runner) = played(theme, 1, None, 13);
-    let case = Some(fixture::passes().cases[10].id.clone());
-    runner.say(Message::Died { reason: "killed by signal 9 (SIGKILL)".to_owned(), case });
+    let said = script::died(&fixture::passes(), 10, "killed by signal 9 (SIGKILL)");
+    said.into_iter().for_each(|message| runner.say(message));
     app.receive(at(4));
     app
 }

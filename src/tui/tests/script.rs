@@ -78,6 +78,14 @@ pub fn messages(plan: &Plan, fails: Option<usize>) -> Vec<Message> {
     events.into_iter().map(Message::Event).collect()
 }
 
+/// What a run says when its engine dies at a case.
+pub fn died(plan: &Plan, at: usize, reason: &str) -> [Message; 2] {
+    let case = plan.cases[at].id.clone();
+    let error = format!("the engine died: {reason}");
+    let failed = Event::Failed { seq: 0, case: case.clone(), round: 0, error };
+    [Message::Event(failed), Message::Died { reason: reason.to_owned(), case: Some(case) }]
+}
+
 /// What a test holds of a run that it plays.
 pub struct Ends {
     pub messages: Sender<Message>,

@@ -47,9 +47,10 @@ fn say(state: &mut State, message: Message) -> Option<Effect> {
     update(state, Input::Message(message), now)
 }
 
-fn died(case: usize) -> Message {
-    let id = fixture::passes().cases[case].id.clone();
-    Message::Died { reason: "killed by signal 9".to_owned(), case: Some(id) }
+fn die(state: &mut State, case: usize) -> Option<Effect> {
+    let [failed, died] = script::died(&fixture::passes(), case, "killed by signal 9");
+    say(state, failed);
+    say(state, died)
 }
 
 fn phase(state: &State) -> &Phase {
@@ -121,7 +122,7 @@ fn hints_show_only_what_would_do_something() {
     assert_eq!(names(&state), ["move", "help", "quit"], "a recipe with a mistake cannot be started");
     let mut state = started();
     assert_eq!(names(&state), ["move", "cancel", "next panel", "back", "help", "quit"]);
-    say(&mut state, died(0));
+    die(&mut state, 0);
     assert_eq!(names(&state), ["move", "resume", "cancel", "next panel", "back", "help", "quit"]);
     say(&mut state, Message::Over);
     assert_eq!(names(&state), ["move", "next panel", "back", "help", "quit"]);
@@ -182,13 +183,13 @@ fn leaving_does_not_wait_for_ever() {
 fn a_dead_engine_is_resumed_or_the_run_ended() {
     let mut state = started();
     assert_eq!(act(&mut state, Action::Resume), None, "nothing to resume");
-    say(&mut state, died(4));
+    die(&mut state, 4);
     let session = state.session.as_ref().expect("a run");
     assert_eq!((session.selected, session.timing()), (4, false));
     assert!(matches!(&session.ledger.records()[4].status, Status::Failed(e) if e.contains("signal 9")));
     assert_eq!(act(&mut state, Action::Resume), Some(Effect::Send(Control::Resume)));
     assert_eq!(phase(&state), &Phase::Running);
-    say(&mut state, died(6));
+    die(&mut state, 6);
     assert_eq!(act(&mut state, Action::Cancel), Some(Effect::Send(Control::Stop)));
     say(&mut state, Message::Over);
     assert_eq!(phase(&state), &Phase::Over { cancelled: true });
@@ -199,7 +200,7 @@ fn an_engine_that_dies_while_we_leave_ends_the_run() {
     let mut state = started();
     act(&mut state, Action::Quit);
     act(&mut state, Action::Quit);
-    assert_eq!(say(&mut state, died(0)), Some(Effect::Send(Control::Stop)));
+    assert_eq!(die(&mut state, 0), Some(Effect::Send(Control::Stop)));
 }
 
 #[test]
@@ -279,7 +280,7 @@ fn progress_and_time_left_come_from_finished_rounds() {
     assert_eq!(look(&state), ((2, 14), Some(at(36))));
     update(&mut state, Input::Tick, at(7));
     assert_eq!(look(&state).1, Some(at(35)));
-    say(&mut state, died(4));
+    die(&mut state, 4);
     assert_eq!(look(&state), ((4, 14), None), "the lost case has nothing left");
 }
 

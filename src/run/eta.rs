@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use super::{Ledger, Record, Status};
 use crate::plan::Plan;
-use crate::run::{Ledger, Record, Status};
 
 /// Durations of finished (case, round) pairs, by case.
 #[derive(Clone, Debug, Default)]

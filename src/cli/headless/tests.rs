@@ -1,0 +1,51 @@
+use super::*;
+use crate::engine::protocol::RoundResult;
+use crate::plan::{Overrides, resolve};
+use crate::recipe;
+
+const RECIPE: &str = "\
+stream: {kernel: [copy, add], elements: 1Ki}
+backend: [cpu, cuda]
+chart: {x: kernel, lines: backend}
+measure: {rounds: 3}
+";
+
+fn printer() -> Printer {
+    let recipe = recipe::parse("test", RECIPE).expect("a recipe");
+    Printer::new(resolve(&recipe, &Overrides::default()).expect("a plan"))
+}
+
+fn round(printer: &Printer, case: usize, round: u32, verdict: Option<Verdict>) -> Event {
+    let result = RoundResult {
+        case: printer.ledger.plan().cases[case].id.clone(),
+        round,
+        samples: vec![0.5],
+        batch: 1,
+        verdict,
+        memory: 0,
+        resolved: Vec::new(),
+        started: 0.0,
+    };
+    Event::Round { seq: 1, result }
+}
+
+#[test]
+fn what_will_not_run_does_not_count_as_left() {
+    let mut printer = printer();
+    assert_eq!(printer.place(), "0/12");
+    let cuda: Vec<String> = (printer.ledger.plan().cases.iter())
+        .filter(|c| c.backend() == "cuda")
+        .map(|c| c.id.clone())
+        .collect();
+    for case in cuda {
+        printer.event(&Event::NotApplicable { seq: 1, case, reason: "no CUDA driver".into() });
+    }
+    assert_eq!(printer.place(), "0/6");
+    let cpu = printer.ledger.plan().cases.iter().position(|c| c.backend() == "cpu").expect("a cpu case");
+    let wrong = Verdict::Wrong { mistake: "out[0]".into() };
+    printer.event(&round(&printer, cpu, 0, Some(wrong)));
+    assert!(printer.place().starts_with("3/6"), "{}", printer.place());
+    let record = &printer.ledger.records()[cpu];
+    assert_eq!(outcome(record), "FAILED: wrong result: out[0]", "a wrong case has no figures");
+    assert_eq!(printer.summary().failed, 1);
+}

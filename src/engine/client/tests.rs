@@ -1,0 +1,46 @@
+use super::*;
+
+fn shell(line: &str) -> anyhow::Result<(Client, Hello)> {
+    Client::spawn(&EngineCommand::Shell(line.to_owned()))
+}
+
+#[test]
+fn an_engine_that_does_not_start_is_one_line_with_what_it_said() {
+    let error = shell("echo one; echo two >&2; exit 7").expect_err("no engine").to_string();
+    assert!(error.contains("exit status 7"), "{error}");
+    assert!(error.contains("one") && error.contains("two") && !error.contains('\n'), "{error}");
+    let error = shell("exit 0").expect_err("no engine").to_string();
+    assert!(error.ends_with("(exit status 0)"), "{error}");
+}
+
+#[test]
+fn a_start_can_be_given_up() {
+    let began = Instant::now();
+    let mut asked = 0;
+    let mut given_up = || {
+        asked += 1;
+        asked > 2
+    };
+    let client = Client::spawn_unless(&EngineCommand::Shell("sleep 100".into()), &mut given_up);
+    assert!(client.expect("no error").is_none());
+    assert!(began.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn an_engine_that_reads_nothing_blocks_nobody() {
+    let mut sleeper = std::process::Command::new("sleep");
+    let mut client = Client::start(sleeper.arg("100").process_group(0)).expect("starts");
+    // More than a pipe holds.
+    client.send(&Command::Probe { backends: vec!["x".repeat(1 << 20)] });
+    client.kill();
+    assert_eq!(client.ending(), "killed by signal 9, as an exhausted memory does");
+}
+
+#[test]
+fn endings_are_told_in_words() {
+    let status = |wait: i32| describe(ExitStatus::from_raw(wait));
+    assert_eq!(status(1 << 8), "exit status 1");
+    assert_eq!(status(4 << 8), "exit status 4: it lost its device");
+    assert_eq!(status(137 << 8), "exit status 137: killed by signal 9, as an exhausted memory does");
+    assert_eq!(status(11), "ended by signal 11");
+}

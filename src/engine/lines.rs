@@ -1,0 +1,130 @@
+//! An engine's output as its client reads it: events, and noise of any kind. A banner
+//! need not be UTF-8, nor end its line, nor end at all.
+
+use std::io::{BufRead, BufReader, Read};
+use std::sync::mpsc::SyncSender;
+
+use super::client::Incoming;
+use crate::units::escaped;
+
+/// Longest piece taken as one line, bytes. The largest event, a round of 1000 samples,
+/// has some 25 kB.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// Characters of a line of noise that are passed on.
+const LONGEST_NOISE: usize = 2000;
+
+/// How an event's line starts.
+const EVENT: &[u8] = b"{\"event\":";
+
+/// Passes on the events of an engine's standard output, and [`Incoming::Closed`] at its end.
+pub fn forward_events(stream: impl Read, sender: &SyncSender<Incoming>) {
+    let mut lines = Lines::new(stream);
+    while let Some(line) = lines.next() {
+        if !events(line).into_iter().all(|incoming| sender.send(incoming).is_ok()) {
+            return;
+        }
+    }
+    // The client may be gone already; then nobody waits for this.
+    let _ = sender.send(Incoming::Closed);
+}
+
+/// Passes on what an engine says on its standard error.
+pub fn forward_noise(stream: impl Read, sender: &SyncSender<Incoming>) {
+    let mut lines = Lines::new(stream);
+    while let Some(line) = lines.next() {
+        if !noise(line).into_iter().all(|incoming| sender.send(incoming).is_ok()) {
+            return;
+        }
+    }
+}
+
+/// The event of a line, after whatever a banner without an end of line left before it.
+fn events(line: &[u8]) -> Vec<Incoming> {
+    let start = line.windows(EVENT.len()).position(|window| window == EVENT);
+    let event = start.and_then(|at| Some((at, serde_json::from_slice(&line[at..]).ok()?)));
+    match event {
+        Some((at, event)) => noise(&line[..at]).into_iter().chain([Incoming::Event(event)]).collect(),
+        None => noise(line).into_iter().collect(),
+    }
+}
+
+/// A line of text without control characters; nothing for an empty one.
+fn noise(line: &[u8]) -> Option<Incoming> {
+    let text = String::from_utf8_lossy(line);
+    let text = text.trim_end();
+    let cut = match text.char_indices().nth(LONGEST_NOISE) {
+        Some((end, _)) => escaped(&text[..end]) + "…",
+        None => escaped(text),
+    };
+    (!cut.is_empty()).then_some(Incoming::Noise(cut))
+}
+
+struct Lines<R> {
+    reader: BufReader<R>,
+    line: Vec<u8>,
+}
+
+impl<R: Read> Lines<R> {
+    fn new(stream: R) -> Lines<R> {
+        Lines { reader: BufReader::new(stream), line: Vec::new() }
+    }
+
+    /// The next line without its end, or as much of it as is taken at once; `None` at
+    /// the end of the stream.
+    fn next(&mut self) -> Option<&[u8]> {
+        self.line.clear();
+        let read = (&mut self.reader).take(LONGEST_LINE).read_until(b'\n', &mut self.line).ok()?;
+        let end = if self.line.ends_with(b"\n") { read - 1 } else { read };
+        (read > 0).then(|| &self.line[..end])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+    use crate::engine::protocol::Event;
+
+    fn heard(bytes: &[u8]) -> Vec<Incoming> {
+        let (sender, receiver) = sync_channel(100);
+        forward_events(bytes, &sender);
+        drop(sender);
+        receiver.iter().collect()
+    }
+
+    fn noise(text: &str) -> Incoming {
+        Incoming::Noise(text.to_owned())
+    }
+
+    const FINISHED: &str = "{\"event\":\"finished\",\"cancelled\":false}\n";
+
+    #[test]
+    fn events_survive_any_noise_before_them() {
+        let finished = Incoming::Event(Event::Finished { cancelled: false });
+        for (before, expected) in [
+            (b"".as_slice(), vec![]),
+            (b"Welcome!\n", vec![noise("Welcome!")]),
+            (b"no end of line: ", vec![noise("no end of line:")]),
+            (b"\xff\xfe\x00\n", vec![noise("\u{fffd}\u{fffd}\\u{0}")]),
+            (b"\x1b[31mred\x1b[0m\r\n\n", vec![noise("\\u{1b}[31mred\\u{1b}[0m")]),
+            (b"{\"event\":\"unheard-of\"}\n", vec![noise("{\"event\":\"unheard-of\"}")]),
+        ] {
+            let said = [before, FINISHED.as_bytes()].concat();
+            let all = [expected, vec![finished.clone(), Incoming::Closed]].concat();
+            assert_eq!(heard(&said), all, "{before:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_end_takes_bounded_memory() {
+        let mut said = vec![b'x'; 3 << 20];
+        said.extend(FINISHED.as_bytes());
+        let heard = heard(&said);
+        assert!(heard.contains(&Incoming::Event(Event::Finished { cancelled: false })));
+        let longest =
+            heard.iter().filter_map(|i| if let Incoming::Noise(t) = i { Some(t.len()) } else { None });
+        assert!(longest.max().is_some_and(|n| n <= LONGEST_NOISE + 3), "{} pieces", heard.len());
+    }
+}
