@@ -9,6 +9,7 @@ use super::interrupt::Interrupt;
 use super::out;
 use crate::backend::Verdict;
 use crate::engine::protocol::{Event, Level, Stage};
+use crate::measure::Statistics;
 use crate::plan::{Case, Plan, Quantity};
 use crate::report::svg::HASH_DIGITS;
 use crate::run::eta::{self, Eta};
@@ -22,7 +23,11 @@ pub struct Summary {
     pub done: usize,
     pub not_applicable: usize,
     pub failed: usize,
+    /// Some rounds arrived, not all.
+    pub partial: usize,
     pub unfinished: usize,
+    /// Of those with results: rounds too far apart to tell small differences.
+    pub unsteady: usize,
 }
 
 /// Runs a plan to its end, printing what happens.
@@ -117,8 +122,11 @@ impl Printer {
 
     fn result(&self, changed: Option<usize>) {
         let Some(record) = changed.and_then(|at| self.ledger.records().get(at)) else { return };
-        let label = self.label(&record.case);
-        self.note(&format!("[{}] {label}: {}", self.place(), outcome(record)));
+        let round = match record.rounds.last() {
+            Some(last) if last.round > 0 => format!(" (round {})", last.round + 1),
+            _ => String::new(),
+        };
+        self.note(&format!("[{}] {}{round}: {}", self.place(), self.label(&record.case), outcome(record)));
     }
 
     /// The live line: what is going on, and how long the rest may take.
@@ -134,7 +142,12 @@ impl Printer {
     }
 
     fn label(&self, case: &Case) -> String {
-        self.ledger.plan().experiments.get(case.experiment).map_or_else(|| case.id.clone(), |e| e.label(case))
+        let experiments = &self.ledger.plan().experiments;
+        match experiments.get(case.experiment) {
+            Some(only) if experiments.len() == 1 => only.label(case),
+            Some(one) => format!("{}: {}", one.title, one.label(case)),
+            None => case.id.clone(),
+        }
     }
 
     /// `12/48, 1m05s left`: finished and all (case, round) pairs, and how long the rest
@@ -161,8 +174,10 @@ impl Printer {
                 Status::Done => summary.done += 1,
                 Status::NotApplicable(_) => summary.not_applicable += 1,
                 Status::Failed(_) => summary.failed += 1,
-                Status::Pending | Status::Partial => summary.unfinished += 1,
+                Status::Partial => summary.partial += 1,
+                Status::Pending => summary.unfinished += 1,
             }
+            summary.unsteady += usize::from(record.statistics.as_ref().is_some_and(Statistics::unsteady));
         }
         summary
     }
@@ -170,11 +185,14 @@ impl Printer {
     fn close(&self, folder: &str) {
         let s = self.summary();
         let mut parts = vec![format!("{} certified", s.done)];
-        for (count, what) in [(s.not_applicable, "n/a"), (s.failed, "failed"), (s.unfinished, "unfinished")] {
-            if count > 0 {
-                parts.push(format!("{count} {what}"));
-            }
-        }
+        let others = [
+            (s.partial, "with some of their rounds"),
+            (s.not_applicable, "n/a"),
+            (s.failed, "failed"),
+            (s.unfinished, "not started"),
+            (s.unsteady, "unsteady (rounds more than 10 % apart)"),
+        ];
+        parts.extend(others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
         self.note(&format!("{} in {} → {folder}", parts.join(", "), minutes(self.started.elapsed())));
     }
 }

@@ -30,7 +30,7 @@ pub const CASES_FAILED: u8 = 3;
 #[command(
     version,
     about,
-    after_help = "Exit status: 0 done, 1 error, 2 wrong usage, 3 a case failed or was not finished."
+    after_help = "Exit status: 0 done, 1 error, 2 wrong usage, 3 a case failed or was not finished, or nothing could be measured."
 )]
 pub struct Arguments {
     #[command(subcommand)]

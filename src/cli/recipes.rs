@@ -25,6 +25,9 @@ impl Source {
             let text = fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
             return Ok(Source { name: name.to_owned(), text });
         }
+        if Path::new(name).is_dir() {
+            bail!("{name} is a folder; give a recipe file, or the name of a shipped recipe");
+        }
         match experiments::find(name) {
             Some(found) => Ok(Source { name: found.path.to_owned(), text: found.text.to_owned() }),
             None => bail!("no such file, and no shipped recipe of this name: {name}{}", suggestion(name)),

@@ -41,7 +41,8 @@ pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<Ex
         }
         let runner = EngineRunner { engine: engine.clone(), out, root: PathBuf::from("reports") };
         let summary = headless::run(&runner, plan, &source.text, &interrupt)?;
-        incomplete |= summary.failed + summary.unfinished > 0;
+        // A run that measured nothing must not look like a success to a script.
+        incomplete |= summary.failed + summary.partial + summary.unfinished > 0 || summary.done == 0;
     }
     Ok(if incomplete { ExitCode::from(CASES_FAILED) } else { ExitCode::SUCCESS })
 }

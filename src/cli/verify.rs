@@ -81,11 +81,7 @@ fn thin_out(plan: &mut Plan, size: usize) {
 fn verify_suite(part: Suite, plan: &Plan, executor: &dyn Executor) -> anyhow::Result<usize> {
     let started = Instant::now();
     let live = io::stdout().is_terminal();
-    let name = match part {
-        Suite::Small => "against the oracle",
-        Suite::Large => "beyond 4 GiB",
-        Suite::Mutants => "mutants",
-    };
+    let name = title(part);
     let tally = verify(plan, part, executor, |number| {
         if live && number % 16 == 0 {
             out::live(&format!("{} {name}: {number}/{}", executor.backend(), plan.cases.len()));
@@ -94,13 +90,23 @@ fn verify_suite(part: Suite, plan: &Plan, executor: &dyn Executor) -> anyhow::Re
     if live {
         out::live("");
     }
-    report(executor.backend(), name, &tally, started);
+    report(executor.backend(), part, &tally, started);
     Ok(tally.wrong.len())
 }
 
-fn report(backend: &str, name: &str, tally: &Tally, started: Instant) {
+fn title(part: Suite) -> &'static str {
+    match part {
+        Suite::Small => "against the oracle",
+        Suite::Large => "beyond 4 GiB",
+        Suite::Mutants => "mutants",
+    }
+}
+
+fn report(backend: &str, part: Suite, tally: &Tally, started: Instant) {
+    let (good, bad) = if part == Suite::Mutants { ("caught", "missed") } else { ("passed", "wrong") };
     out::line(&format!(
-        "{backend} {name}: {} passed, {} n/a, {} wrong ({:.1} s)",
+        "{backend} {}: {} {good}, {} n/a, {} {bad} ({:.1} s)",
+        title(part),
         tally.passed,
         tally.not_applicable,
         tally.wrong.len(),

@@ -166,7 +166,7 @@ impl<W: Write> Server<W> {
         skip: &HashSet<(String, u32)>,
         cancel: &Cancel,
     ) -> io::Result<Option<Stop>> {
-        let mut given_up = HashSet::new();
+        let mut given_up = self.sort_out(plan, skip)?;
         for round in 0..rounds {
             for case in &plan.cases {
                 let measure = plan.experiments[case.experiment].measure;
@@ -185,6 +185,32 @@ impl<W: Write> Server<W> {
             }
         }
         Ok(None)
+    }
+
+    /// What no device here can run is said first, so that the client knows how much is
+    /// left. Returns the cases that it was said of.
+    fn sort_out(&mut self, plan: &Plan, skip: &HashSet<(String, u32)>) -> io::Result<HashSet<String>> {
+        let mut given_up = HashSet::new();
+        for case in plan.cases.iter().filter(|c| c.not_applicable.is_none()) {
+            let told = skip.contains(&(case.id.clone(), 0));
+            if let (false, Some(reason)) = (told, self.unavailable(case)) {
+                let id = case.id.clone();
+                self.emit_result(|seq| Event::NotApplicable { seq, case: id, reason })?;
+                given_up.insert(case.id.clone());
+            }
+        }
+        Ok(given_up)
+    }
+
+    /// Why no executor here can run the case at all.
+    fn unavailable(&self, case: &Case) -> Option<String> {
+        let Some(executor) = self.executors.iter().find(|e| e.backend() == case.backend()) else {
+            return Some(format!("no backend {}", case.backend()));
+        };
+        match executor.device().availability {
+            Availability::Unavailable { reason } => Some(reason),
+            Availability::Available => None,
+        }
     }
 
     fn run_case(

@@ -21,6 +21,16 @@ pub struct Statistics {
     pub spread: Option<f64>,
 }
 
+/// Rounds' medians further apart than this, over the median, make a case unsteady.
+const UNSTEADY: f64 = 0.1;
+
+impl Statistics {
+    /// Whether the rounds are so far apart that small differences mean nothing.
+    pub fn unsteady(&self) -> bool {
+        self.spread.is_some_and(|spread| spread > UNSTEADY)
+    }
+}
+
 /// Summarises the samples of a case, one slice a round; `None` without a sample.
 pub fn statistics<'a>(rounds: impl Iterator<Item = &'a [f64]>) -> Option<Statistics> {
     let rounds: Vec<Vec<f64>> = rounds.filter(|r| !r.is_empty()).map(sorted).collect();

@@ -42,7 +42,7 @@ impl Runner for EngineRunner {
             None => fresh_path(&self.root, &started, &slug(&plan.title)),
         };
         let folder = Folder::create(&path)?;
-        folder.write_recipe(recipe)?;
+        folder.write_recipe(&with_overrides(&plan, recipe))?;
         let (message_sender, messages) = mpsc::channel();
         let (control, wishes) = mpsc::channel();
         let drive = Drive {
@@ -60,6 +60,17 @@ impl Runner for EngineRunner {
         thread::Builder::new().name("run".into()).spawn(move || drive.run())?;
         Ok(Running { messages, control, folder: path })
     }
+}
+
+/// The recipe as the user wrote it, below a comment that says what the command line
+/// changed.
+fn with_overrides(plan: &Plan, recipe: &str) -> String {
+    if plan.overrides.is_empty() {
+        return recipe.to_owned();
+    }
+    // A value may hold a line break; the comment must not end there.
+    let changes = plan.overrides.join(" ").replace(['\n', '\r'], " ");
+    format!("# Run with: {changes}\n{recipe}")
 }
 
 struct Drive {

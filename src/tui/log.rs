@@ -38,6 +38,11 @@ impl Log {
         self.back = self.back.min(self.lines.len().saturating_sub(1));
     }
 
+    /// Whether a line with this text is among those kept.
+    pub fn says(&self, text: &str) -> bool {
+        self.lines.iter().any(|line| line.text == text)
+    }
+
     /// Scrolls by lines, backwards where positive.
     pub fn scroll(&mut self, by: isize) {
         self.back = self.back.saturating_add_signed(by).min(self.lines.len().saturating_sub(1));

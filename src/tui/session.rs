@@ -269,7 +269,14 @@ impl Session {
         let Some(case) = case else { return };
         self.eta.begin(now);
         self.current = None;
-        let text = format!("{}: {word}: {reason}", self.name(case));
+        let text = match word {
+            // A missing driver concerns many cases; once in the log is enough.
+            "n/a" => format!("{}: n/a: {reason}", self.ledger.plan().cases[case].backend()),
+            _ => format!("{}: {word}: {reason}", self.name(case)),
+        };
+        if word == "n/a" && self.log.says(&text) {
+            return;
+        }
         self.say(now, level, &text);
     }
 

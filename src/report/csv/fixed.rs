@@ -15,8 +15,6 @@ pub type Fixed = (&'static str, fn(&Row) -> Option<String>);
 /// A timed batch shorter than this, seconds, is flagged `short`: waking the workers
 /// and reading the clock weigh on it.
 const SHORT: f64 = 100e-6;
-/// Rounds' medians further apart than this, over the median, are flagged `unsteady`.
-const UNSTEADY: f64 = 0.1;
 
 /// Before the parameters.
 pub const HEAD: &[Fixed] = &[
@@ -118,7 +116,7 @@ fn flags(row: &Row) -> Option<String> {
         ("partial", row.record.status == Status::Partial),
         ("uncertified", row.record.verdict.is_none()),
         ("short", short),
-        ("unsteady", statistics.spread.is_some_and(|s| s > UNSTEADY)),
+        ("unsteady", statistics.unsteady()),
     ];
     let raised: Vec<&str> = flags.iter().filter(|(_, is)| *is).map(|(word, _)| *word).collect();
     (!raised.is_empty()).then(|| raised.join(";"))

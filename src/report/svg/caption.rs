@@ -14,6 +14,8 @@ pub const HASH_DIGITS: usize = 12;
 pub struct Caption {
     /// The recipe's title, where the experiment's is another.
     pub recipe: Option<String>,
+    /// What the command line changed, close to the title, which may not fit any more.
+    pub changes: Option<String>,
     /// Paper, figure and claim; `None` for an experiment of one's own.
     pub paper: Option<String>,
     /// How to read the points, where they were measured, and how to replay them.
@@ -43,7 +45,9 @@ impl Caption {
             env!("CARGO_PKG_VERSION")
         ));
         let recipe = found.filter(|e| e.title != plan.title).map(|_| plan.title.clone());
-        Caption { recipe, paper: found.and_then(|e| e.paper.as_ref()).map(paper), lines }
+        let changes =
+            (!plan.overrides.is_empty()).then(|| format!("Changed by {}", plan.overrides.join(" ")));
+        Caption { recipe, changes, paper: found.and_then(|e| e.paper.as_ref()).map(paper), lines }
     }
 }
 

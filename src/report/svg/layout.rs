@@ -23,7 +23,7 @@ pub fn scene(data: &ChartData, caption: &Caption) -> Scene {
     let width = if columns > 2 { 1200.0 } else { 900.0 };
     let mut page = Page { scene: Scene { width, ..Scene::default() }, y: MARGIN };
     page.paragraph(&data.title, TITLE, INK, true);
-    for words in caption.recipe.iter().chain(&caption.paper) {
+    for words in caption.recipe.iter().chain(&caption.paper).chain(&caption.changes) {
         page.paragraph(words, LABEL, GREY, false);
     }
     page.y += 4.0;

@@ -8,6 +8,7 @@ use crate::run::{Record, Status};
 fn caption() -> Caption {
     Caption {
         recipe: None,
+        changes: None,
         paper: Some("he2007, figure 9".to_owned()),
         lines: vec!["cpu: A processor".to_owned()],
     }
