@@ -280,12 +280,13 @@ unsafe fn entries<S: Lanes<u64>, K: Step<S>, I: Index, const FETCH: bool>(
         let pattern = u.pattern.cast::<I>();
         let mut j = 0;
         while j + GROUP <= u.length {
-            if FETCH {
-                fetch(c.sparse, Scalar::at(pattern.add(j)));
-            }
             let mut k = 0;
             while k < GROUP {
-                K::all::<I>(u, c, j + k, S::at(pattern.add(j + k)), state);
+                let at = S::at(pattern.add(j + k));
+                if FETCH && k == 0 {
+                    fetch(c.sparse, S::first(at));
+                }
+                K::all::<I>(u, c, j + k, at, state);
                 k += S::LANES;
             }
             j += GROUP;
