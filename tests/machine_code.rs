@@ -183,6 +183,18 @@ fn vector_kernels_gather_and_scatter() {
     }
 }
 
+/// Half of the instantiations, those for uses that move on to new lines.
+#[test]
+fn gathers_from_memory_ask_ahead() {
+    for isa in ["scalar", "avx2", "avx512"] {
+        for kernel in ["gather", "read_only"] {
+            let asks = |f: &&&Function| f.loops().iter().any(|text| text.starts_with("prefetcht0"));
+            let functions = named("pattern", isa, kernel);
+            assert_eq!(functions.iter().filter(asks).count() * 2, functions.len(), "{isa}::{kernel}");
+        }
+    }
+}
+
 #[test]
 fn streaming_kernels_store_without_a_temporal_hint() {
     for isa in ["scalar", "avx2", "avx512"] {

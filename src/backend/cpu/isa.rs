@@ -61,16 +61,16 @@ impl Isa {
     /// The choice of `isa: auto` for a kernel whose data path is gather instructions:
     /// the widest, except on AMD's processors, where it is scalar.
     ///
-    /// There gathers and scatters are microcode, and no match for a scalar load and
-    /// store of each word. Measured on a Zen 5 server (EPYC, two virtual CPUs, both
-    /// threads; medians of seven, GB/s, of a machine that others used too: only the
-    /// ratios count):
+    /// There gathers and scatters are microcode that keeps few loads in flight: no match
+    /// for a scalar load and store of each word, except where the kernel asks for memory
+    /// ahead. Measured on a Zen 5 server (EPYC, two virtual CPUs, both threads; medians,
+    /// GB/s, of a machine that others used too: only the ratios within a row count):
     ///
     /// | | scalar | avx2 | avx512 |
     /// |---|---|---|---|
-    /// | pattern gather, UNIFORM:8:1, 1.6 GB | 47 | 14 | 11 |
-    /// | pattern gather, UNIFORM:8:8, 1.6 GB | 4.2 | 2.5 | 2.5 |
-    /// | pattern gather, UNIFORM:16:24, delta 1, cached | 102 | 58 | 63 |
+    /// | pattern gather, UNIFORM:8:1, 1.6 GB | 29 | 27 | 30 |
+    /// | pattern gather, UNIFORM:8:8, 1.6 GB | 4.1 | 2.2 | 2.3 |
+    /// | pattern gather, UNIFORM:16:24, delta 1, cached | 112 | 66 | 66 |
     /// | pattern scatter, UNIFORM:8:1, 1.6 GB | 26 | – | 6.0 |
     /// | pattern scatter, UNIFORM:8:8, 1.6 GB | 1.9 | – | 1.7 |
     /// | pattern scatter, UNIFORM:16:24, delta 1, cached | 62 | – | 58 |

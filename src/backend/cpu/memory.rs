@@ -1,5 +1,7 @@
 //! How much memory a case may take.
 
+use std::path::Path;
+
 use crate::backend::Failure;
 
 /// Bytes that can be allocated now without swapping or being killed: the least of what
@@ -49,30 +51,46 @@ fn meminfo(key: &str) -> Option<u64> {
 }
 
 /// Limit minus usage in this process's control group and those above it (version 2,
-/// and the memory controller of version 1).
+/// and the memory controller of version 1). Pages of files that nobody uses count as
+/// usage there, but they go when memory is asked for.
 fn cgroup_room() -> Vec<u64> {
     let text = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let rooms = text.lines().flat_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
         let (controllers, path) = (fields.next().unwrap_or(""), fields.next().unwrap_or(""));
         match controllers {
-            "" => rooms_above("/sys/fs/cgroup", path, "memory.max", "memory.current"),
-            "memory" => {
-                rooms_above("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes", "memory.usage_in_bytes")
-            }
+            "" => rooms_above("/sys/fs/cgroup", path, &VERSION_2),
+            "memory" => rooms_above("/sys/fs/cgroup/memory", path, &VERSION_1),
             _ => Vec::new(),
         }
     });
     rooms.collect()
 }
 
-fn rooms_above(root: &str, path: &str, limit: &str, usage: &str) -> Vec<u64> {
-    let number = |p: std::path::PathBuf| std::fs::read_to_string(p).ok()?.trim().parse::<u64>().ok();
-    let groups = std::path::Path::new(path).ancestors().map(|p| {
-        let below = p.strip_prefix("/").unwrap_or(p);
-        std::path::Path::new(root).join(below)
-    });
-    groups.filter_map(|g| Some(number(g.join(limit))?.saturating_sub(number(g.join(usage))?))).collect()
+/// What a version of control groups calls the limit, the usage and, in `memory.stat`, the
+/// pages of files that are not in use.
+struct Names {
+    limit: &'static str,
+    usage: &'static str,
+    unused: &'static str,
+}
+
+const VERSION_2: Names = Names { limit: "memory.max", usage: "memory.current", unused: "inactive_file" };
+const VERSION_1: Names =
+    Names { limit: "memory.limit_in_bytes", usage: "memory.usage_in_bytes", unused: "total_inactive_file" };
+
+fn rooms_above(root: &str, path: &str, names: &Names) -> Vec<u64> {
+    let groups = Path::new(path).ancestors().map(|p| Path::new(root).join(p.strip_prefix("/").unwrap_or(p)));
+    groups.filter_map(|group| room(&group, names)).collect()
+}
+
+fn room(group: &Path, names: &Names) -> Option<u64> {
+    let read = |name: &str| std::fs::read_to_string(group.join(name)).ok();
+    let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
+    let stat = read("memory.stat").unwrap_or_default();
+    let unused = stat.lines().find_map(|line| line.strip_prefix(names.unused)?.trim().parse().ok());
+    let used = number(names.usage)?.saturating_sub(unused.unwrap_or(0));
+    Some(number(names.limit)?.saturating_sub(used))
 }
 
 #[cfg(test)]
@@ -87,6 +105,22 @@ mod tests {
             "{refusal:?}"
         );
         assert_eq!(require(4096), Ok(()));
+    }
+
+    #[test]
+    fn unused_file_pages_leave_room() {
+        let root = tempfile::tempdir().expect("a folder");
+        let group = root.path().join("a/b");
+        std::fs::create_dir_all(&group).expect("a group");
+        let write = |name: &str, text: &str| std::fs::write(group.join(name), text).expect("written");
+        write("memory.max", "1000\n");
+        write("memory.current", "900\n");
+        let rooms = || rooms_above(root.path().to_str().expect("a name"), "/a/b", &VERSION_2);
+        assert_eq!(rooms(), [100]);
+        write("memory.stat", "anon 300\nactive_file 100\ninactive_file 500\n");
+        assert_eq!(rooms(), [600]);
+        write("memory.max", "max\n");
+        assert!(rooms().is_empty());
     }
 
     #[test]

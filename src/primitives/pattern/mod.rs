@@ -100,10 +100,38 @@ fn indices(spec: &Spec) -> u64 {
     [&spec.pattern, &spec.inner, &spec.gather, &spec.scatter].iter().map(|p| p.len() as u64).sum()
 }
 
-/// A gather's certificate keeps every gathered word; a scatter's has a bit for every
-/// word of the destination.
+/// Most bytes of gathered words that a certificate keeps at a time, on any backend,
+/// unless a single use is longer.
+pub const KEPT: u64 = 256 << 20;
+
+/// Most bytes of dense words that a scatter's certificate makes at a time, as [`KEPT`].
+pub const MADE: u64 = 64 << 20;
+
+/// Most words of the destination that two bitmaps describe at a time.
+pub const MAPPED: u64 = 1 << 31;
+
+/// What the certificate takes, on the backend where it takes most. A gather's keeps a
+/// window of the gathered words. A scatter's has one bit for each word of the destination
+/// and a window of the source, or two bits for each word of a part of the destination. A
+/// sum needs no room.
 fn scratch(spec: &Spec) -> u64 {
-    if spec.kernel.scatters() { spec.sparse_words().div_ceil(8) } else { 8 * spec.length() * spec.count }
+    let bits = |words: u64| words.div_ceil(64) * 8;
+    match (spec.kernel, spec.method) {
+        (Kernel::Gather | Kernel::Multigather, Method::ReadOnly) => 0,
+        (Kernel::Gather | Kernel::Multigather, Method::Direct) => window(spec, KEPT),
+        (Kernel::Scatter | Kernel::Multiscatter | Kernel::Gs, _) => {
+            let made = if spec.kernel == Kernel::Gs { 0 } else { window(spec, MADE) };
+            let words = spec.sparse_words();
+            (bits(words) + made).max(2 * bits(words.min(MAPPED)))
+        }
+    }
+}
+
+/// Bytes of the dense words of consecutive uses: of all, or of as many as fit in `most`,
+/// at least one.
+fn window(spec: &Spec, most: u64) -> u64 {
+    let one = 8 * spec.length();
+    one * (most / one).clamp(1, spec.count)
 }
 
 fn accesses(spec: &Spec) -> Vec<Access> {

@@ -105,6 +105,18 @@ fn bytes_are_spatters() {
     assert_eq!(gather.footprint, 8 * (9 + 8 * 9 + 1) + 8 * 3 + 4 * 3);
 }
 
+/// A certificate works in windows: what it needs does not grow with the count.
+#[test]
+fn the_scratch_is_bounded() {
+    let scratch = |kernel, count, delta| Pattern.work(&case(kernel, count, delta)).unwrap().scratch;
+    assert_eq!((scratch("gather", 10, 8), scratch("multigather", 10, 0)), (240, 240));
+    assert_eq!(scratch("gather", 1 << 40, 1), KEPT / 24 * 24);
+    assert_eq!(scratch("scatter", 1 << 40, 0), MADE / 24 * 24 + 8);
+    assert_eq!(scratch("gs", 1 << 20, 1), 2 * 8 * ((1u64 << 20) + 5).div_ceil(64));
+    let sum = case("gather", 1 << 40, 1).with("method", text("read-only"));
+    assert_eq!(Pattern.work(&sum).unwrap().scratch, 0);
+}
+
 #[test]
 fn read_only_has_no_dense_side() {
     let p = case("gather", 10, 8).with("method", text("read-only"));

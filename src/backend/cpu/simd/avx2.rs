@@ -65,6 +65,11 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn first(at: __m256i) -> usize {
+        unsafe { _mm_cvtsi128_si64(_mm256_castsi256_si128(at)) as usize }
+    }
+
+    #[inline(always)]
     unsafe fn through<I: Index>(table: *const I, at: __m256i) -> __m256i {
         unsafe {
             match I::BYTES {

@@ -39,6 +39,11 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn first(at: __m512i) -> usize {
+        unsafe { _mm_cvtsi128_si64(_mm512_castsi512_si128(at)) as usize }
+    }
+
+    #[inline(always)]
     unsafe fn through<I: Index>(table: *const I, at: __m512i) -> __m512i {
         unsafe {
             match I::BYTES {

@@ -76,6 +76,9 @@ pub trait Simd {
     /// The first `n` of them; the others are 0.
     unsafe fn at_some<I: Index>(from: *const I, n: usize) -> Self::At;
 
+    /// The first of them.
+    unsafe fn first(at: Self::At) -> usize;
+
     /// `table[at]`, for an index that goes through another.
     unsafe fn through<I: Index>(table: *const I, at: Self::At) -> Self::At;
 

@@ -24,6 +24,11 @@ impl Simd for Scalar {
     }
 
     #[inline(always)]
+    unsafe fn first(at: usize) -> usize {
+        at
+    }
+
+    #[inline(always)]
     unsafe fn through<I: Index>(table: *const I, at: usize) -> usize {
         unsafe { Self::at(table.add(at)) }
     }

@@ -122,6 +122,12 @@ impl Gpu {
 
     /// Seconds between two events on the stream, around what `work` queues. Waits for
     /// all of it; what was queued before is finished first and not counted.
+    ///
+    /// The stream is idle when the first event is recorded, so the time until the first
+    /// launch reaches the device, a few microseconds, is part of the result: once in a
+    /// batch, at most a few per cent of the shortest sample (100 µs), and always to the
+    /// kernel's disadvantage. Launches that follow are queued while their predecessor
+    /// runs, unless they are shorter than it takes to queue one.
     pub fn timed(&self, work: &mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
         self.synchronize()?;
         let event = || check("cuEventCreate", Event::new(EventFlags::DEFAULT));

@@ -119,7 +119,8 @@ impl<'a> Stored<'a> {
 
 /// Whether each tuple's location lies in the range of its partition and they are
 /// distinct; then L is a permutation, and every partition holds exactly its own. Also
-/// checks that locations ascend within a partition. The first mistake, in words.
+/// checks, within each block of tuples, that locations ascend in a partition (the rank is
+/// stable). The first mistake, in words.
 pub fn check_partitions(
     stored: Stored,
     (n, count, seed): (usize, u64, u64),

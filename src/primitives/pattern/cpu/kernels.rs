@@ -5,7 +5,7 @@
 use crate::backend::cpu::Isa;
 #[cfg(target_arch = "x86_64")]
 use crate::backend::cpu::simd::{Avx2, Avx512};
-use crate::backend::cpu::simd::{Fold, Index, Lanes, Scalar, Scatter};
+use crate::backend::cpu::simd::{Fold, Index, Lanes, Scalar, Scatter, Simd};
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 
 /// One launch: consecutive uses of a pattern. Pointers to patterns are to indices of
@@ -173,55 +173,120 @@ impl<S: Fold, const MULTI: bool> Step<S> for ReadOnly<MULTI> {
 /// Entries in one turn of the inner loop over a long pattern.
 const GROUP: usize = 8;
 
+/// Bytes by which a gather asks ahead of its loads: far enough to hide the latency of
+/// memory, near enough to stay in the first cache. Of UNIFORM:8:1 from memory, 1 KiB was
+/// too near, and 2 to 8 KiB were alike.
+const AHEAD: usize = 4096;
+
 /// All uses of a launch. `P` is the pattern's length where it is fixed (8 or 16: the
-/// indices then stay in registers), otherwise 0.
+/// indices then stay in registers), otherwise 0. With `FETCH` it asks for memory ahead
+/// of its loads: once for each [`GROUP`] of entries, for the line of the first of them
+/// (in kernels that go through one pattern only).
+///
+/// Uses are not unrolled: the compiler then keeps an address for each entry of each of
+/// them, which are more than there are registers.
 #[inline(always)]
-unsafe fn run<S: Lanes<u64>, K: Step<S>, I: Index, const P: usize>(u: &Uses) -> u64 {
+unsafe fn run<S: Lanes<u64>, K: Step<S>, I: Index, const P: usize, const FETCH: bool>(u: &Uses) -> u64 {
     unsafe {
         let pattern = u.pattern.cast::<I>();
         let length = if P > 0 { P } else { u.length };
-        let mut fixed = [S::at_some(pattern, 0); 16];
-        let mut k = 0;
-        while k < P / S::LANES {
-            fixed[k] = S::at(pattern.add(k * S::LANES));
-            k += 1;
-        }
+        let fixed = Fixed::<S, P>::new::<I>(pattern);
         let (mut state, mut turn) = (K::start(), u.phase);
         let mut c = Cursor { sparse: u.sparse, target: u.target, dense: u.dense.add(turn * length) };
         let mut left = u.count;
         while left > 0 {
-            if P > 0 {
-                let mut k = 0;
-                while k < P / S::LANES {
-                    K::all::<I>(u, &c, k * S::LANES, fixed[k], &mut state);
-                    k += 1;
+            // A lap ends where the dense side does; with one tile it never moves.
+            let (lap, tile) = if u.wrap == 1 { (left, 0) } else { (left.min(u.wrap - turn), length) };
+            let mut uses = lap;
+            while uses > 0 {
+                if P > 0 {
+                    fixed.entries::<K, I, FETCH>(u, &c, &mut state);
+                } else {
+                    entries::<S, K, I, FETCH>(u, &c, &mut state);
                 }
-            } else {
-                entries::<S, K, I>(u, &c, &mut state);
+                c.sparse = c.sparse.wrapping_add(u.step);
+                c.target = c.target.wrapping_add(u.target_step);
+                c.dense = c.dense.wrapping_add(tile);
+                uses -= 1;
             }
-            c.sparse = c.sparse.wrapping_add(u.step);
-            c.target = c.target.wrapping_add(u.target_step);
-            c.dense = c.dense.wrapping_add(length);
-            turn += 1;
-            if turn == u.wrap {
-                (turn, c.dense) = (0, u.dense);
-            }
-            left -= 1;
+            (turn, c.dense) = (0, u.dense);
+            left -= lap;
         }
         K::end(state)
     }
 }
 
+/// The indices of a pattern of fixed length, in registers.
+struct Fixed<S: Simd, const P: usize>([S::At; 16]);
+
+impl<S: Lanes<u64>, const P: usize> Fixed<S, P> {
+    #[inline(always)]
+    unsafe fn new<I: Index>(pattern: *const I) -> Self {
+        unsafe {
+            let mut at = [S::at_some(pattern, 0); 16];
+            let mut k = 0;
+            while k < P / S::LANES {
+                at[k] = S::at(pattern.add(k * S::LANES));
+                k += 1;
+            }
+            Fixed(at)
+        }
+    }
+
+    /// One use.
+    #[inline(always)]
+    unsafe fn entries<K: Step<S>, I: Index, const FETCH: bool>(
+        &self,
+        u: &Uses,
+        c: &Cursor,
+        state: &mut K::State,
+    ) {
+        unsafe {
+            let mut k = 0;
+            while k < P / S::LANES {
+                if FETCH && (k * S::LANES).is_multiple_of(GROUP) {
+                    fetch(c.sparse, S::first(self.0[k]));
+                }
+                K::all::<I>(u, c, k * S::LANES, self.0[k], state);
+                k += 1;
+            }
+        }
+    }
+}
+
+/// Asks for the line [`AHEAD`] of a word, which later uses will load. It moves no data to
+/// a register, so it belongs to every instruction set; past the end of the array it does
+/// nothing.
+#[inline(always)]
+fn fetch(sparse: *mut u64, at: usize) {
+    let word = sparse.wrapping_add(at).wrapping_byte_add(AHEAD);
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch accesses nothing that a program could notice, at any address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(word.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = word;
+}
+
 /// One use of a pattern of any length.
 #[inline(always)]
-unsafe fn entries<S: Lanes<u64>, K: Step<S>, I: Index>(u: &Uses, c: &Cursor, state: &mut K::State) {
+unsafe fn entries<S: Lanes<u64>, K: Step<S>, I: Index, const FETCH: bool>(
+    u: &Uses,
+    c: &Cursor,
+    state: &mut K::State,
+) {
     unsafe {
         let pattern = u.pattern.cast::<I>();
         let mut j = 0;
         while j + GROUP <= u.length {
             let mut k = 0;
             while k < GROUP {
-                K::all::<I>(u, c, j + k, S::at(pattern.add(j + k)), state);
+                let at = S::at(pattern.add(j + k));
+                if FETCH && k == 0 {
+                    fetch(c.sparse, S::first(at));
+                }
+                K::all::<I>(u, c, j + k, at, state);
                 k += S::LANES;
             }
             j += GROUP;
@@ -241,8 +306,8 @@ macro_rules! named {
     (@fn [$($feature:literal)?], $name:ident, $simd:ty, $step:ty) => {
         $(#[target_feature(enable = $feature)])?
         #[inline(never)]
-        unsafe fn $name<I: Index, const P: usize>(u: &Uses) -> u64 {
-            unsafe { run::<$simd, $step, I, P>(u) }
+        unsafe fn $name<I: Index, const P: usize, const FETCH: bool>(u: &Uses) -> u64 {
+            unsafe { run::<$simd, $step, I, P, FETCH>(u) }
         }
     };
     ($isa:ident, $simd:ty, $features:tt, $($name:ident $step:ty),+; $select:item) => {
@@ -263,15 +328,15 @@ macro_rules! complete {
         named! { $isa, $simd, $features,
             gather Gather, multigather Multigather, scatter Scattering, multiscatter Multiscatter,
             gs GatherScatter, read_only ReadOnly<false>, multi_read_only ReadOnly<true>;
-            pub(super) fn select<I: Index, const P: usize>(spec: &Spec) -> Timed {
+            pub(super) fn select<I: Index, const P: usize, const FETCH: bool>(spec: &Spec) -> Timed {
                 match (spec.kernel, spec.method) {
-                    (Kernel::Gather, Method::Direct) => gather::<I, P>,
-                    (Kernel::Multigather, Method::Direct) => multigather::<I, P>,
-                    (Kernel::Gather, Method::ReadOnly) => read_only::<I, P>,
-                    (Kernel::Multigather, Method::ReadOnly) => multi_read_only::<I, P>,
-                    (Kernel::Scatter, _) => scatter::<I, P>,
-                    (Kernel::Multiscatter, _) => multiscatter::<I, P>,
-                    (Kernel::Gs, _) => gs::<I, P>,
+                    (Kernel::Gather, Method::Direct) => gather::<I, P, FETCH>,
+                    (Kernel::Multigather, Method::Direct) => multigather::<I, P, false>,
+                    (Kernel::Gather, Method::ReadOnly) => read_only::<I, P, FETCH>,
+                    (Kernel::Multigather, Method::ReadOnly) => multi_read_only::<I, P, false>,
+                    (Kernel::Scatter, _) => scatter::<I, P, false>,
+                    (Kernel::Multiscatter, _) => multiscatter::<I, P, false>,
+                    (Kernel::Gs, _) => gs::<I, P, false>,
                 }
             }
         }
@@ -284,12 +349,12 @@ complete!(avx512, Avx512, ["avx512f,avx512vl,avx512bw,avx512dq,popcnt"]);
 #[cfg(target_arch = "x86_64")]
 named! { avx2, Avx2, ["avx2,popcnt"],
     gather Gather, multigather Multigather, read_only ReadOnly<false>, multi_read_only ReadOnly<true>;
-    pub(super) fn select<I: Index, const P: usize>(spec: &Spec) -> Option<Timed> {
+    pub(super) fn select<I: Index, const P: usize, const FETCH: bool>(spec: &Spec) -> Option<Timed> {
         match (spec.kernel, spec.method) {
-            (Kernel::Gather, Method::Direct) => Some(gather::<I, P>),
-            (Kernel::Multigather, Method::Direct) => Some(multigather::<I, P>),
-            (Kernel::Gather, Method::ReadOnly) => Some(read_only::<I, P>),
-            (Kernel::Multigather, Method::ReadOnly) => Some(multi_read_only::<I, P>),
+            (Kernel::Gather, Method::Direct) => Some(gather::<I, P, FETCH>),
+            (Kernel::Multigather, Method::Direct) => Some(multigather::<I, P, false>),
+            (Kernel::Gather, Method::ReadOnly) => Some(read_only::<I, P, FETCH>),
+            (Kernel::Multigather, Method::ReadOnly) => Some(multi_read_only::<I, P, false>),
             _ => None,
         }
     }
@@ -313,11 +378,24 @@ fn by_length<I: Index>(spec: &Spec, isa: Isa) -> Option<Timed> {
 }
 
 fn by_isa<I: Index, const P: usize>(spec: &Spec, isa: Isa) -> Option<Timed> {
+    match worth_fetching(spec) {
+        true => selected::<I, P, true>(spec, isa),
+        false => selected::<I, P, false>(spec, isa),
+    }
+}
+
+fn selected<I: Index, const P: usize, const FETCH: bool>(spec: &Spec, isa: Isa) -> Option<Timed> {
     match isa {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::select::<I, P>(spec),
+        Isa::Avx2 => avx2::select::<I, P, FETCH>(spec),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => Some(avx512::select::<I, P>(spec)),
-        _ => Some(scalar::select::<I, P>(spec)),
+        Isa::Avx512 => Some(avx512::select::<I, P, FETCH>(spec)),
+        _ => Some(scalar::select::<I, P, FETCH>(spec)),
     }
+}
+
+/// Whether asking ahead pays: where each use moves on by half a line or more, so that its
+/// lines are new. A loop in the cache has no cycle to spare for it.
+fn worth_fetching(spec: &Spec) -> bool {
+    spec.kernel == Kernel::Gather && spec.delta >= 4
 }

@@ -15,13 +15,9 @@ use crate::backend::cpu::check::poison;
 use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, memory, pieces};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
 use crate::patterns::mix::word64;
-use crate::primitives::pattern::Spec;
 use crate::primitives::pattern::spec::{Kernel, Method};
+use crate::primitives::pattern::{MADE, Spec, window};
 use kernels::{Timed, Uses};
-
-/// Bytes of dense words that a window of the certificate keeps, where one use is not
-/// longer.
-const WINDOW: u64 = 64 << 20;
 
 /// A case with its arrays.
 struct Patterns {
@@ -89,8 +85,11 @@ fn auto(spec: &Spec) -> Isa {
 fn need(spec: &Spec, threads: u64) -> u64 {
     let words = spec.sparse_words() + spec.source_words();
     let arrays = spec.dense_words().saturating_mul(threads).saturating_add(words).saturating_mul(8);
-    let kept = (spec.length() * spec.count * 8).min(WINDOW.max(spec.length() * 8));
-    let bitmap = if spec.kernel.scatters() { spec.sparse_words() / 8 } else { 0 };
+    let kept = match (spec.kernel, spec.method) {
+        (Kernel::Gs, _) | (_, Method::ReadOnly) => 0,
+        _ => window(spec, MADE),
+    };
+    let bitmap = if spec.kernel.scatters() { spec.sparse_words().div_ceil(64) * 8 } else { 0 };
     arrays.saturating_add(kept).saturating_add(bitmap)
 }
 
@@ -206,8 +205,8 @@ impl Patterns {
     /// The windows of the certificate and memory for the longest of them.
     fn windows(&self) -> Result<(impl Iterator<Item = Range<usize>> + use<>, Buffer), Failure> {
         let (count, length) = (self.count(), self.length());
-        let uses = (WINDOW as usize / 8 / length).clamp(1, count);
-        let kept = Buffer::new(uses * length * 8)?;
+        let kept = Buffer::new(window(&self.spec, MADE) as usize)?;
+        let uses = kept.holds::<u64>() / length;
         Ok(((0..count).step_by(uses).map(move |start| start..(start + uses).min(count)), kept))
     }
 
@@ -276,5 +275,32 @@ impl Job for Patterns {
         let output = if self.spec.kernel.scatters() { self.destination() } else { &kept };
         // SAFETY: the workers are done.
         Ok(unsafe { output.to_vec() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Params, Value};
+    use crate::primitives::Primitive;
+
+    /// One thread needs what `work` declares, all but the indices.
+    #[test]
+    fn what_is_needed_is_what_is_declared() {
+        for (kernel, method) in [("gather", "direct"), ("gather", "read-only"), ("scatter", "direct")] {
+            for count in [3, 1 << 33] {
+                let list = Value::Indices((0..100).collect());
+                let params = [("kernel", kernel), ("method", method), ("source", "custom")]
+                    .into_iter()
+                    .fold(Params::default(), |p, (key, word)| p.with(key, Value::Text(word.to_owned())))
+                    .with("source.custom.indices", list)
+                    .with("count", Value::Int(count));
+                let spec = Spec::from_params(&params, 0).expect("a case");
+                let work = crate::primitives::pattern::Pattern.work(&params).expect("its work");
+                let declared = work.footprint - 4 * 100 + work.scratch;
+                assert!(need(&spec, 1) <= declared, "{kernel} {method} {count}: {declared}");
+                assert!(need(&spec, 2) - need(&spec, 1) == 8 * spec.dense_words());
+            }
+        }
     }
 }

@@ -15,15 +15,12 @@ use crate::primitives::cuda::finding::{Finding, find};
 use crate::primitives::cuda::length;
 use crate::primitives::cuda::range::{Range, windows};
 use crate::primitives::pattern::spec::{Kernel, Method, POISON, Spec};
+use crate::primitives::pattern::{KEPT, MAPPED, window};
 
-/// Words that a gather's certificate keeps at a time: 256 MiB.
-const KEPT_WORDS: u64 = 1 << 25;
 /// Words that the timed kernel's blocks may leave: 64 MiB.
 const LEFT_WORDS: u64 = 1 << 23;
 /// (i, j) of a window of a scatter's certificate.
 const MARKED: u64 = 1 << 24;
-/// Words of the destination in a window: bitmaps of 256 MiB each.
-const REGION_WORDS: u64 = 1 << 31;
 
 /// Judges the case; executes it itself, poisoned.
 pub fn verdict(case: &mut Case, cancel: &Cancel) -> Result<Verdict, Failure> {
@@ -44,7 +41,7 @@ pub fn scratch(spec: &Spec, span: u64) -> u64 {
 }
 
 fn kept_window(spec: &Spec) -> u64 {
-    (KEPT_WORDS / spec.length().max(1)).clamp(1, spec.count)
+    window(spec, KEPT) / (8 * spec.length())
 }
 
 fn gathered(case: &mut Case, cancel: &Cancel) -> Result<Verdict, Failure> {
@@ -118,7 +115,7 @@ fn folded(case: &mut Case) -> Result<Verdict, Failure> {
 /// Iterations of a window of a scatter's certificate; `span` is max(p) − min(p) + 1.
 fn marked_window(spec: &Spec, span: u64) -> u64 {
     let by_marks = MARKED / spec.length().max(1);
-    let room = REGION_WORDS.saturating_sub(span);
+    let room = MAPPED.saturating_sub(span);
     let by_words = room.checked_div(super::fault::scatter_delta(spec)).map_or(u64::MAX, |moves| moves + 1);
     by_marks.min(by_words).clamp(1, spec.count)
 }

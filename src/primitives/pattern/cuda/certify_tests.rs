@@ -43,5 +43,19 @@ fn regions_hold_their_windows() {
     let spec = spec(Kernel::Scatter, 8, 1 << 28, 1 << 10);
     let window = marked_window(&spec, 8);
     assert!(window < spec.count && largest_region(&spec, 8) == 8 + (window - 1) * spec.delta);
-    assert!(largest_region(&spec, 8) <= REGION_WORDS);
+    assert!(largest_region(&spec, 8) <= MAPPED);
+}
+
+/// Up to the words that blocks leave, what is asked of the device is what `work` declares.
+#[test]
+fn the_declared_scratch_is_enough() {
+    for kernel in [Kernel::Gather, Kernel::Scatter] {
+        for (length, delta, count) in [(8, 8, 1 << 20), (8, 8, 1 << 30), (16, 0, 1 << 40), (1 << 20, 1, 100)]
+        {
+            let spec = spec(kernel, length, delta, count);
+            let declared = crate::primitives::pattern::scratch(&spec);
+            let asked = scratch(&spec, length);
+            assert!(asked <= declared.max(8 * LEFT_WORDS), "{kernel:?}: {asked} of {declared}");
+        }
+    }
 }
