@@ -155,10 +155,11 @@ impl App {
         }
     }
 
-    /// Lets time go by: the clock in the header moves, a missing preview is made.
+    /// Lets time go by: the clock in the header moves (unless every core is being timed), a
+    /// missing preview is made.
     pub fn tick(&mut self, now: Duration) {
         let second = now.as_secs() != self.state.now.as_secs();
-        if second && self.state.active() {
+        if second && self.state.active() && !self.state.hushed() {
             self.pacer.touch();
         }
         update(&mut self.state, Input::Tick, now);

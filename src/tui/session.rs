@@ -105,6 +105,20 @@ impl Session {
             && self.current.is_some_and(|c| c.stage == Stage::Sample)
     }
 
+    /// Whether samples are being timed that need every core: then not even the clock in
+    /// the header moves.
+    pub fn hushed(&self) -> bool {
+        let Some(current) = self.current.filter(|_| self.timing()) else { return false };
+        let cores = self.environment.as_ref().map_or(usize::MAX, |e| e.affinity.len());
+        let case = &self.ledger.plan().cases[current.case];
+        let threads = match (case.backend(), case.params.int("backend.cpu.threads")) {
+            ("cpu", Some(threads)) => threads as usize,
+            ("cpu", None) => cores,
+            _ => 1,
+        };
+        threads >= cores
+    }
+
     /// Time since the start, until the end.
     pub fn elapsed(&self, now: Duration) -> Duration {
         self.ended.unwrap_or(now).saturating_sub(self.began)

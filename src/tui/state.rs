@@ -68,6 +68,11 @@ impl State {
         self.session.as_ref().is_some_and(Session::timing)
     }
 
+    /// Whether nothing but a key may cause drawing now.
+    pub fn hushed(&self) -> bool {
+        self.session.as_ref().is_some_and(Session::hushed)
+    }
+
     /// Whether the recipes are looked at, and not a run.
     pub fn at_home(&self) -> bool {
         self.focus == Focus::Recipes || self.session.is_none()

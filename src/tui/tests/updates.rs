@@ -294,3 +294,17 @@ fn the_help_opens_scrolls_and_closes() {
     act(&mut state, Action::Help);
     assert_eq!(state.overlay, None);
 }
+
+#[test]
+fn the_clock_stands_still_while_every_core_is_timed() {
+    let plan = fixture::passes();
+    let on = |backend: &str| plan.cases.iter().position(|c| c.backend() == backend).expect("a case");
+    let mut state = started();
+    say(&mut state, Message::Event(script::hello()));
+    say(&mut state, Message::Event(script::progress(&plan, on("cpu"), 0, Stage::Sample)));
+    assert!(state.hushed(), "two threads on two cores");
+    say(&mut state, Message::Event(script::progress(&plan, on("cpu"), 0, Stage::Certify)));
+    assert!(!state.hushed(), "nothing is timed");
+    say(&mut state, Message::Event(script::progress(&plan, on("cuda"), 0, Stage::Sample)));
+    assert!(!state.hushed(), "a core is free");
+}
