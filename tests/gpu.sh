@@ -3,12 +3,14 @@
 #
 #   bash tests/gpu.sh BINARY OUT [STEP…]
 #
-# Steps: devices, verify, memcheck, racecheck, sanity, patterns. Logs, CSV and archives go to OUT.
+# Steps: devices, verify, memcheck, racecheck, sass, processor, sanity, patterns. Logs and run folders go to OUT.
+# BINARY is a path or a command's name.
 set -uo pipefail
-binary=$(realpath "$1")
+binary=$1
+[ ! -e "$binary" ] || binary=$(realpath "$binary")
 out=$(realpath "$2")
 shift 2
-steps=${*:-devices verify memcheck racecheck sanity patterns}
+steps=${*:-devices verify memcheck racecheck sass processor sanity patterns}
 failed=()
 
 devices() { "$binary" devices; }
@@ -25,16 +27,20 @@ memcheck() { sanitize memcheck --mutants; }
 # Racecheck follows each access to shared memory and is slow; a sample has every kernel in it.
 racecheck() { sanitize racecheck --sample 250; }
 
-# Stride-1 pattern gather beside stream read, on the GPU and on the CPU with the same threads.
-sanity() {
-  "$binary" run experiments/sanity.yaml --out "$out/sanity" &&
-    cut -d, -f2-4 "$out/sanity/results.csv"
+# The kernels of pattern in the machine code of an H200: how many stores to shared memory each keeps.
+sass() {
+  ptxas -arch=sm_90 kernels/ptx/pattern.ptx -o "$out/pattern.cubin" &&
+    cuobjdump -sass "$out/pattern.cubin" | awk '/Function :/ {name=$3} / STS/ {stores[name]++} END {for (n in stores) print n, stores[n], "STS"}' | sort
+  rm -f "$out/pattern.cubin"
 }
 
-patterns() {
-  "$binary" run experiments/lavin2020/app-patterns.yaml --backend scalar,cpu,cuda --out "$out/h200-app-patterns" &&
-    tar -C "$out" -czf "$out/h200-app-patterns.tar.gz" h200-app-patterns
-}
+# The same kernels' twins on this machine's processor.
+processor() { "$binary" verify --backend scalar,cpu --sample 1500 --mutants; }
+
+# Stride-1 pattern gather beside stream read, on the GPU and on the CPU with the same threads.
+sanity() { (cd "$out" && "$binary" run sanity --out h200-sanity); }
+
+patterns() { (cd "$out" && "$binary" run lavin2020/app-patterns --backend scalar,cpu,cuda --out h200-app-patterns); }
 
 for step in $steps; do
   start=$SECONDS
