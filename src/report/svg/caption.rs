@@ -38,12 +38,7 @@ impl Caption {
         lines.extend(found.and_then(|e| fixed(e, plan.cases.iter().filter(|c| c.experiment == experiment))));
         lines.extend(machine(&used, environment, devices));
         let hash: String = plan.recipe_hash.chars().take(HASH_DIGITS).collect();
-        let changes: String = plan.overrides.iter().map(|change| format!(" {change}")).collect();
-        let with = if changes.is_empty() { "" } else { " with" };
-        lines.push(format!(
-            "Recipe {hash}{with}{changes} · {date} · scatterlab {}",
-            env!("CARGO_PKG_VERSION")
-        ));
+        lines.push(format!("Recipe {hash} · {date} · scatterlab {}", env!("CARGO_PKG_VERSION")));
         let recipe = found.filter(|e| e.title != plan.title).map(|_| plan.title.clone());
         let changes =
             (!plan.overrides.is_empty()).then(|| format!("Changed by {}", plan.overrides.join(" ")));

@@ -84,8 +84,10 @@ impl Plot<'_> {
         Rect { y: area.y + 1 + rows, height: area.height - 1 - rows, ..area }
     }
 
+    /// The lines that have something to show, as on the SVG.
     fn legend(&self, panel: &Panel) -> Vec<(usize, String)> {
-        let lines = panel.lines.iter().map(|l| (l.style, l.label.clone()));
+        let shown = panel.lines.iter().filter(|l| !l.points.is_empty());
+        let lines = shown.map(|l| (l.style, l.label.clone()));
         let references = panel.references.iter().map(|r| (r.style, r.label.clone()));
         let mut entries: Vec<(usize, String)> =
             lines.chain(references).filter(|(_, l)| !l.is_empty()).collect();
