@@ -241,7 +241,7 @@ fn describe(status: ExitStatus) -> String {
 
 fn by_signal(signal: i32) -> String {
     match signal {
-        libc::SIGKILL => "killed by signal 9, as an exhausted memory does".to_owned(),
+        libc::SIGKILL => "killed by signal 9 (often: out of memory)".to_owned(),
         _ => format!("ended by signal {signal}"),
     }
 }
