@@ -37,7 +37,8 @@ pub fn vendor() -> String {
     cpuinfo("vendor_id").unwrap_or_default()
 }
 
-fn cpuinfo(key: &str) -> Option<String> {
+/// The first value of a key of `/proc/cpuinfo`.
+pub fn cpuinfo(key: &str) -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|l| l.split(':').next().is_some_and(|k| k.trim() == key))?;
     Some(line.split_once(':')?.1.trim().to_owned())
