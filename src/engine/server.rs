@@ -1,7 +1,7 @@
 //! Runs plans: commands in, events out. The same server runs in the engine's process
 //! and, over pipes in memory, in tests.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
@@ -190,10 +190,13 @@ impl<W: Write> Server<W> {
     /// What no device here can run is said first, so that the client knows how much is
     /// left. Returns the cases that it was said of.
     fn sort_out(&mut self, plan: &Plan, skip: &HashSet<(String, u32)>) -> io::Result<HashSet<String>> {
+        let backends: BTreeSet<&str> = plan.cases.iter().map(Case::backend).collect();
+        let reasons: HashMap<&str, String> =
+            backends.into_iter().filter_map(|name| Some((name, self.unavailable(name)?))).collect();
         let mut given_up = HashSet::new();
         for case in plan.cases.iter().filter(|c| c.not_applicable.is_none()) {
             let told = skip.contains(&(case.id.clone(), 0));
-            if let (false, Some(reason)) = (told, self.unavailable(case)) {
+            if let (false, Some(reason)) = (told, reasons.get(case.backend()).cloned()) {
                 let id = case.id.clone();
                 self.emit_result(|seq| Event::NotApplicable { seq, case: id, reason })?;
                 given_up.insert(case.id.clone());
@@ -202,10 +205,11 @@ impl<W: Write> Server<W> {
         Ok(given_up)
     }
 
-    /// Why no executor here can run the case at all.
-    fn unavailable(&self, case: &Case) -> Option<String> {
-        let Some(executor) = self.executors.iter().find(|e| e.backend() == case.backend()) else {
-            return Some(format!("no backend {}", case.backend()));
+    /// Why no executor here can run this backend's cases at all. Asks the device, which
+    /// costs more than a short case: once a run.
+    fn unavailable(&self, backend: &str) -> Option<String> {
+        let Some(executor) = self.executors.iter().find(|e| e.backend() == backend) else {
+            return Some(format!("no backend {backend}"));
         };
         match executor.device().availability {
             Availability::Unavailable { reason } => Some(reason),
@@ -250,9 +254,6 @@ impl<W: Write> Server<W> {
         let Some(at) = self.executors.iter().position(|e| e.backend() == case.backend()) else {
             return Ok(Err(Failure::NotApplicable(format!("no backend {}", case.backend()))));
         };
-        if let Availability::Unavailable { reason } = self.executors[at].device().availability {
-            return Ok(Err(Failure::NotApplicable(reason)));
-        }
         self.stage(case, round, Stage::Generate)?;
         let mut prepared = match self.executors[at].prepare(case, None, cancel) {
             Ok(prepared) => prepared,
