@@ -11,7 +11,6 @@ use crate::backend::Verdict;
 use crate::engine::protocol::{Event, Level, Stage};
 use crate::measure::Statistics;
 use crate::plan::{Case, Plan, Quantity};
-use crate::report::svg::HASH_DIGITS;
 use crate::run::eta::{self, Eta};
 use crate::run::runner::{Control, Message, Runner, Running};
 use crate::run::{Ledger, Record, Status};
@@ -87,7 +86,7 @@ impl Printer {
 
     fn headline(&self) {
         let plan = self.ledger.plan();
-        let hash: String = plan.recipe_hash.chars().take(HASH_DIGITS).collect();
+        let hash = plan.short_hash();
         out::line(&format!("{} · {} cases · recipe {hash}", plan.title, plan.cases.len()));
     }
 

@@ -169,6 +169,14 @@ pub struct Plan {
     pub cases: Vec<Case>,
 }
 
+impl Plan {
+    /// The start of the recipe's hash, enough to tell recipes apart on a chart or a line.
+    pub fn short_hash(&self) -> String {
+        const DIGITS: usize = 12;
+        self.recipe_hash.chars().take(DIGITS).collect()
+    }
+}
+
 impl Experiment {
     /// What tells this case from the experiment's others: `cpu · passes 4`.
     pub fn label(&self, case: &Case) -> String {

@@ -6,7 +6,7 @@ use crate::engine::protocol::RoundResult;
 use crate::measure::Statistics;
 use crate::plan::{Experiment, Paper, Quantity};
 use crate::primitives::Work;
-use crate::report::svg::{HASH_DIGITS, device_name};
+use crate::report::svg::device_name;
 use crate::run::Status;
 
 /// A column's name and where its cell comes from; `None` is an empty cell.
@@ -53,7 +53,7 @@ pub const TAIL: &[Fixed] = &[
     ("figure", |r| paper(r).and_then(|p| p.figure.clone())),
     ("table", |r| paper(r).and_then(|p| p.table.clone())),
     ("device", device),
-    ("recipe", |r| Some(r.plan.recipe_hash.chars().take(HASH_DIGITS).collect())),
+    ("recipe", |r| Some(r.plan.short_hash())),
     ("version", |_| Some(env!("CARGO_PKG_VERSION").to_owned())),
 ];
 

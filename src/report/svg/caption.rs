@@ -6,9 +6,6 @@ use crate::plan::{Case, Experiment, Paper, Plan};
 use crate::report::names;
 use crate::run::Record;
 
-/// Digits of the recipe's hash that are shown.
-pub const HASH_DIGITS: usize = 12;
-
 /// What stands under the title and under the chart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caption {
@@ -37,7 +34,7 @@ impl Caption {
         let mut lines: Vec<String> = found.map(sampling).into_iter().collect();
         lines.extend(found.and_then(|e| fixed(e, plan.cases.iter().filter(|c| c.experiment == experiment))));
         lines.extend(machine(&used, environment, devices));
-        let hash: String = plan.recipe_hash.chars().take(HASH_DIGITS).collect();
+        let hash = plan.short_hash();
         lines.push(format!("Recipe {hash} · {date} · scatterlab {}", env!("CARGO_PKG_VERSION")));
         let recipe = found.filter(|e| e.title != plan.title).map(|_| plan.title.clone());
         let changes =

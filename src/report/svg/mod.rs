@@ -11,7 +11,7 @@ pub(crate) mod tests;
 
 use anyhow::Result;
 
-pub use caption::{Caption, HASH_DIGITS, device_name};
+pub use caption::{Caption, device_name};
 
 use super::series::ChartData;
 
