@@ -93,6 +93,24 @@ pub fn parse_seconds(text: &str) -> Result<f64, UnitError> {
     }
 }
 
+/// Reads a share: a decimal number with `%`. `3%` is 0.03.
+///
+/// # Errors
+/// A missing `%`, and anything but digits with at most one point before it.
+pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
+    const EXAMPLE: &str = "a share such as `3%`";
+    let Some(number) = text.strip_suffix('%') else {
+        return Err(UnitError::MissingUnit { text: shown(text), example: EXAMPLE });
+    };
+    let digits = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || c == '.');
+    // The exponent keeps `3%` exactly the number that 0.03 is.
+    let share = digits.then(|| format!("{number}e-2").parse::<f64>().ok()).flatten();
+    match share {
+        Some(share) if share.is_finite() => Ok(share),
+        _ => Err(not_a_number(text, EXAMPLE)),
+    }
+}
+
 /// The leading digits and the rest; `None` without a digit.
 fn split_integer(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());

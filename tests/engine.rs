@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use scatterlab::backend::{Executor, Failure, Verdict};
 use scatterlab::engine::executors::mock::{Mock, Script};
-use scatterlab::engine::protocol::{Command, Event, PROTOCOL};
+use scatterlab::engine::protocol::{Command, Event, Finished, FinishedRound, PROTOCOL};
 use scatterlab::engine::server::{Ending, serve};
+use scatterlab::engine::watch::Blind;
 use scatterlab::plan::{Case, Chart, Experiment, Measure, Params, Plan, Quantity, Value};
 use scatterlab::run::{Ledger, Status};
 
@@ -28,7 +29,7 @@ impl Engine {
         let (event_reader, event_writer) = pipe().expect("pipe");
         let server = thread::spawn(move || {
             let mock: Box<dyn Executor> = Box::new(Mock { name: "cpu", script });
-            serve(BufReader::new(command_reader), event_writer, vec![mock])
+            serve(BufReader::new(command_reader), event_writer, vec![mock], Box::new(Blind))
         });
         let engine = Engine { commands: Some(commands), events: parse(event_reader), server };
         assert!(matches!(engine.next(), Event::Hello { protocol: PROTOCOL, .. }));
@@ -48,7 +49,7 @@ impl Engine {
     fn next_result(&self) -> Event {
         loop {
             match self.next() {
-                Event::Progress { .. } | Event::Started { .. } => {}
+                Event::Progress { .. } | Event::Started { .. } | Event::Reference { .. } => {}
                 event => return event,
             }
         }
@@ -59,8 +60,8 @@ impl Engine {
     }
 
     /// Runs a plan to its end, acknowledging everything.
-    fn run(&mut self, plan: &Plan, skip: Vec<(String, u32)>) -> Vec<Event> {
-        self.send(&Command::Run { plan: Box::new(plan.clone()), skip });
+    fn run(&mut self, plan: &Plan, finished: Finished) -> Vec<Event> {
+        self.send(&Command::Run { plan: Box::new(plan.clone()), finished });
         let mut results = Vec::new();
         loop {
             let event = self.next_result();
@@ -124,7 +125,7 @@ fn plan(ids: &[&str], rounds: u32) -> Plan {
                 panels: Vec::new(),
                 relative_to: None,
             },
-            measure: Measure { rounds, samples: 3 },
+            measure: Measure::fixed(rounds, 3),
         }],
         cases: ids.iter().map(case).collect(),
     }
@@ -144,10 +145,21 @@ fn pairs(pairs: &[(&str, u32)]) -> Vec<(String, u32)> {
     pairs.iter().map(|(case, round)| ((*case).to_owned(), *round)).collect()
 }
 
+fn finished(rounds: &[(&str, u32)], given_up: &[&str]) -> Finished {
+    let round = |(case, round): &(&str, u32)| FinishedRound {
+        case: (*case).to_owned(),
+        round: *round,
+        median: 0.25,
+        wall: 1.0,
+    };
+    let given_up = given_up.iter().map(|id| (*id).to_owned()).collect();
+    Finished { rounds: rounds.iter().map(round).collect(), given_up }
+}
+
 #[test]
 fn cases_are_interleaved_and_certified_in_the_first_round() {
     let mut engine = Engine::start(|_| Script::Seconds(0.25));
-    let events = engine.run(&plan(&["a", "b"], 2), Vec::new());
+    let events = engine.run(&plan(&["a", "b"], 2), Finished::default());
     assert_eq!(rounds(&events), pairs(&[("a", 0), ("b", 0), ("a", 1), ("b", 1)]));
     for event in &events {
         if let Event::Round { result, .. } = event {
@@ -163,7 +175,7 @@ fn cases_are_interleaved_and_certified_in_the_first_round() {
 #[test]
 fn short_executions_are_batched_and_reported_per_execution() {
     let mut engine = Engine::start(|_| Script::Seconds(1e-6));
-    let events = engine.run(&plan(&["a"], 1), Vec::new());
+    let events = engine.run(&plan(&["a"], 1), Finished::default());
     let Event::Round { result, .. } = &events[0] else { panic!("{events:?}") };
     assert!((124..=126).contains(&result.batch), "{result:?}");
     assert!(result.samples.iter().all(|s| (s - 1e-6).abs() < 1e-15), "{result:?}");
@@ -172,7 +184,7 @@ fn short_executions_are_batched_and_reported_per_execution() {
 #[test]
 fn nothing_more_is_measured_before_the_acknowledgement() {
     let mut engine = Engine::start(|_| Script::Seconds(0.25));
-    engine.send(&Command::Run { plan: Box::new(plan(&["a", "b"], 1)), skip: Vec::new() });
+    engine.send(&Command::Run { plan: Box::new(plan(&["a", "b"], 1)), finished: Finished::default() });
     let first = engine.next_result();
     assert!(engine.events.recv_timeout(QUIET).is_err(), "the engine went on by itself");
     engine.ack(&first);
@@ -182,7 +194,7 @@ fn nothing_more_is_measured_before_the_acknowledgement() {
 #[test]
 fn finished_pairs_are_skipped() {
     let mut engine = Engine::start(|_| Script::Seconds(0.25));
-    let events = engine.run(&plan(&["a", "b"], 2), pairs(&[("a", 0), ("b", 1)]));
+    let events = engine.run(&plan(&["a", "b"], 2), finished(&[("a", 0), ("b", 1)], &[]));
     assert_eq!(rounds(&events), pairs(&[("b", 0), ("a", 1)]));
 }
 
@@ -190,8 +202,8 @@ fn finished_pairs_are_skipped() {
 #[test]
 fn a_fresh_engine_goes_on_where_the_first_one_ended() {
     let mut engine = Engine::start(|_| Script::Seconds(0.25));
-    let skip = pairs(&[("a", 0), ("b", 0), ("b", 1), ("b", 2)]);
-    let events = engine.run(&plan(&["a", "b", "c"], 3), skip);
+    let before = finished(&[("a", 0)], &["b"]);
+    let events = engine.run(&plan(&["a", "b", "c"], 3), before);
     assert_eq!(rounds(&events), pairs(&[("c", 0), ("a", 1), ("c", 1), ("a", 2), ("c", 2)]));
     let certified = events.iter().filter_map(|e| match e {
         Event::Round { result, .. } if result.verdict.is_some() => Some(result.case.as_str()),
@@ -205,7 +217,7 @@ fn a_fresh_engine_goes_on_where_the_first_one_ended() {
 fn a_case_that_cannot_go_on_keeps_no_figures() {
     let mut engine = Engine::start(|_| Script::Seconds(0.25));
     let plan = plan(&["a"], 2);
-    let events = engine.run(&plan, pairs(&[("a", 1)]));
+    let events = engine.run(&plan, finished(&[("a", 1)], &[]));
     let mut ledger = Ledger::new(plan);
     for event in &events {
         ledger.apply(event);
@@ -226,7 +238,7 @@ fn a_failed_case_does_not_stop_the_others() {
         _ => Script::Seconds(0.25),
     });
     let plan = plan(&["a", "b", "c", "d"], 2);
-    let events = engine.run(&plan, Vec::new());
+    let events = engine.run(&plan, Finished::default());
     let mut ledger = Ledger::new(plan);
     for event in &events {
         ledger.apply(event);
@@ -244,7 +256,7 @@ fn a_failed_case_does_not_stop_the_others() {
 #[test]
 fn a_lost_device_ends_the_engine_after_saying_so() {
     let mut engine = Engine::start(|_| Script::Fails(Failure::Lost("illegal address".into())));
-    engine.send(&Command::Run { plan: Box::new(plan(&["a", "b"], 1)), skip: Vec::new() });
+    engine.send(&Command::Run { plan: Box::new(plan(&["a", "b"], 1)), finished: Finished::default() });
     let event = engine.next_result();
     assert!(matches!(&event, Event::Failed { error, .. } if error == "illegal address"));
     engine.ack(&event);
@@ -254,7 +266,7 @@ fn a_lost_device_ends_the_engine_after_saying_so() {
 #[test]
 fn cancel_stops_at_the_next_sample() {
     let mut engine = Engine::start(|_| Script::Sleeps(Duration::from_millis(20)));
-    engine.send(&Command::Run { plan: Box::new(plan(&["a"], 1000)), skip: Vec::new() });
+    engine.send(&Command::Run { plan: Box::new(plan(&["a"], 1000)), finished: Finished::default() });
     let first = engine.next_result();
     engine.send(&Command::Cancel);
     engine.ack(&first);
@@ -270,7 +282,7 @@ fn cancel_stops_at_the_next_sample() {
 #[test]
 fn the_end_of_the_input_cancels() {
     let mut engine = Engine::start(|_| Script::Sleeps(Duration::from_millis(20)));
-    engine.send(&Command::Run { plan: Box::new(plan(&["a"], 1_000_000)), skip: Vec::new() });
+    engine.send(&Command::Run { plan: Box::new(plan(&["a"], 1_000_000)), finished: Finished::default() });
     engine.next_result();
     assert_eq!(engine.end(), Ending::InputClosed);
 }
@@ -280,5 +292,5 @@ fn a_line_that_is_no_command_is_answered_and_survived() {
     let mut engine = Engine::start(|_| Script::Seconds(0.25));
     writeln!(engine.commands.as_mut().expect("open"), "{{\"command\":\"dance\"}}").expect("send");
     assert!(matches!(engine.next(), Event::Log { text, .. } if text.contains("unreadable command")));
-    assert_eq!(rounds(&engine.run(&plan(&["a"], 1), Vec::new())), pairs(&[("a", 0)]));
+    assert_eq!(rounds(&engine.run(&plan(&["a"], 1), Finished::default())), pairs(&[("a", 0)]));
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use crate::measure::noise::GpuConditions;
 use crate::plan::Case;
 use crate::primitives::schema::{Default, Kind, Param, Variant};
 
@@ -147,6 +148,15 @@ pub trait Executor {
 
     /// GB/s of a quick copy (both ways counted), for estimates.
     fn copy_probe(&self) -> Result<f64, Failure>;
+
+    /// Fills the caches of the device with other data, so that the next execution finds
+    /// none of its own there.
+    fn evict(&self) -> Result<(), Failure>;
+
+    /// Clocks, power, temperature and throttling right now, where the device tells.
+    fn gpu_conditions(&self) -> Option<GpuConditions> {
+        None
+    }
 }
 
 /// The backends and their parameters, for the recipe language.

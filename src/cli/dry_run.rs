@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_short_case_still_takes_the_time_of_its_samples() {
-        let measure = Measure { rounds: 5, samples: 5 };
+        let measure = Measure::fixed(5, 5);
         let short = total(measure, &multipass(2, 2), 10.0);
         assert!(short > 5.0 * (5.0 * SHORTEST_SAMPLE + ROUND), "{short}");
     }

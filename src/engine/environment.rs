@@ -15,6 +15,7 @@ pub fn read() -> Environment {
         affinity: affinity::allowed(),
         memory: memory::total().unwrap_or(0),
         transparent_huge_pages: bracketed(&text("/sys/kernel/mm/transparent_hugepage/enabled")),
+        facts: Vec::new(),
     }
 }
 

@@ -6,10 +6,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::backend::{Device, Verdict};
+use crate::measure::noise::{Conditions, Flag};
 use crate::plan::{Plan, Value};
 
 /// Version of this protocol; a client refuses an engine of another one.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// Exit status of an engine that lost its device; its client starts a fresh one.
 pub const DEVICE_LOST: u8 = 4;
@@ -18,11 +19,11 @@ pub const DEVICE_LOST: u8 = 4;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub enum Command {
-    /// Run a plan. `skip` holds the (case id, round) pairs that are already on disk.
+    /// Run a plan, but for what is on disk already.
     Run {
         plan: Box<Plan>,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        skip: Vec<(String, u32)>,
+        #[serde(default)]
+        finished: Finished,
     },
     /// The result with this number is on disk: the next one may start.
     Ack { seq: u64 },
@@ -30,6 +31,29 @@ pub enum Command {
     Cancel,
     /// Measure a quick copy on each of these backends, for an estimate.
     Probe { backends: Vec<String> },
+}
+
+/// What earlier engines of a run have finished.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Finished {
+    /// Rounds on disk.
+    pub rounds: Vec<FinishedRound>,
+    /// Ids of cases that failed or cannot run.
+    pub given_up: Vec<String>,
+}
+
+/// A round on disk: what the rule about further rounds needs of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FinishedRound {
+    /// Case id.
+    pub case: String,
+    /// From 0.
+    pub round: u32,
+    /// Median of its samples, seconds.
+    pub median: f64,
+    /// Seconds that all its attempts took, with preparation.
+    pub wall: f64,
 }
 
 /// What a case is going through.
@@ -55,14 +79,17 @@ pub enum Level {
     Error,
 }
 
-/// The samples of one case in one round: the unit of acknowledgement, of the file
-/// and of resuming.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The samples of one case in one attempt at one round: the unit of acknowledgement, of
+/// the file and of resuming.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RoundResult {
     /// Case id.
     pub case: String,
     /// From 0.
     pub round: u32,
+    /// 0, and 1 for the second look at a flagged one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub attempt: u32,
     /// Seconds of one execution each (a batch's time over the batch).
     pub samples: Vec<f64>,
     /// Executions in one timed sample.
@@ -77,10 +104,24 @@ pub struct RoundResult {
     pub resolved: Vec<(String, Value)>,
     /// Seconds since the epoch when the first sample started.
     pub started: f64,
+    /// Seconds from the start of the preparation to the end of the certificate.
+    #[serde(default)]
+    pub wall: f64,
+    /// What went on around the samples.
+    #[serde(default)]
+    pub conditions: Conditions,
+    /// What makes them doubtful.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<Flag>,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// Where the engine runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Environment {
     pub host: String,
     pub os: String,
@@ -93,6 +134,10 @@ pub struct Environment {
     /// `always`, `madvise` or `never`, where the kernel says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transparent_huge_pages: Option<String>,
+    /// Further facts by name, in the order to show them: caches, NUMA nodes, governor,
+    /// load, hypervisor, container … Each could explain a difference between two runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<(String, String)>,
 }
 
 /// From the engine to its client.
@@ -105,7 +150,10 @@ pub enum Event {
     Started { cases: usize, rounds: usize },
     /// Progress inside one (case, round); may be coalesced.
     Progress { case: String, round: u32, stage: Stage },
-    /// A finished (case, round). The engine waits for the acknowledgement of `seq`.
+    /// GB/s of a plain copy on a backend, measured before a pass over the cases: what the
+    /// machine gave at that time.
+    Reference { pass: u32, backend: String, copy: f64 },
+    /// A finished (case, round, attempt). The engine waits for the acknowledgement of `seq`.
     Round { seq: u64, result: RoundResult },
     /// The case cannot run here. Waits for its acknowledgement.
     NotApplicable { seq: u64, case: String, reason: String },

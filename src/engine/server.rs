@@ -1,16 +1,20 @@
 //! Runs plans: commands in, events out. The same server runs in the engine's process
 //! and, over pipes in memory, in tests.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, BufRead, Write};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use super::protocol::{Command, Event, Level, PROTOCOL, RoundResult, Stage};
+use super::protocol::{Command, Event, Finished, Level, PROTOCOL, RoundResult, Stage};
+use super::schedule::{Schedule, Turn};
+use super::watch::Watch;
 use super::{environment, sampler};
 use crate::backend::{Availability, Cancel, Executor, Failure, Verdict};
-use crate::plan::{Case, Measure, Plan};
+use crate::measure;
+use crate::measure::noise::{self, Conditions, Flag};
+use crate::plan::{Cache, Case, Measure, Plan};
 
 /// How serving ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,16 +33,17 @@ pub fn serve(
     input: impl BufRead + Send + 'static,
     output: impl Write,
     executors: Vec<Box<dyn Executor>>,
+    watch: Box<dyn Watch>,
 ) -> io::Result<Ending> {
     let (sender, inbox) = mpsc::channel();
     thread::Builder::new().name("commands".into()).spawn(move || read_commands(input, &sender))?;
-    let mut server = Server { output, inbox, executors, seq: 0 };
+    let mut server = Server { output, inbox, executors, watch, fastest: None, seq: 0 };
     server.hello()?;
     server.serve()
 }
 
 enum Input {
-    Run { plan: Box<Plan>, skip: Vec<(String, u32)>, cancel: Cancel },
+    Run { plan: Box<Plan>, finished: Finished, cancel: Cancel },
     Ack(u64),
     Probe(Vec<String>),
     Unreadable(String),
@@ -51,9 +56,9 @@ fn read_commands(input: impl BufRead, inbox: &Sender<Input>) {
     for line in input.split(b'\n') {
         let Ok(line) = line else { break };
         let item = match serde_json::from_slice(&line) {
-            Ok(Command::Run { plan, skip }) => {
+            Ok(Command::Run { plan, finished }) => {
                 running = Cancel::default();
-                Input::Run { plan, skip, cancel: running.clone() }
+                Input::Run { plan, finished, cancel: running.clone() }
             }
             Ok(Command::Ack { seq }) => Input::Ack(seq),
             Ok(Command::Probe { backends }) => Input::Probe(backends),
@@ -74,15 +79,29 @@ struct Server<W: Write> {
     output: W,
     inbox: Receiver<Input>,
     executors: Vec<Box<dyn Executor>>,
+    watch: Box<dyn Watch>,
+    /// The highest clock of a CPU seen so far, GHz.
+    fastest: Option<f64>,
     seq: u64,
 }
 
-/// What became of one (case, round).
-enum Outcome {
-    Measured { wrong: bool },
-    GivenUp,
-    Cancelled,
-    Lost,
+/// Why a turn has no result.
+enum Trouble {
+    Failure(Failure),
+    /// The client cannot be told any more.
+    Io(io::Error),
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Trouble::Failure(failure)
+    }
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Trouble::Io(error)
+    }
 }
 
 /// Why a plan stopped before its end.
@@ -106,8 +125,8 @@ impl<W: Write> Server<W> {
     fn serve(&mut self) -> io::Result<Ending> {
         while let Ok(input) = self.inbox.recv() {
             match input {
-                Input::Run { plan, skip, cancel } => {
-                    if self.run(&plan, &skip.into_iter().collect(), &cancel)? == Ending::DeviceLost {
+                Input::Run { plan, finished, cancel } => {
+                    if self.run(&plan, &finished, &cancel)? == Ending::DeviceLost {
                         return Ok(Ending::DeviceLost);
                     }
                 }
@@ -146,10 +165,12 @@ impl<W: Write> Server<W> {
         Ok(())
     }
 
-    fn run(&mut self, plan: &Plan, skip: &HashSet<(String, u32)>, cancel: &Cancel) -> io::Result<Ending> {
+    fn run(&mut self, plan: &Plan, finished: &Finished, cancel: &Cancel) -> io::Result<Ending> {
         let rounds = plan.experiments.iter().map(|e| e.measure.rounds).max().unwrap_or(0);
         self.emit(&Event::Started { cases: plan.cases.len(), rounds: rounds as usize })?;
-        let stop = self.run_rounds(plan, rounds, skip, cancel)?;
+        let mut schedule = Schedule::new(plan, finished);
+        self.sort_out(plan, &mut schedule)?;
+        let stop = self.run_turns(plan, &mut schedule, cancel)?;
         if matches!(stop, Some(Stop::Lost)) {
             return Ok(Ending::DeviceLost);
         }
@@ -157,52 +178,39 @@ impl<W: Write> Server<W> {
         Ok(Ending::InputClosed)
     }
 
-    /// Rounds outside, cases inside: a machine's slow minutes then fall on all cases
-    /// alike, and the whole curve is there after the first round.
-    fn run_rounds(
+    fn run_turns(
         &mut self,
         plan: &Plan,
-        rounds: u32,
-        skip: &HashSet<(String, u32)>,
+        schedule: &mut Schedule,
         cancel: &Cancel,
     ) -> io::Result<Option<Stop>> {
-        let mut given_up = self.sort_out(plan, skip)?;
-        for round in 0..rounds {
-            for case in &plan.cases {
-                let measure = plan.experiments[case.experiment].measure;
-                let done = round >= measure.rounds || skip.contains(&(case.id.clone(), round));
-                if done || case.not_applicable.is_some() || given_up.contains(&case.id) {
-                    continue;
-                }
-                match self.run_case(case, round, measure, cancel)? {
-                    Outcome::Measured { wrong: false } => {}
-                    Outcome::Measured { wrong: true } | Outcome::GivenUp => {
-                        given_up.insert(case.id.clone());
-                    }
-                    Outcome::Cancelled => return Ok(Some(Stop::Cancelled)),
-                    Outcome::Lost => return Ok(Some(Stop::Lost)),
-                }
+        let mut passes = schedule.passes();
+        while let Some(turn) = schedule.next() {
+            if schedule.passes() != passes {
+                self.measure_references(plan, schedule, passes)?;
+                passes = schedule.passes();
+            }
+            if let Some(stop) = self.run_turn(plan, turn, schedule, cancel)? {
+                return Ok(Some(stop));
             }
         }
         Ok(None)
     }
 
     /// What no device here can run is said first, so that the client knows how much is
-    /// left. Returns the cases that it was said of.
-    fn sort_out(&mut self, plan: &Plan, skip: &HashSet<(String, u32)>) -> io::Result<HashSet<String>> {
+    /// left.
+    fn sort_out(&mut self, plan: &Plan, schedule: &mut Schedule) -> io::Result<()> {
         let backends: BTreeSet<&str> = plan.cases.iter().map(Case::backend).collect();
         let reasons: HashMap<&str, String> =
             backends.into_iter().filter_map(|name| Some((name, self.unavailable(name)?))).collect();
-        let mut given_up = HashSet::new();
-        for case in plan.cases.iter().filter(|c| c.not_applicable.is_none()) {
-            let told = skip.contains(&(case.id.clone(), 0));
-            if let (false, Some(reason)) = (told, reasons.get(case.backend()).cloned()) {
+        for (at, case) in plan.cases.iter().enumerate() {
+            if let (false, Some(reason)) = (schedule.given_up(at), reasons.get(case.backend()).cloned()) {
                 let id = case.id.clone();
                 self.emit_result(|seq| Event::NotApplicable { seq, case: id, reason })?;
-                given_up.insert(case.id.clone());
+                schedule.give_up(at);
             }
         }
-        Ok(given_up)
+        Ok(())
     }
 
     /// Why no executor here can run this backend's cases at all. Asks the device, which
@@ -217,78 +225,132 @@ impl<W: Write> Server<W> {
         }
     }
 
-    fn run_case(
-        &mut self,
-        case: &Case,
-        round: u32,
-        measure: Measure,
-        cancel: &Cancel,
-    ) -> io::Result<Outcome> {
-        match self.measure_case(case, round, measure, cancel)? {
-            Ok(result) => {
-                let wrong = matches!(result.verdict, Some(Verdict::Wrong { .. }));
-                self.emit_result(|seq| Event::Round { seq, result })?;
-                Ok(Outcome::Measured { wrong })
-            }
-            Err(Failure::NotApplicable(reason)) => {
-                let case = case.id.clone();
-                self.emit_result(|seq| Event::NotApplicable { seq, case, reason })?;
-                Ok(Outcome::GivenUp)
-            }
-            Err(Failure::Cancelled) => Ok(Outcome::Cancelled),
-            Err(failure) => {
-                let (case, error) = (case.id.clone(), failure.to_string());
-                self.emit_result(|seq| Event::Failed { seq, case, round, error })?;
-                Ok(if matches!(failure, Failure::Lost(_)) { Outcome::Lost } else { Outcome::GivenUp })
+    /// A plain copy on every backend that still has cases, so that a change of the
+    /// machine's own pace between two runs is on file.
+    fn measure_references(&mut self, plan: &Plan, schedule: &Schedule, pass: u32) -> io::Result<()> {
+        let due = plan.cases.iter().enumerate().filter(|(at, _)| !schedule.given_up(*at));
+        let backends: BTreeSet<&str> = due.map(|(_, case)| case.backend()).collect();
+        for backend in backends {
+            match self.copy_on(backend) {
+                Ok(copy) => self.emit(&Event::Reference { pass, backend: backend.to_owned(), copy })?,
+                Err(reason) => {
+                    let text = format!("no reference copy on {backend}: {reason}");
+                    self.emit(&Event::Log { level: Level::Info, text })?;
+                }
             }
         }
+        Ok(())
     }
 
-    fn measure_case(
+    /// Measures one turn and tells the schedule; `Some` where the plan stops here.
+    fn run_turn(
+        &mut self,
+        plan: &Plan,
+        turn: Turn,
+        schedule: &mut Schedule,
+        cancel: &Cancel,
+    ) -> io::Result<Option<Stop>> {
+        let case = &plan.cases[turn.case];
+        let failure = match self.measure(case, turn, plan.experiments[case.experiment].measure, cancel) {
+            Ok((result, doubts)) => {
+                self.deliver(plan, turn, result, &doubts, schedule)?;
+                return Ok(None);
+            }
+            Err(Trouble::Failure(failure)) => failure,
+            Err(Trouble::Io(error)) => return Err(error),
+        };
+        schedule.give_up(turn.case);
+        let (id, round) = (case.id.clone(), turn.round);
+        match failure {
+            Failure::Cancelled => return Ok(Some(Stop::Cancelled)),
+            Failure::NotApplicable(reason) => {
+                self.emit_result(|seq| Event::NotApplicable { seq, case: id, reason })?;
+            }
+            Failure::Failed(error) => {
+                self.emit_result(|seq| Event::Failed { seq, case: id, round, error })?
+            }
+            Failure::Lost(error) => {
+                self.emit_result(|seq| Event::Failed { seq, case: id, round, error })?;
+                return Ok(Some(Stop::Lost));
+            }
+        }
+        Ok(None)
+    }
+
+    fn deliver(
+        &mut self,
+        plan: &Plan,
+        turn: Turn,
+        result: RoundResult,
+        doubts: &[(Flag, String)],
+        schedule: &mut Schedule,
+    ) -> io::Result<()> {
+        let wrong = matches!(result.verdict, Some(Verdict::Wrong { .. }));
+        let median = measure::median(&result.samples);
+        schedule.measured(turn, median.unwrap_or(f64::NAN), result.wall, !doubts.is_empty());
+        if wrong {
+            schedule.give_up(turn.case);
+        }
+        self.emit_result(|seq| Event::Round { seq, result })?;
+        if doubts.is_empty() || wrong {
+            return Ok(());
+        }
+        let case = &plan.cases[turn.case];
+        let label = plan.experiments[case.experiment].label(case);
+        let words: Vec<&str> = doubts.iter().map(|(_, words)| words.as_str()).collect();
+        let what = if turn.attempt == 0 { "measured again later" } else { "kept as it is" };
+        let text = format!("{label}, round {}: {}: {what}", turn.round + 1, words.join("; "));
+        self.emit(&Event::Log { level: Level::Warn, text })
+    }
+
+    /// One attempt at one round: prepared afresh, warmed up, sampled, and certified the
+    /// first time.
+    fn measure(
         &mut self,
         case: &Case,
-        round: u32,
+        turn: Turn,
         measure: Measure,
         cancel: &Cancel,
-    ) -> io::Result<Result<RoundResult, Failure>> {
+    ) -> Result<(RoundResult, Vec<(Flag, String)>), Trouble> {
+        let began = Instant::now();
         let Some(at) = self.executors.iter().position(|e| e.backend() == case.backend()) else {
-            return Ok(Err(Failure::NotApplicable(format!("no backend {}", case.backend()))));
+            return Err(Failure::NotApplicable(format!("no backend {}", case.backend())).into());
         };
-        self.stage(case, round, Stage::Generate)?;
-        let mut prepared = match self.executors[at].prepare(case, None, cancel) {
-            Ok(prepared) => prepared,
-            Err(failure) => return Ok(Err(failure)),
-        };
-        self.stage(case, round, Stage::WarmUp)?;
-        let batch = match sampler::warm_up(prepared.as_mut(), cancel) {
-            Ok(batch) => batch,
-            Err(failure) => return Ok(Err(failure)),
-        };
-        self.stage(case, round, Stage::Sample)?;
+        self.watch.begin();
+        self.stage(case, turn.round, Stage::Generate)?;
+        let mut prepared = self.executors[at].prepare(case, None, cancel)?;
+        self.stage(case, turn.round, Stage::WarmUp)?;
+        let cold = measure.cache == Cache::Cold;
+        let batch = sampler::warm_up(prepared.as_mut(), cold, cancel)?;
+        self.stage(case, turn.round, Stage::Sample)?;
         let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
-        let samples = match sampler::sample(prepared.as_mut(), batch, measure.samples, cancel) {
-            Ok(samples) => samples,
-            Err(failure) => return Ok(Err(failure)),
-        };
-        let verdict = if round == 0 {
-            self.stage(case, round, Stage::Certify)?;
-            match prepared.certify(cancel) {
-                Ok(verdict) => Some(verdict),
-                Err(failure) => return Ok(Err(failure)),
-            }
+        let executor = &self.executors[at];
+        let mut evict = || if cold { executor.evict() } else { Ok(()) };
+        let samples = sampler::sample(prepared.as_mut(), batch, measure.samples, &mut evict, cancel)?;
+        let conditions = Conditions { gpu: executor.gpu_conditions(), ..self.watch.end() };
+        self.fastest = self.fastest.into_iter().chain(conditions.clock).reduce(f64::max);
+        let doubts = noise::doubts(&samples, &conditions, self.fastest);
+        let verdict = if turn == (Turn { round: 0, attempt: 0, ..turn }) {
+            self.stage(case, turn.round, Stage::Certify)?;
+            Some(prepared.certify(cancel)?)
         } else {
             None
         };
-        Ok(Ok(RoundResult {
+        let result = RoundResult {
             case: case.id.clone(),
-            round,
+            round: turn.round,
+            attempt: turn.attempt,
             samples,
             batch,
             verdict,
             memory: prepared.memory(),
             resolved: prepared.resolved(),
             started,
-        }))
+            wall: began.elapsed().as_secs_f64(),
+            conditions,
+            flags: doubts.iter().map(|(flag, _)| *flag).collect(),
+        };
+        Ok((result, doubts))
     }
 
     fn stage(&mut self, case: &Case, round: u32, stage: Stage) -> io::Result<()> {

@@ -1,4 +1,11 @@
-//! Statistics of samples. Pure.
+//! Statistics of samples, when there are enough of them, and what makes them doubtful.
+//! Pure.
+
+pub mod interval;
+pub mod noise;
+mod rule;
+
+pub use rule::{Stop, half_width, verdict};
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +24,8 @@ pub struct Statistics {
     pub mean: f64,
     /// Standard deviation over mean, of all samples.
     pub cv: Option<f64>,
+    /// 95% interval of the rounds' medians; missing for one round.
+    pub interval: Option<[f64; 2]>,
     /// Spread of the rounds' medians: (largest − smallest) over the median.
     pub spread: Option<f64>,
 }
@@ -50,9 +59,15 @@ pub fn statistics<'a>(rounds: impl Iterator<Item = &'a [f64]>) -> Option<Statist
         p95: quantile(&all, 0.95),
         max: all[all.len() - 1],
         mean,
+        interval: interval::interval(&medians, interval::CONFIDENCE),
         cv: deviation(&all, mean).map(|s| s / mean),
         spread: (medians.len() > 1).then(|| (medians[medians.len() - 1] - medians[0]) / median),
     })
+}
+
+/// The median of a round's samples; `None` without one.
+pub fn median(samples: &[f64]) -> Option<f64> {
+    (!samples.is_empty()).then(|| quantile(&sorted(samples), 0.5))
 }
 
 fn sorted(values: &[f64]) -> Vec<f64> {

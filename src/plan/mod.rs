@@ -3,6 +3,7 @@
 mod catalog;
 mod chart;
 mod identity;
+mod measure;
 mod overrides;
 mod resolve;
 mod value;
@@ -10,6 +11,7 @@ mod value;
 use serde::{Deserialize, Serialize};
 
 pub use identity::case_id;
+pub use measure::{Cache, Measure, Order};
 pub use overrides::Overrides;
 pub use resolve::{resolve, slug};
 pub use value::{Params, Value};
@@ -100,21 +102,6 @@ pub struct Chart {
     /// against the baseline in per cent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative_to: Option<(String, Value)>,
-}
-
-/// How an experiment is sampled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Measure {
-    /// Rounds, each with fresh allocations.
-    pub rounds: u32,
-    /// Samples in a round, after one untimed warm-up.
-    pub samples: u32,
-}
-
-impl Default for Measure {
-    fn default() -> Self {
-        Measure { rounds: 5, samples: 5 }
-    }
 }
 
 /// The paper and the claim that an experiment is about.

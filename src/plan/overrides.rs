@@ -4,15 +4,15 @@ use super::catalog::{Catalog, ambiguous};
 use crate::backend::BACKENDS;
 use crate::primitives::schema::{Default as Unmentioned, Kind, Param};
 use crate::recipe::{
-    ChartDraft, Content, Draft, Key, Mistake, Node, Place, Setting, Slot, accepted, alternative, count,
-    entry, read, set_measure,
+    ChartDraft, Content, Draft, Key, MEASURE_KEYS, Mistake, Node, Place, Setting, Slot, accepted,
+    alternative, count, entry, read, set_measure,
 };
 
 /// Changes to a recipe, in the order of the command line; the backends come first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// Keys and values. A key is a parameter by its full or short name, `seed`,
-    /// `measure.rounds`, `measure.samples`, or a key of the chart such as `chart.lines`;
+    /// Keys and values. A key is a parameter by its full or short name, `seed`, a key of
+    /// the sampling such as `measure.rounds`, or one of the chart such as `chart.lines`;
     /// the value is in the recipe's own syntax. It applies to every experiment that has
     /// the key.
     pub set: Vec<(String, String)>,
@@ -96,7 +96,9 @@ fn replace_backends(draft: &mut Draft, names: &[String]) -> Result<(), Mistake> 
 fn set(draft: &mut Draft, key: &str, node: &Node) -> Result<Option<Mistake>, Mistake> {
     match key.split_once('.') {
         None if key == "seed" => draft.seed = count(node, "seed")?,
-        Some(("measure", part @ ("rounds" | "samples"))) => set_measure(&mut draft.measure, part, node)?,
+        Some(("measure", part)) if MEASURE_KEYS.contains(&part) => {
+            set_measure(&mut draft.measure, part, node)?
+        }
         Some(("chart", part)) if ChartDraft::has_key(part) => draft.chart.set(part, node)?,
         _ => return set_parameter(draft, key, node),
     }

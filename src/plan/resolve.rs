@@ -6,7 +6,7 @@ use super::catalog::Catalog;
 use super::chart::{assigns, chart};
 use super::identity::case_id;
 use super::overrides::{Overrides, apply};
-use super::{Case, Experiment, Params, Plan};
+use super::{Cache, Case, Experiment, Params, Plan, Value};
 use crate::primitives::Refusal;
 use crate::recipe::{
     Draft, MAX_CASES, Mistake, Place, Recipe, RecipeError, Setting, cases, locate_place, too_many,
@@ -106,7 +106,7 @@ fn add_cases(
     let (experiment, primitive) = (plan.experiments.len(), draft.primitive.name());
     let settings: Vec<&Setting> = draft.settings.iter().collect();
     let mut combinations = Vec::new();
-    expand(&settings, Params::default(), &mut combinations);
+    expand(&settings, fixed(draft), &mut combinations);
     for params in combinations {
         let id = case_id(primitive, &params, draft.seed);
         let earlier = ids.get(&id).map(|at| &plan.cases[*at]);
@@ -134,6 +134,14 @@ fn add_cases(
         });
     }
     Ok(())
+}
+
+/// What the way of sampling adds to every case's parameters.
+fn fixed(draft: &Draft) -> Params {
+    match draft.measure.cache {
+        Cache::Hot => Params::default(),
+        Cache::Cold => Params::default().with(Cache::KEY, Value::Text("cold".to_owned())),
+    }
 }
 
 /// Whether this experiment holds the case under a numbered identity already.
@@ -169,7 +177,7 @@ fn refused(draft: &Draft, catalog: &Catalog, params: &Params, key: &str, message
     Mistake::invalid(place, &path.unwrap_or_else(|| format!("{}.{key}", draft.primitive.name())), message)
 }
 
-fn place_of(settings: &[Setting], key: &str, value: &super::Value) -> Option<Place> {
+fn place_of(settings: &[Setting], key: &str, value: &Value) -> Option<Place> {
     settings.iter().find_map(|setting| {
         setting.alternatives.iter().find_map(|a| {
             let here = setting.slot.key == key && a.value.as_ref() == Some(value);

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::chart::ChartDraft;
 use super::error::{Mistake, Place, Problem, listed};
+use super::measure;
 use super::node::{Content, Key, Node};
 use super::setting::{Alternative, Setting, Slot, cases, complete, entry, second_variant};
 use super::value::{self, count};
@@ -29,12 +30,14 @@ pub(crate) struct Draft {
 }
 
 /// The keys of an experiment, besides the primitive.
-const KEYS: [&str; 6] = ["title", "paper", "seed", "backend", "chart", "measure"];
+const KEYS: [&str; 7] = ["version", "title", "paper", "seed", "backend", "chart", "measure"];
 /// The papers that recipes replay.
 const PAPERS: [&str; 4] = ["he2007", "sengupta2007", "ashkiani2017", "lavin2020"];
 /// Most experiments in one recipe.
 const MAX_EXPERIMENTS: usize = 256;
 const ROOT: &str = "the recipe";
+/// Version of the recipe language. A recipe may name the one it is written for.
+pub(crate) const LANGUAGE: u32 = 1;
 
 /// What stands around and inside experiments, and what it is interpreted against.
 pub(crate) struct Interpreter {
@@ -52,6 +55,7 @@ impl Interpreter {
     pub fn recipe(&self, root: &Node) -> Result<(String, Vec<Draft>), Mistake> {
         let entries = root.map(ROOT, "a map of keys")?;
         self.known(entries, true, ROOT)?;
+        find(entries, "version").map_or(Ok(()), |(_, node)| version(node))?;
         let title = match find(entries, "title") {
             Some((_, node)) => text(node, "title")?,
             None => self.fallback.clone(),
@@ -114,7 +118,7 @@ impl Interpreter {
             place: key.place,
             settings,
             chart: ChartDraft::read(need("chart")?)?,
-            measure: get("measure").map_or(Ok(Measure::default()), measure)?,
+            measure: get("measure").map_or(Ok(Measure::default()), measure::read)?,
         })
     }
 
@@ -137,6 +141,12 @@ impl Interpreter {
         }
         Ok(first)
     }
+}
+
+/// Refuses a recipe that is written for a language newer than this.
+fn version(node: &Node) -> Result<(), Mistake> {
+    let kind = Kind::Count { min: 1, max: u64::from(LANGUAGE) };
+    value::scalar(&kind, node, "version").map(|_| ())
 }
 
 fn find<'e>(entries: &'e [Entry], key: &str) -> Option<&'e Entry> {
@@ -219,32 +229,6 @@ pub(crate) fn only(entries: &[Entry], at: &str, accepted: &[&str]) -> Result<(),
         Some((key, _)) => Err(Mistake::unknown_key(key.place, at, &key.text, accepted)),
         None => Ok(()),
     }
-}
-
-fn measure(node: &Node) -> Result<Measure, Mistake> {
-    let entries = node.map("measure", "a map of rounds, samples")?;
-    only(entries, "measure", &["rounds", "samples"])?;
-    let mut measure = Measure::default();
-    for (key, node) in entries {
-        set_measure(&mut measure, &key.text, node)?;
-    }
-    Ok(measure)
-}
-
-/// Sets `rounds` or `samples`.
-pub(crate) fn set_measure(measure: &mut Measure, key: &str, node: &Node) -> Result<(), Mistake> {
-    let kind = Kind::Count { min: 1, max: 1000 };
-    let crate::plan::Value::Int(number) = value::scalar(&kind, node, &format!("measure.{key}"))? else {
-        return Ok(());
-    };
-    // The limits above fit.
-    let number = u32::try_from(number).unwrap_or(u32::MAX);
-    if key == "rounds" {
-        measure.rounds = number
-    } else {
-        measure.samples = number
-    }
-    Ok(())
 }
 
 /// The key whose items zip parameters.

@@ -6,6 +6,7 @@
 mod chart;
 mod draft;
 mod error;
+mod measure;
 mod node;
 mod range;
 mod setting;
@@ -17,8 +18,9 @@ use std::sync::Arc;
 pub use error::{Nearest, Problem, RecipeError};
 
 pub(crate) use chart::{ChartDraft, Name};
-pub(crate) use draft::{Draft, set_measure};
+pub(crate) use draft::Draft;
 pub(crate) use error::{Mistake, Place, listed};
+pub(crate) use measure::{KEYS as MEASURE_KEYS, set as set_measure};
 pub(crate) use node::{Content, Key, Node, locate_place, read};
 pub(crate) use setting::{Setting, Slot, accepted, alternative, cases, entry};
 pub(crate) use value::{count, scalar};

@@ -14,7 +14,7 @@ use anyhow::{Context, Result};
 
 use self::columns::columns;
 use crate::backend::Device;
-use crate::engine::protocol::Environment;
+use crate::engine::protocol::{Environment, RoundResult};
 use crate::plan::Plan;
 use crate::run::{Record, Status};
 
@@ -46,26 +46,43 @@ pub fn results(
 }
 
 /// Columns of `samples.csv`.
-const SAMPLES: [&str; 7] = ["case", "round", "sample", "seconds", "batch", "started", "status"];
+const SAMPLES: [&str; 10] =
+    ["case", "round", "attempt", "counts", "sample", "seconds", "batch", "started", "flags", "status"];
 
-/// Writes one row for each sample of each round. Samples of failed cases are there
-/// too: the last column says so.
+/// Writes one row for each sample of each attempt at each round. Samples of failed cases
+/// and of attempts that do not count are there too: columns say so.
 pub fn samples(out: impl Write, records: &[Record]) -> Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(SAMPLES).context("samples.csv")?;
     for record in records {
         let status = status(&record.status);
-        for round in &record.rounds {
-            for (i, seconds) in round.samples.iter().enumerate() {
-                let (number, batch) = (round.round.to_string(), round.batch.to_string());
-                let started = float(round.started).unwrap_or_default();
-                let seconds = float(*seconds).unwrap_or_default();
-                let id = record.case.id.as_str();
-                writer.write_record([id, &number, &i.to_string(), &seconds, &batch, &started, status])?;
-            }
+        let counting = record.rounds.iter().map(|round| (round, "yes"));
+        let aside = record.set_aside.iter().map(|round| (round, "no"));
+        let mut attempts: Vec<_> = counting.chain(aside).collect();
+        attempts.sort_by_key(|(round, _)| (round.round, round.attempt));
+        for (round, counts) in attempts {
+            write_samples(&mut writer, round, counts, status).context("samples.csv")?;
         }
     }
     writer.flush().context("samples.csv")
+}
+
+fn write_samples(
+    writer: &mut csv::Writer<impl Write>,
+    round: &RoundResult,
+    counts: &str,
+    status: &str,
+) -> csv::Result<()> {
+    let numbers = [round.round, round.attempt, round.batch].map(|n| n.to_string());
+    let [number, attempt, batch] = numbers.each_ref().map(String::as_str);
+    let started = float(round.started).unwrap_or_default();
+    let flags = round.flags.iter().map(|flag| flag.word()).collect::<Vec<_>>().join(";");
+    for (i, seconds) in round.samples.iter().enumerate() {
+        let (i, seconds) = (i.to_string(), float(*seconds).unwrap_or_default());
+        let head = [&round.case, number, attempt, counts, &i];
+        writer.write_record(head.into_iter().chain([&seconds, batch, &started, &flags, status]))?;
+    }
+    Ok(())
 }
 
 fn status(status: &Status) -> &'static str {

@@ -1,7 +1,7 @@
 //! Names of parameters and of their values, as people read them.
 
 use super::unit;
-use crate::plan::{Axis, Experiment, Value};
+use crate::plan::{Axis, Cache, Experiment, Measure, Value};
 use crate::primitives;
 use crate::primitives::schema::Kind;
 use crate::units::label_count;
@@ -18,6 +18,21 @@ pub fn value(value: &Value, bytes: bool) -> String {
         Value::Float(v) => unit::number(*v),
         Value::Text(v) => v.clone(),
         Value::Indices(_) => list(&value.to_string()),
+    }
+}
+
+/// How cases are sampled: `3 rounds of 5 samples`, `5 to 30 rounds of 5 samples, until
+/// ±3 %`.
+pub fn sampling(measure: &Measure) -> String {
+    let times = |n: u32, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+    let samples = times(measure.samples, "sample");
+    let cold = if measure.cache == Cache::Cold { ", cold caches" } else { "" };
+    match measure.adaptive() {
+        Some(ci) => {
+            let (least, most, ci) = (measure.rounds, measure.most(), unit::number(ci * 100.0));
+            format!("{least} to {most} rounds of {samples}, until ±{ci} %{cold}")
+        }
+        None => format!("{} of {samples}{cold}", times(measure.rounds, "round")),
     }
 }
 

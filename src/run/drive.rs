@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::folder::{Folder, Manifest, SCHEMA, Urgency, fresh_path};
 use super::runner::{Control, Message, Runner, Running};
-use super::{Ledger, Status, clock};
+use super::{Ledger, clock};
 use crate::engine::client::{Client, EngineCommand, Hello, Incoming};
 use crate::engine::protocol::{Command, Event, Level, PROTOCOL, Stage};
 use crate::plan::{Plan, slug};
@@ -131,7 +131,10 @@ impl Drive {
                 return Ok(());
             };
             self.greet(hello)?;
-            client.send(&Command::Run { plan: Box::new(self.ledger.plan().clone()), skip: self.finished() });
+            client.send(&Command::Run {
+                plan: Box::new(self.ledger.plan().clone()),
+                finished: self.ledger.finished(),
+            });
             match self.follow(&mut client)? {
                 Ended::Finished | Ended::Cancelled => return Ok(()),
                 Ended::Died(reason) => {
@@ -147,13 +150,13 @@ impl Drive {
     fn greet(&mut self, hello: Hello) -> anyhow::Result<()> {
         self.folder.write_manifest(&Manifest {
             schema: SCHEMA,
-            version: &hello.version,
-            revision: &hello.revision,
-            started: &self.started,
+            version: hello.version.clone(),
+            revision: hello.revision.clone(),
+            started: self.started.clone(),
             command_line: std::env::args().collect(),
-            environment: &hello.environment,
-            devices: &hello.devices,
-            plan: self.ledger.plan(),
+            environment: hello.environment.clone(),
+            devices: hello.devices.clone(),
+            plan: self.ledger.plan().clone(),
         })?;
         self.hello = Some(hello.clone());
         self.record(&Event::Hello {
@@ -252,22 +255,6 @@ impl Drive {
         self.write_reports()?;
         self.tell(Message::Died { reason: reason.to_owned(), case: lost.map(|(case, _)| case) });
         Ok(())
-    }
-
-    /// The (case, round) pairs that a fresh engine need not do.
-    fn finished(&self) -> Vec<(String, u32)> {
-        let plan = self.ledger.plan();
-        let mut pairs = Vec::new();
-        for record in self.ledger.records() {
-            let id = &record.case.id;
-            if matches!(record.status, Status::Failed(_) | Status::NotApplicable(_)) {
-                let rounds = plan.experiments[record.case.experiment].measure.rounds;
-                pairs.extend((0..rounds).map(|round| (id.clone(), round)));
-            } else {
-                pairs.extend(record.rounds.iter().map(|r| (id.clone(), r.round)));
-            }
-        }
-        pairs
     }
 
     fn write_reports(&mut self) -> anyhow::Result<PathBuf> {

@@ -67,12 +67,22 @@ fn mean<'a>(seen: impl Iterator<Item = &'a (Duration, u32)>) -> Option<Duration>
     (count > 0).then(|| sum / count)
 }
 
-/// Rounds that the recipe asks of a case.
+/// Rounds that a case will have at least: those that every case gets, and one more
+/// while the rule still asks for one.
 pub fn rounds_wanted(plan: &Plan, record: &Record) -> u32 {
+    let had = record.rounds.len() as u32;
     match record.status {
         Status::NotApplicable(_) => 0,
-        _ => plan.experiments.get(record.case.experiment).map_or(0, |e| e.measure.rounds),
+        Status::Done => had,
+        Status::Failed(_) => had.max(first_rounds(plan, record)),
+        Status::Pending | Status::Partial => {
+            first_rounds(plan, record).max(had + u32::from(record.stop.is_none()))
+        }
     }
+}
+
+fn first_rounds(plan: &Plan, record: &Record) -> u32 {
+    plan.experiments.get(record.case.experiment).map_or(0, |e| e.measure.rounds)
 }
 
 fn rounds_left(plan: &Plan, record: &Record) -> u32 {
@@ -82,7 +92,8 @@ fn rounds_left(plan: &Plan, record: &Record) -> u32 {
     }
 }
 
-/// Finished and all (case, round) pairs of a run; a failed case has nothing left.
+/// Finished and all (case, round) pairs of a run as far as they are known; a failed case
+/// has nothing left.
 pub fn progress(ledger: &Ledger) -> (u32, u32) {
     ledger.records().iter().fold((0, 0), |(done, all), record| {
         let wanted = rounds_wanted(ledger.plan(), record);

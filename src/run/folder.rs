@@ -6,30 +6,32 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::backend::Device;
 use crate::engine::protocol::{Environment, Event};
 use crate::plan::Plan;
 
-/// Version of the folder's layout and of the manifest.
-pub const SCHEMA: u32 = 1;
+/// Version of the folder's layout, of its events and of the manifest. [`super::stored`]
+/// reads those before it as well.
+pub const SCHEMA: u32 = 2;
 
-const EVENTS: &str = "events.ndjson";
-const RECIPE: &str = "recipe.yaml";
+pub(super) const EVENTS: &str = "events.ndjson";
+pub(super) const MANIFEST: &str = "manifest.json";
+pub(super) const RECIPE: &str = "recipe.yaml";
 
 /// What the folder's `manifest.json` holds: enough to know where every number came from.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Manifest<'a> {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
     pub schema: u32,
-    pub version: &'a str,
-    pub revision: &'a str,
+    pub version: String,
+    pub revision: String,
     /// `YYYY-MM-DD HH:MM:SS` UTC.
-    pub started: &'a str,
+    pub started: String,
     pub command_line: Vec<String>,
-    pub environment: &'a Environment,
-    pub devices: &'a [Device],
-    pub plan: &'a Plan,
+    pub environment: Environment,
+    pub devices: Vec<Device>,
+    pub plan: Plan,
 }
 
 /// Held back at most, bytes.
@@ -81,7 +83,7 @@ impl Folder {
     pub fn write_manifest(&self, manifest: &Manifest) -> anyhow::Result<()> {
         let mut text = serde_json::to_vec_pretty(manifest)?;
         text.push(b'\n');
-        self.write("manifest.json", &text)
+        self.write(MANIFEST, &text)
     }
 
     /// Appends an event, after those that are held back.

@@ -1,11 +1,11 @@
 //! Records, derived from a plan and the events of its run. Pure: the headless
 //! runner, the TUI and the report of a stored run all fold the same events.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::record::{Record, Status};
 use crate::backend::Verdict;
-use crate::engine::protocol::{Event, RoundResult};
+use crate::engine::protocol::{Event, Finished, FinishedRound, RoundResult};
 use crate::measure;
 use crate::plan::{Case, Plan};
 use crate::primitives;
@@ -16,6 +16,7 @@ pub struct Ledger {
     plan: Plan,
     records: Vec<Record>,
     index: HashMap<String, usize>,
+    references: BTreeMap<String, Vec<f64>>,
 }
 
 impl Ledger {
@@ -23,7 +24,7 @@ impl Ledger {
     pub fn new(plan: Plan) -> Ledger {
         let records: Vec<Record> = plan.cases.iter().map(blank).collect();
         let index = plan.cases.iter().enumerate().map(|(i, c)| (c.id.clone(), i)).collect();
-        Ledger { plan, records, index }
+        Ledger { plan, records, index, references: BTreeMap::new() }
     }
 
     pub fn plan(&self) -> &Plan {
@@ -37,6 +38,31 @@ impl Ledger {
     /// Position of a case in the plan.
     pub fn position(&self, case: &str) -> Option<usize> {
         self.index.get(case).copied()
+    }
+
+    /// GB/s of the plain copies that were measured along the way, by backend.
+    pub fn references(&self) -> &BTreeMap<String, Vec<f64>> {
+        &self.references
+    }
+
+    /// What a fresh engine need not do.
+    pub fn finished(&self) -> Finished {
+        let mut finished = Finished::default();
+        for record in &self.records {
+            if matches!(record.status, Status::Failed(_) | Status::NotApplicable(_)) {
+                finished.given_up.push(record.case.id.clone());
+            }
+            finished.rounds.extend(record.rounds.iter().filter_map(|round| {
+                let aside = record.set_aside.iter().filter(|r| r.round == round.round);
+                Some(FinishedRound {
+                    case: round.case.clone(),
+                    round: round.round,
+                    median: measure::median(&round.samples)?,
+                    wall: round.wall + aside.map(|r| r.wall).sum::<f64>(),
+                })
+            }));
+        }
+        finished
     }
 
     /// Takes an event in; returns the position of the case that it changed.
@@ -59,6 +85,10 @@ impl Ledger {
                 self.fail(at, error.clone());
                 Some(at)
             }
+            Event::Reference { backend, copy, .. } => {
+                self.references.entry(backend.clone()).or_default().push(*copy);
+                None
+            }
             _ => None,
         }
     }
@@ -71,12 +101,11 @@ impl Ledger {
     }
 
     fn add_round(&mut self, at: usize, result: &RoundResult) {
-        let wanted = self.plan.experiments[self.plan.cases[at].experiment].measure.rounds as usize;
+        let measure = &self.plan.experiments[self.plan.cases[at].experiment].measure;
         let record = &mut self.records[at];
-        if record.rounds.iter().any(|r| r.round == result.round) {
+        if !record.add(result.clone()) {
             return;
         }
-        record.rounds.push(result.clone());
         if let Some(verdict) = &result.verdict {
             record.verdict = Some(verdict.clone());
         }
@@ -88,7 +117,8 @@ impl Ledger {
             return;
         }
         record.statistics = measure::statistics(record.rounds.iter().map(|r| r.samples.as_slice()));
-        let complete = record.rounds.len() >= wanted && record.verdict.is_some();
+        record.stop = measure::verdict(measure, &record.medians(), record.spent());
+        let complete = record.stop.is_some() && record.verdict.is_some();
         record.status = if complete { Status::Done } else { Status::Partial };
     }
 }
@@ -101,7 +131,9 @@ fn blank(case: &Case) -> Record {
         annotations: primitive.map(|p| p.annotations(&case.params)).unwrap_or_default(),
         case: case.clone(),
         rounds: Vec::new(),
+        set_aside: Vec::new(),
         verdict: None,
+        stop: None,
         status,
         statistics: None,
     }

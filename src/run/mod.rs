@@ -8,6 +8,7 @@ pub mod folder;
 mod ledger;
 mod record;
 pub mod runner;
+pub mod stored;
 
 pub use drive::EngineRunner;
 pub use ledger::Ledger;

@@ -3,7 +3,8 @@
 
 use crate::backend::Verdict;
 use crate::engine::protocol::RoundResult;
-use crate::measure::Statistics;
+use crate::measure::noise::Flag;
+use crate::measure::{self, Statistics, Stop};
 use crate::plan::{Case, Quantity, Value};
 use crate::primitives::Work;
 
@@ -28,9 +29,14 @@ pub struct Record {
     pub case: Case,
     /// `None` where the plan already knows that the case does not apply.
     pub work: Option<Work>,
+    /// The attempt that counts of each round that has arrived.
     pub rounds: Vec<RoundResult>,
+    /// Attempts that do not count, because the other one of the same round does.
+    pub set_aside: Vec<RoundResult>,
     pub verdict: Option<Verdict>,
     pub status: Status,
+    /// Why no more rounds follow, once none do.
+    pub stop: Option<Stop>,
     /// Of the rounds that have arrived, unless the case failed or cannot run.
     pub statistics: Option<Statistics>,
     /// What the primitive says of the case (a pattern's class …).
@@ -38,6 +44,41 @@ pub struct Record {
 }
 
 impl Record {
+    /// Takes an attempt in; `false` for one that is known. Of two attempts at a round the
+    /// second counts where it is free of doubts; its times play no part in the choice.
+    pub(super) fn add(&mut self, result: RoundResult) -> bool {
+        let known = |r: &RoundResult| (r.round, r.attempt) == (result.round, result.attempt);
+        if self.rounds.iter().chain(&self.set_aside).any(known) {
+            return false;
+        }
+        match self.rounds.iter_mut().find(|r| r.round == result.round) {
+            None => self.rounds.push(result),
+            Some(first) if result.flags.is_empty() => {
+                self.set_aside.push(std::mem::replace(first, result));
+            }
+            Some(_) => self.set_aside.push(result),
+        }
+        true
+    }
+
+    /// The rounds' medians, seconds.
+    pub fn medians(&self) -> Vec<f64> {
+        self.rounds.iter().filter_map(|round| measure::median(&round.samples)).collect()
+    }
+
+    /// Seconds that all attempts took, with preparation.
+    pub fn spent(&self) -> f64 {
+        self.rounds.iter().chain(&self.set_aside).map(|round| round.wall).sum()
+    }
+
+    /// What is doubtful about the rounds that count, without repeats.
+    pub fn flags(&self) -> Vec<Flag> {
+        let mut flags: Vec<Flag> = self.rounds.iter().flat_map(|round| round.flags.iter().copied()).collect();
+        flags.sort_unstable();
+        flags.dedup();
+        flags
+    }
+
     /// The quantity at a given time per execution.
     pub fn quantity_at(&self, quantity: Quantity, seconds: f64) -> Option<f64> {
         let work = self.work.as_ref()?;

@@ -8,7 +8,8 @@ use crate::engine::protocol::Event;
 use crate::plan::Plan;
 
 /// From the running plan to the user interface. A result that arrives here is already
-/// on disk.
+/// on disk. Moved once, so its size does not matter.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
     /// The engine said this.

@@ -257,7 +257,7 @@ impl Session {
             Event::Failed { error, .. } => self.settled(changed, "failed", error, Level::Error, now),
             Event::Log { level, text } => self.say(now, *level, text),
             Event::Finished { cancelled } => self.cancelled |= cancelled,
-            Event::Probed { .. } => {}
+            Event::Probed { .. } | Event::Reference { .. } => {}
         }
     }
 

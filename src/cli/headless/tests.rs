@@ -25,6 +25,7 @@ fn round(printer: &Printer, case: usize, round: u32, verdict: Option<Verdict>) -
         memory: 0,
         resolved: Vec::new(),
         started: 0.0,
+        ..RoundResult::default()
     };
     Event::Round { seq: 1, result }
 }

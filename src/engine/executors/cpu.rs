@@ -112,6 +112,10 @@ impl Executor for CpuExecutor {
         let (pool, cancel) = (self.pool(None)?, Cancel::default());
         copy(&Context { pool, isa: None, fault: None, cancel: &cancel, open: true })
     }
+
+    fn evict(&self) -> Result<(), Failure> {
+        Err(Failure::NotApplicable("no eviction yet".to_owned()))
+    }
 }
 
 impl Executor for ScalarExecutor {
@@ -136,5 +140,9 @@ impl Executor for ScalarExecutor {
     fn copy_probe(&self) -> Result<f64, Failure> {
         let (pool, cancel) = (self.cpu.pool(Some(1))?, Cancel::default());
         copy(&Context { pool, isa: Some(Isa::Scalar), fault: None, cancel: &cancel, open: false })
+    }
+
+    fn evict(&self) -> Result<(), Failure> {
+        Err(Failure::NotApplicable("no eviction yet".to_owned()))
     }
 }

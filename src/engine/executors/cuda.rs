@@ -87,6 +87,10 @@ impl Executor for CudaExecutor {
             gpu.timed(&mut || (0..PROBE_COPIES).try_for_each(|_| gpu.copy(&from, 0..elements, &mut to, 0)))?;
         Ok(2.0 * PROBE_BYTES as f64 * f64::from(PROBE_COPIES) / seconds / 1e9)
     }
+
+    fn evict(&self) -> Result<(), Failure> {
+        Err(Failure::NotApplicable("no eviction yet".to_owned()))
+    }
 }
 
 /// What is known of the device, in the order to show it.

@@ -55,6 +55,10 @@ impl Executor for Mock {
     fn copy_probe(&self) -> Result<f64, Failure> {
         Ok(10.0)
     }
+
+    fn evict(&self) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
 struct Scripted {

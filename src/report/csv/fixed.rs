@@ -35,6 +35,10 @@ pub const TAIL: &[Fixed] = &[
     ("p95_s", |r| stat(r).and_then(|s| float(s.p95))),
     ("max_s", |r| stat(r).and_then(|s| float(s.max))),
     ("mean_s", |r| stat(r).and_then(|s| float(s.mean))),
+    ("ci_low_s", |r| stat(r).and_then(|s| float(s.interval?[0]))),
+    ("ci_high_s", |r| stat(r).and_then(|s| float(s.interval?[1]))),
+    ("stop", |r| r.record.stop.map(|stop| stop.word().to_owned())),
+    ("attempts", attempts),
     ("cv", |r| stat(r).and_then(|s| float(s.cv?))),
     ("spread", |r| stat(r).and_then(|s| float(s.spread?))),
     ("work_elements", |r| work(r).map(|w| w.elements.to_string())),
@@ -108,6 +112,12 @@ fn device(row: &Row) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
+/// Rounds that were measured, second looks at flagged ones included.
+fn attempts(row: &Row) -> Option<String> {
+    let count = row.record.rounds.len() + row.record.set_aside.len();
+    (count > 0).then(|| count.to_string())
+}
+
 /// What a reader should know before trusting the times, joined by `;`.
 fn flags(row: &Row) -> Option<String> {
     let statistics = stat(row)?;
@@ -118,6 +128,7 @@ fn flags(row: &Row) -> Option<String> {
         ("short", short),
         ("unsteady", statistics.unsteady()),
     ];
-    let raised: Vec<&str> = flags.iter().filter(|(_, is)| *is).map(|(word, _)| *word).collect();
+    let noise = row.record.flags().into_iter().map(|flag| flag.word());
+    let raised: Vec<&str> = flags.iter().filter(|(_, is)| *is).map(|(word, _)| *word).chain(noise).collect();
     (!raised.is_empty()).then(|| raised.join(";"))
 }

@@ -38,6 +38,7 @@ pub fn finished_in(path: &str, seconds: impl Fn(&Case) -> f64) -> Ledger {
             memory: 4096,
             resolved: vec![("backend.cpu.threads".to_owned(), Value::Int(2))],
             started: 1_760_000_000.5,
+            ..RoundResult::default()
         };
         ledger.apply(&Event::Round { seq: i as u64, result });
     }
@@ -180,7 +181,7 @@ fn every_sample_has_a_row() {
     assert_eq!(lines.len(), 7);
     assert_eq!(lines[0], SAMPLES.join(","));
     let cells: Vec<&str> = lines[2].split(',').collect();
-    assert_eq!(cells[1..], ["0", "1", "0.4", "1", "1760000000.25", "done"]);
+    assert_eq!(cells[1..], ["0", "0", "yes", "1", "0.4", "1", "1760000000.25", "", "done"]);
     assert!(lines[6].ends_with(",failed"));
 }
 

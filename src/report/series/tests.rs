@@ -26,7 +26,7 @@ pub fn plan(axes: Vec<Axis>, x: &str, lines: &[&str]) -> Plan {
         paper: None,
         axes,
         chart,
-        measure: Measure { rounds: 1, samples: 3 },
+        measure: Measure::fixed(1, 3),
     };
     let recipe_hash = "0123456789abcdef0123456789abcdef".to_owned();
     Plan {
@@ -51,6 +51,7 @@ pub fn record(case: Case, seconds: f64) -> Record {
         memory: 3 << 30,
         resolved: vec![],
         started: 1_760_000_000.25,
+        ..RoundResult::default()
     };
     let work = Work {
         passes: vec![],
@@ -62,7 +63,9 @@ pub fn record(case: Case, seconds: f64) -> Record {
     };
     let statistics = statistics([round.samples.as_slice()].into_iter());
     let (rounds, status) = (vec![round], Status::Done);
-    Record { case, work: Some(work), rounds, verdict, status, statistics, annotations: vec![] }
+    let set_aside = Vec::new();
+    let (work, annotations, stop) = (Some(work), Vec::new(), None);
+    Record { case, work, rounds, set_aside, verdict, status, stop, statistics, annotations }
 }
 
 /// A record that has no result.

@@ -52,12 +52,9 @@ fn paper(paper: &Paper) -> String {
 }
 
 fn sampling(experiment: &Experiment) -> String {
-    let measure = &experiment.measure;
-    let times = |n: u32, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
     format!(
-        "Points: median of the rounds' medians; bars: fastest to slowest sample ({} of {})",
-        times(measure.rounds, "round"),
-        times(measure.samples, "sample")
+        "Points: median of the rounds' medians; bars: fastest to slowest sample ({})",
+        names::sampling(&experiment.measure)
     )
 }
 

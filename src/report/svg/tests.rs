@@ -338,6 +338,7 @@ pub fn environment() -> crate::engine::protocol::Environment {
         affinity: vec![0, 1],
         memory: 24 << 30,
         transparent_huge_pages: None,
+        facts: Vec::new(),
     }
 }
 

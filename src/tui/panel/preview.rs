@@ -86,12 +86,7 @@ fn cases(plan: &Plan, experiment: usize, theme: Theme) -> String {
     backends.dedup();
     let mut parts = vec![words::number_of(own.len(), "case"), format!("on {}", backends.join(", "))];
     if let Some(e) = plan.experiments.get(experiment) {
-        let (rounds, samples) = (e.measure.rounds as usize, e.measure.samples as usize);
-        parts.push(format!(
-            "{} of {}",
-            words::number_of(rounds, "round"),
-            words::number_of(samples, "sample")
-        ));
+        parts.push(names::sampling(&e.measure));
     }
     let reasons: Vec<&String> = own.iter().filter_map(|c| c.not_applicable.as_ref()).collect();
     if let Some(reason) = reasons.first() {

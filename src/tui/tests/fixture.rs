@@ -78,7 +78,7 @@ impl Sweep<'_> {
                 panels: keys(self.panels),
                 relative_to: None,
             },
-            measure: Measure { rounds: self.rounds, samples: 5 },
+            measure: Measure::fixed(self.rounds, 5),
         }
     }
 

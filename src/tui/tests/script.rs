@@ -27,6 +27,7 @@ pub fn hello() -> Event {
             affinity: vec![0, 1],
             memory: 24 << 30,
             transparent_huge_pages: None,
+            facts: Vec::new(),
         },
     }
 }
@@ -51,6 +52,7 @@ pub fn result(plan: &Plan, at: usize, round: u32) -> RoundResult {
         memory: 320 << 20,
         resolved: vec![("backend.cpu.threads".to_owned(), crate::plan::Value::Int(2))],
         started: 1_790_000_000.0,
+        ..RoundResult::default()
     }
 }
 

@@ -1,0 +1,153 @@
+//! Which case is measured next. Pure: what was measured goes in, the next turn comes out.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use super::protocol::Finished;
+use crate::measure;
+use crate::patterns::mix;
+use crate::plan::{Measure, Order, Plan};
+
+/// One attempt at one round of one case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Position in the plan.
+    pub case: usize,
+    /// From 0.
+    pub round: u32,
+    /// 1 for the second look at a flagged one.
+    pub attempt: u32,
+}
+
+/// How far a case is.
+#[derive(Debug)]
+struct Progress {
+    measure: Measure,
+    /// Medians of the rounds that have been measured.
+    medians: BTreeMap<u32, f64>,
+    /// Seconds of all its turns.
+    spent: f64,
+    given_up: bool,
+}
+
+impl Progress {
+    /// The next round to measure, unless there have been enough.
+    fn due(&self) -> Option<u32> {
+        let medians: Vec<f64> = self.medians.values().copied().collect();
+        let enough = measure::verdict(&self.measure, &medians, self.spent).is_some();
+        let next = || (0..).find(|round| !self.medians.contains_key(round));
+        if self.given_up || enough { None } else { next() }
+    }
+}
+
+/// Passes over the plan's cases: in each, every case that still wants a round gets one,
+/// and at its end those that looked doubtful get a second attempt.
+#[derive(Debug)]
+pub struct Schedule {
+    cases: Vec<Progress>,
+    seed: u64,
+    /// Passes that have begun.
+    passes: u32,
+    queue: VecDeque<Turn>,
+    again: Vec<Turn>,
+}
+
+impl Schedule {
+    /// What is left of a plan. Cases that the plan knows cannot run get no turn.
+    pub fn new(plan: &Plan, finished: &Finished) -> Schedule {
+        let mut cases: Vec<Progress> = (plan.cases.iter())
+            .map(|case| Progress {
+                measure: plan.experiments[case.experiment].measure,
+                medians: BTreeMap::new(),
+                spent: 0.0,
+                given_up: case.not_applicable.is_some(),
+            })
+            .collect();
+        let at: HashMap<&str, usize> =
+            plan.cases.iter().enumerate().map(|(i, c)| (c.id.as_str(), i)).collect();
+        for round in &finished.rounds {
+            let Some(case) = at.get(round.case.as_str()).map(|at| &mut cases[*at]) else { continue };
+            case.medians.insert(round.round, round.median);
+            case.spent += round.wall;
+        }
+        for id in &finished.given_up {
+            if let Some(at) = at.get(id.as_str()) {
+                cases[*at].given_up = true;
+            }
+        }
+        let seed = plan.cases.first().map_or(0, |case| case.seed);
+        Schedule { cases, seed, passes: 0, queue: VecDeque::new(), again: Vec::new() }
+    }
+
+    /// Passes that have begun.
+    pub fn passes(&self) -> u32 {
+        self.passes
+    }
+
+    /// Whether a case has been given up.
+    pub fn given_up(&self, case: usize) -> bool {
+        self.cases[case].given_up
+    }
+
+    /// No more turns for this case.
+    pub fn give_up(&mut self, case: usize) {
+        self.cases[case].given_up = true;
+        self.queue.retain(|turn| turn.case != case);
+        self.again.retain(|turn| turn.case != case);
+    }
+
+    /// A turn was measured: the median of its samples, and the seconds that all of it
+    /// took. A doubtful first attempt is followed by a second one.
+    pub fn measured(&mut self, turn: Turn, median: f64, wall: f64, doubtful: bool) {
+        let case = &mut self.cases[turn.case];
+        case.spent += wall;
+        // The second attempt counts where it is the clean one.
+        if turn.attempt == 0 || !doubtful {
+            case.medians.insert(turn.round, median);
+        }
+        if doubtful && turn.attempt == 0 {
+            self.again.push(Turn { attempt: 1, ..turn });
+        }
+        if let (Order::Sequential, Some(round)) = (case.measure.order, case.due()) {
+            self.queue.push_front(Turn { case: turn.case, round, attempt: 0 });
+        }
+    }
+
+    /// The next turn; `None` when all cases have had enough.
+    pub fn next(&mut self) -> Option<Turn> {
+        if self.queue.is_empty() {
+            self.queue.extend(self.again.drain(..));
+        }
+        if self.queue.is_empty() {
+            self.queue = self.pass();
+            self.passes += u32::from(!self.queue.is_empty());
+        }
+        self.queue.pop_front()
+    }
+
+    /// The next round, of every case that wants it. After an engine's death some cases are
+    /// a round behind: they catch up first.
+    fn pass(&self) -> VecDeque<Turn> {
+        let turn =
+            |(case, progress): (usize, &Progress)| Some(Turn { case, round: progress.due()?, attempt: 0 });
+        let mut turns: Vec<Turn> = self.cases.iter().enumerate().filter_map(turn).collect();
+        let first = turns.iter().map(|turn| turn.round).min();
+        turns.retain(|turn| Some(turn.round) == first);
+        self.shuffle(&mut turns);
+        turns.into()
+    }
+
+    /// Fisher and Yates' shuffle of those cases whose recipe asks for a random order;
+    /// the others keep their places.
+    fn shuffle(&self, turns: &mut [Turn]) {
+        let random = |turn: &Turn| self.cases[turn.case].measure.order == Order::Random;
+        let places: Vec<usize> = (0..turns.len()).filter(|at| random(&turns[*at])).collect();
+        let key = mix::word64(self.seed, u64::from(self.passes));
+        for last in (1..places.len()).rev() {
+            let other = (mix::word64(key, last as u64) % (last as u64 + 1)) as usize;
+            turns.swap(places[last], places[other]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

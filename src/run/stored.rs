@@ -1,0 +1,113 @@
+//! Reading a run's folder back, whichever version wrote it.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use super::Ledger;
+use super::folder::{EVENTS, MANIFEST, Manifest, RECIPE, SCHEMA};
+use crate::engine::protocol::Event;
+
+/// A run on disk.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    pub path: PathBuf,
+    pub manifest: Manifest,
+    /// The recipe's text, with a comment about what the command line changed.
+    pub recipe: String,
+    /// The plan and its records, folded from the events.
+    pub ledger: Ledger,
+}
+
+/// One line of a run's events.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Line {
+    #[serde(flatten)]
+    pub event: Event,
+    /// Seconds since the epoch when it was taken down; runs of schema 1 do not say.
+    #[serde(default)]
+    pub at: Option<f64>,
+}
+
+impl Stored {
+    /// Reads a run folder.
+    ///
+    /// # Errors
+    /// A folder that holds no run, a manifest that cannot be read or is of a newer
+    /// schema, and a line in the middle of the events that is none. A torn last line (the
+    /// disk was full, the machine went down) is left out.
+    pub fn open(path: &Path) -> anyhow::Result<Stored> {
+        let manifest = read_manifest(path)?;
+        let mut ledger = Ledger::new(manifest.plan.clone());
+        each_event(path, |line| {
+            ledger.apply(&line.event);
+        })?;
+        // An old folder may lack its recipe; the plan is what counts.
+        let recipe = fs::read_to_string(path.join(RECIPE)).unwrap_or_default();
+        Ok(Stored { path: path.to_owned(), manifest, recipe, ledger })
+    }
+}
+
+/// Calls `take` with every event of a run folder, in their order, and returns the bytes of
+/// its whole lines.
+///
+/// # Errors
+/// As for [`Stored::open`].
+pub fn each_event(path: &Path, mut take: impl FnMut(Line)) -> anyhow::Result<u64> {
+    let file = path.join(EVENTS);
+    let open = fs::File::open(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    let (mut reader, mut text, mut whole) = (BufReader::new(open), Vec::new(), 0);
+    for number in 1.. {
+        text.clear();
+        let read = reader.read_until(b'\n', &mut text);
+        let read = read.with_context(|| format!("cannot read {}", file.display()))?;
+        if !text.ends_with(b"\n") {
+            break;
+        }
+        let line = serde_json::from_slice(&text);
+        take(line.with_context(|| format!("{}:{number}: no event of this version", file.display()))?);
+        whole += read as u64;
+    }
+    Ok(whole)
+}
+
+fn read_manifest(path: &Path) -> anyhow::Result<Manifest> {
+    let file = path.join(MANIFEST);
+    if !file.is_file() {
+        bail!("{} holds no run: there is no {MANIFEST}", path.display());
+    }
+    let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    let json = serde_json::from_str(&text).with_context(|| format!("{} is damaged", file.display()))?;
+    let json = migrated(json).with_context(|| file.display().to_string())?;
+    serde_json::from_value(json).with_context(|| format!("{} is damaged", file.display()))
+}
+
+/// A manifest as today's version would have written it: one step for each version.
+fn migrated(mut manifest: Json) -> anyhow::Result<Json> {
+    let schema = manifest.get("schema").and_then(Json::as_u64).context("there is no `schema`")?;
+    if schema > u64::from(SCHEMA) {
+        bail!("schema {schema} is newer than this program's {SCHEMA}: install scatterlab of that version");
+    }
+    if schema < 2 {
+        from_1(&mut manifest);
+    }
+    Ok(manifest)
+}
+
+/// Schema 1 knew only fixed numbers of rounds, with warm caches.
+fn from_1(manifest: &mut Json) {
+    let experiments = manifest.pointer_mut("/plan/experiments").and_then(Json::as_array_mut);
+    for experiment in experiments.into_iter().flatten() {
+        let Some(measure) = experiment.get_mut("measure").and_then(Json::as_object_mut) else { continue };
+        let rounds = measure.get("rounds").cloned().unwrap_or(Json::from(1));
+        measure.insert("max-rounds".into(), rounds);
+        measure.insert("ci".into(), Json::Null);
+        measure.insert("budget".into(), Json::from(0.0));
+        measure.insert("order".into(), "interleaved".into());
+        measure.insert("cache".into(), "hot".into());
+    }
+}
