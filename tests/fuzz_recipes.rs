@@ -145,7 +145,7 @@ fn overrides(random: &mut Random) -> Overrides {
     };
     let set = (0..random.below(3)).map(|_| pair(random)).collect();
     let backends = (0..random.below(3)).map(|_| (*random.pick(&["scalar", "cpu", "cuda", "gpu"])).to_owned());
-    Overrides { set, backends: backends.collect() }
+    Overrides { set, backends: backends.collect(), ..Overrides::default() }
 }
 
 /// A quantity or something like one.

@@ -34,7 +34,7 @@ fn with(text: &str, set: &[(&str, &str)], backends: &[&str]) -> Plan {
     let set = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let backends = backends.iter().map(|b| (*b).to_owned()).collect();
     let recipe = parse("folder/a recipe.yaml", text).unwrap_or_else(|e| panic!("{e}"));
-    resolve(&recipe, &Overrides { set, backends }).unwrap_or_else(|e| panic!("{e}"))
+    resolve(&recipe, &Overrides { set, backends, ..Overrides::default() }).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn ids(plan: &Plan) -> Vec<&str> {

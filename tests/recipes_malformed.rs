@@ -120,10 +120,10 @@ fn each_malformed_override_says_which() {
             "--set title=T: --set: no parameter `title`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.samples",
         ),
     ] {
-        let overrides = Overrides { set: vec![(key.to_owned(), value.to_owned())], backends: Vec::new() };
+        let overrides = Overrides { set: vec![(key.to_owned(), value.to_owned())], ..Overrides::default() };
         assert_eq!(outcome(BASE, &overrides), message);
     }
-    let overrides = Overrides { set: Vec::new(), backends: vec!["cpu".to_owned(), "cdua".to_owned()] };
+    let overrides = Overrides { backends: vec!["cpu".to_owned(), "cdua".to_owned()], ..Overrides::default() };
     let message = "--backend cpu,cdua: backend: unknown word `cdua`; accepted: scalar, cpu, cuda (did you mean `cuda`?)";
     assert_eq!(outcome(BASE, &overrides), message);
 }

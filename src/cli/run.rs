@@ -57,7 +57,7 @@ fn overrides(arguments: &RunArguments) -> anyhow::Result<Overrides> {
             _ => bail!("--set {pair}: expected KEY=VALUE, such as --set tuples=16Mi"),
         }
     }
-    Ok(Overrides { set, backends: arguments.backend.clone() })
+    Ok(Overrides { set, backends: arguments.backend.clone(), only: arguments.only.clone() })
 }
 
 /// With several recipes each has its own folder below `out`; a name that comes again

@@ -4,6 +4,7 @@ mod catalog;
 mod chart;
 mod identity;
 mod measure;
+mod only;
 mod overrides;
 mod resolve;
 mod value;

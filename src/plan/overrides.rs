@@ -19,6 +19,8 @@ pub struct Overrides {
     /// Backends instead of the recipe's; each keeps the parameters that the recipe gives
     /// it. Empty: the recipe's.
     pub backends: Vec<String>,
+    /// Identities of the only cases to keep, or how they begin. Empty: all.
+    pub only: Vec<String>,
 }
 
 impl Overrides {
@@ -26,13 +28,15 @@ impl Overrides {
     pub(super) fn words(&self) -> Vec<String> {
         let backends = (!self.backends.is_empty()).then(|| format!("--backend {}", self.backends.join(",")));
         let set = self.set.iter().map(|(key, value)| format!("--set {key}={value}"));
-        backends.into_iter().chain(set).collect()
+        let only = (!self.only.is_empty()).then(|| format!("--only {}", self.only.join(",")));
+        backends.into_iter().chain(set).chain(only).collect()
     }
 
     /// What a message calls the override at this place.
     pub(super) fn origin(&self, place: Place) -> Option<String> {
         match place {
             Place::Override(at) => self.set.get(at).map(|(key, value)| format!("--set {key}={value}")),
+            Place::Only(at) => self.only.get(at).map(|word| format!("--only {word}")),
             Place::Backends => Some(format!("--backend {}", self.backends.join(","))),
             _ => None,
         }

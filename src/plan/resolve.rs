@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::catalog::Catalog;
 use super::chart::{assigns, chart};
 use super::identity::case_id;
+use super::only::keep;
 use super::overrides::{Overrides, apply};
 use super::{Cache, Case, Experiment, Params, Plan, Value};
 use crate::primitives::Refusal;
@@ -28,7 +29,8 @@ pub fn resolve(recipe: &Recipe, overrides: &Overrides) -> Result<Plan, RecipeErr
         problem: Box::new(mistake.problem),
     };
     apply(&mut drafts, overrides).map_err(located)?;
-    let plan = plan(recipe, &drafts).map_err(located)?;
+    let mut plan = plan(recipe, &drafts).map_err(located)?;
+    keep(&mut plan, &overrides.only).map_err(located)?;
     Ok(Plan { overrides: overrides.words(), ..plan })
 }
 

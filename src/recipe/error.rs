@@ -83,6 +83,9 @@ pub enum Problem {
     /// A combination that the primitive refuses, or that makes no sense.
     #[error("{at}: {message}")]
     Invalid { at: String, message: String },
+    /// An identity that no case has, nor begins with.
+    #[error("no case `{}`; nearest: {nearest} (--dry-run lists them all)", shown(id))]
+    UnknownCase { id: String, nearest: String },
     /// The sweep multiplies to too much.
     #[error("{at}: the sweeps multiply to more than {limit} cases")]
     TooManyCases { at: String, limit: usize },
@@ -126,6 +129,8 @@ pub(crate) enum Place {
     Override(usize),
     /// The backend list that replaces the recipe's.
     Backends,
+    /// The case of this index among those that are chosen.
+    Only(usize),
     /// Nothing that somebody wrote: a default.
     #[default]
     Nowhere,

@@ -59,7 +59,7 @@ pub fn suite(suite: Suite, backend: &str, seed: u64) -> anyhow::Result<Plan> {
     let text = text.replace("BACKEND_AXES", axes).replace("BACKEND", target);
     let recipe = recipe::parse("verify.yaml", &text)?;
     let set = vec![("seed".to_owned(), seed.to_string())];
-    let mut plan = plan::resolve(&recipe, &Overrides { set, backends: Vec::new() })?;
+    let mut plan = plan::resolve(&recipe, &Overrides { set, ..Overrides::default() })?;
     match suite {
         Suite::Small => add_empty_twins(&mut plan),
         Suite::Mutants => plan.cases.retain(large_enough_to_be_wrong),
