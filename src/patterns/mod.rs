@@ -2,6 +2,7 @@
 //! bit the same on every machine and in `kernels/inputs.cuh`. No libm anywhere.
 
 pub mod applications;
+pub mod arrays;
 pub mod class;
 pub mod generators;
 pub mod mix;
