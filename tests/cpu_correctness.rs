@@ -5,7 +5,7 @@
 
 use scatterlab::backend::cpu::{Isa, affinity};
 use scatterlab::backend::{Cancel, Executor, Failure, Fault, Prepared, Verdict};
-use scatterlab::engine::executors::cpu::{CpuExecutor, ScalarExecutor};
+use scatterlab::engine::executors::cpu::CpuExecutor;
 use scatterlab::plan::{Case, Params, Value};
 use scatterlab::primitives;
 
@@ -48,14 +48,14 @@ fn backends() -> Vec<String> {
 
 struct Bench {
     cpu: CpuExecutor,
-    scalar: ScalarExecutor,
+    scalar: CpuExecutor,
     tried: u32,
     refused: u32,
 }
 
 impl Bench {
     fn new() -> Bench {
-        Bench { cpu: CpuExecutor::default(), scalar: ScalarExecutor::default(), tried: 0, refused: 0 }
+        Bench { cpu: CpuExecutor::cpu(), scalar: CpuExecutor::scalar(), tried: 0, refused: 0 }
     }
 
     fn prepare(&self, case: &Case, fault: Option<Fault>) -> Result<Box<dyn Prepared>, Failure> {
@@ -308,7 +308,7 @@ fn open_parameters_are_resolved() {
 
 #[test]
 fn a_cancelled_case_stops() {
-    let (cpu, cancel) = (CpuExecutor::default(), Cancel::default());
+    let (cpu, cancel) = (CpuExecutor::cpu(), Cancel::default());
     let case = case("gather", "tuples=1000000 backend=cpu", 1);
     let mut prepared = cpu.prepare(&case, None, &cancel).expect("prepared");
     cancel.request();

@@ -25,7 +25,7 @@ fn kernels() -> Option<&'static [Function]> {
 
 fn disassemble() -> Option<Vec<Function>> {
     // Keeps the executor, and with it every kernel, in this executable.
-    let executor: Box<dyn Executor> = std::hint::black_box(Box::new(CpuExecutor::default()));
+    let executor: Box<dyn Executor> = std::hint::black_box(Box::new(CpuExecutor::cpu()));
     assert_eq!(executor.backend(), "cpu");
     let binary = std::env::current_exe().expect("this executable");
     let arguments = ["--disassemble", "--demangle", "--no-show-raw-insn", "--wide"];

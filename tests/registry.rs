@@ -3,7 +3,7 @@
 //! `tests/cuda_kernels` and, where there is a GPU, by `scatterlab verify`.
 
 use scatterlab::backend::Executor;
-use scatterlab::engine::executors::cpu::{CpuExecutor, ScalarExecutor};
+use scatterlab::engine::executors::cpu::CpuExecutor;
 use scatterlab::engine::verify::{Suite, suite, verify};
 use scatterlab::plan::Plan;
 use scatterlab::primitives::{self, Primitive};
@@ -48,7 +48,7 @@ fn every_method_declares_its_accesses() {
 #[test]
 fn every_method_agrees_with_its_oracle_and_its_certificate_can_fail() {
     let executors: [Box<dyn Executor>; 2] =
-        [Box::new(ScalarExecutor::default()), Box::new(CpuExecutor::default())];
+        [Box::new(CpuExecutor::scalar()), Box::new(CpuExecutor::cpu())];
     for_each_method(|primitive, method| {
         for executor in &executors {
             for part in [Suite::Small, Suite::Mutants] {

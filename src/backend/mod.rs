@@ -150,10 +150,12 @@ pub trait Executor {
     fn copy_probe(&self) -> Result<f64, Failure>;
 
     /// Fills the caches of the device with other data, so that the next execution finds
-    /// none of its own there.
-    fn evict(&self) -> Result<(), Failure>;
+    /// none of its own there. Returns the bytes that it holds for that, which stay held
+    /// between calls.
+    fn evict(&self) -> Result<u64, Failure>;
 
-    /// Clocks, power, temperature and throttling right now, where the device tells.
+    /// Clocks, power, temperature and throttling right now: for a GPU, with what it does
+    /// not tell missing; `None` for processors.
     fn gpu_conditions(&self) -> Option<GpuConditions> {
         None
     }

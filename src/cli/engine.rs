@@ -10,13 +10,13 @@ use anyhow::Context;
 use crate::engine::executors;
 use crate::engine::protocol::DEVICE_LOST;
 use crate::engine::server::{Ending, serve};
-use crate::engine::watch::Blind;
+use crate::engine::watch::Machine;
 
 /// Serves plans until the input ends.
 pub fn run() -> anyhow::Result<ExitCode> {
     let output = take_standard_output().context("cannot set up the engine's output")?;
     let input = BufReader::new(io::stdin());
-    match serve(input, BufWriter::new(File::from(output)), executors::all(), Box::new(Blind)) {
+    match serve(input, BufWriter::new(File::from(output)), executors::all(), Box::new(Machine::new())) {
         Ok(Ending::InputClosed) => Ok(ExitCode::SUCCESS),
         Ok(Ending::DeviceLost) => Ok(ExitCode::from(DEVICE_LOST)),
         // The client is gone: there is nobody to tell.

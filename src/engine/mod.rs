@@ -8,6 +8,7 @@ pub mod client;
 pub mod environment;
 pub mod executors;
 mod lines;
+mod pace;
 pub mod protocol;
 mod sampler;
 mod schedule;

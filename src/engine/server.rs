@@ -7,14 +7,19 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use super::pace::Pace;
 use super::protocol::{Command, Event, Finished, Level, PROTOCOL, RoundResult, Stage};
 use super::schedule::{Schedule, Turn};
 use super::watch::Watch;
 use super::{environment, sampler};
 use crate::backend::{Availability, Cancel, Executor, Failure, Verdict};
 use crate::measure;
-use crate::measure::noise::{self, Conditions, Flag};
+use crate::measure::noise::{self, Clocks, Conditions, Flag};
 use crate::plan::{Cache, Case, Measure, Plan};
+
+/// What a person should know of every plan with cold caches.
+const COLD_CACHES: &str = "cold caches: every sample is one execution after an eviction, because a second \
+     one in a batch would find its data cached; samples under 100 µs are flagged `short`";
 
 /// How serving ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +42,8 @@ pub fn serve(
 ) -> io::Result<Ending> {
     let (sender, inbox) = mpsc::channel();
     thread::Builder::new().name("commands".into()).spawn(move || read_commands(input, &sender))?;
-    let mut server = Server { output, inbox, executors, watch, fastest: None, seq: 0 };
+    let (clocks, pace, born) = (Clocks::default(), Pace::default(), Instant::now());
+    let mut server = Server { output, inbox, executors, watch, clocks, pace, born, seq: 0 };
     server.hello()?;
     server.serve()
 }
@@ -80,8 +86,10 @@ struct Server<W: Write> {
     inbox: Receiver<Input>,
     executors: Vec<Box<dyn Executor>>,
     watch: Box<dyn Watch>,
-    /// The highest clock of a CPU seen so far, GHz.
-    fastest: Option<f64>,
+    clocks: Clocks,
+    /// Of the reference copies.
+    pace: Pace,
+    born: Instant,
     seq: u64,
 }
 
@@ -168,6 +176,10 @@ impl<W: Write> Server<W> {
     fn run(&mut self, plan: &Plan, finished: &Finished, cancel: &Cancel) -> io::Result<Ending> {
         let rounds = plan.experiments.iter().map(|e| e.measure.rounds).max().unwrap_or(0);
         self.emit(&Event::Started { cases: plan.cases.len(), rounds: rounds as usize })?;
+        if plan.experiments.iter().any(|e| e.measure.cache == Cache::Cold) {
+            let text = COLD_CACHES.to_owned();
+            self.emit(&Event::Log { level: Level::Info, text })?;
+        }
         let mut schedule = Schedule::new(plan, finished);
         self.sort_out(plan, &mut schedule)?;
         let stop = self.run_turns(plan, &mut schedule, cancel)?;
@@ -226,8 +238,13 @@ impl<W: Write> Server<W> {
     }
 
     /// A plain copy on every backend that still has cases, so that a change of the
-    /// machine's own pace between two runs is on file.
+    /// machine's own pace between two runs is on file; not before every pass where that
+    /// would take long beside the passes.
     fn measure_references(&mut self, plan: &Plan, schedule: &Schedule, pass: u32) -> io::Result<()> {
+        let from = self.born.elapsed().as_secs_f64();
+        if !self.pace.due(from) {
+            return Ok(());
+        }
         let due = plan.cases.iter().enumerate().filter(|(at, _)| !schedule.given_up(*at));
         let backends: BTreeSet<&str> = due.map(|(_, case)| case.backend()).collect();
         for backend in backends {
@@ -239,6 +256,7 @@ impl<W: Write> Server<W> {
                 }
             }
         }
+        self.pace.measured(from, self.born.elapsed().as_secs_f64());
         Ok(())
     }
 
@@ -325,11 +343,16 @@ impl<W: Write> Server<W> {
         self.stage(case, turn.round, Stage::Sample)?;
         let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
         let executor = &self.executors[at];
-        let mut evict = || if cold { executor.evict() } else { Ok(()) };
+        let mut held = 0;
+        let mut evict = || {
+            held = if cold { executor.evict()? } else { 0 };
+            Ok(())
+        };
         let samples = sampler::sample(prepared.as_mut(), batch, measure.samples, &mut evict, cancel)?;
-        let conditions = Conditions { gpu: executor.gpu_conditions(), ..self.watch.end() };
-        self.fastest = self.fastest.into_iter().chain(conditions.clock).reduce(f64::max);
-        let doubts = noise::doubts(&samples, &conditions, self.fastest);
+        let conditions = conditions(self.watch.as_mut(), executor.as_ref());
+        let resolved = prepared.resolved();
+        let fastest = self.clocks.fastest(case.backend(), &resolved, conditions.clock);
+        let doubts = noise::doubts(&samples, &conditions, fastest);
         let verdict = if turn == (Turn { round: 0, attempt: 0, ..turn }) {
             self.stage(case, turn.round, Stage::Certify)?;
             Some(prepared.certify(cancel)?)
@@ -343,8 +366,8 @@ impl<W: Write> Server<W> {
             samples,
             batch,
             verdict,
-            memory: prepared.memory(),
-            resolved: prepared.resolved(),
+            memory: prepared.memory() + held,
+            resolved,
             started,
             wall: began.elapsed().as_secs_f64(),
             conditions,
@@ -374,4 +397,12 @@ impl<W: Write> Server<W> {
             Availability::Available => executor.copy_probe().map_err(|failure| failure.to_string()),
         }
     }
+}
+
+/// What went on around the samples. The CPU's clock is left out for a GPU's cases: they
+/// give the CPU nothing to run at full clock for.
+fn conditions(watch: &mut dyn Watch, executor: &dyn Executor) -> Conditions {
+    let gpu = executor.gpu_conditions();
+    let seen = watch.end();
+    Conditions { clock: seen.clock.filter(|_| gpu.is_none()), gpu, ..seen }
 }

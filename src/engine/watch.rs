@@ -1,5 +1,15 @@
 //! What goes on around a measurement.
 
+mod clock;
+mod stat;
+mod window;
+
+use std::fs;
+use std::time::Instant;
+
+use self::clock::Clock;
+use self::window::{Moment, Window};
+use crate::backend::cpu::affinity;
 use crate::measure::noise::Conditions;
 
 /// Looks at the machine before and after a round of a case.
@@ -20,5 +30,81 @@ impl Watch for Blind {
 
     fn end(&mut self) -> Conditions {
         Conditions::default()
+    }
+}
+
+/// Watches the CPUs of the inherited affinity mask: who else uses them, and how fast they
+/// run. Everything that is not this process counts as others, its own client too: a
+/// screen that draws while a sample is timed disturbs it as anybody else's does.
+#[derive(Debug)]
+pub struct Machine {
+    cpus: Vec<usize>,
+    started: Instant,
+    window: Window,
+    clock: Option<Clock>,
+}
+
+impl Machine {
+    /// Begins to watch now: rounds too short to be told alone are told with the time
+    /// before them.
+    pub fn new() -> Machine {
+        let cpus = affinity::allowed();
+        let clock = cpus.first().and_then(|&cpu| Clock::start(cpu));
+        let window = Window::new(cpus.len());
+        let mut machine = Machine { cpus, started: Instant::now(), window, clock };
+        machine.begin();
+        machine
+    }
+
+    fn now(&self) -> Option<Moment> {
+        let text = fs::read_to_string("/proc/stat").ok()?;
+        let cpus = stat::parse(&text, &self.cpus, stat::ticks_per_second()?)?;
+        Some(Moment { at: self.started.elapsed().as_secs_f64(), cpus, own: stat::own_seconds()? })
+    }
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Machine::new()
+    }
+}
+
+impl Watch for Machine {
+    fn begin(&mut self) {
+        let now = self.now();
+        self.window.begin(now);
+    }
+
+    fn end(&mut self) -> Conditions {
+        // The clock first, while the CPU still runs as it did under the samples.
+        let clock = self.clock.as_ref().and_then(Clock::gigahertz);
+        let load = self.now().and_then(|now| self.window.end(now));
+        Conditions {
+            steal: load.map(|load| load.steal),
+            background: load.map(|load| load.background),
+            clock,
+            gpu: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_said_of_a_window_too_short_to_tell() {
+        let mut machine = Machine::new();
+        machine.begin();
+        let seen = machine.end();
+        assert_eq!((seen.steal, seen.background), (None, None));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn this_machine_tells_what_its_cpus_do() {
+        let now = Machine::new().now().expect("/proc/stat has a line for each CPU of the mask");
+        assert!(now.cpus.all > 0.0 && now.cpus.idle <= now.cpus.all, "{now:?}");
+        assert!(now.own > 0.0);
     }
 }

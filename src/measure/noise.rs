@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{quantile, sorted};
+use crate::plan::Value;
 
 /// The machine while one (case, round) was measured. What it does not tell is missing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -83,8 +84,41 @@ impl Flag {
     }
 }
 
+/// The highest CPU clocks that a run has seen, GHz: one for each backend, number of
+/// threads and instruction set, because a processor runs one core faster than all of them,
+/// and some slow down for wide vectors.
+#[derive(Clone, Debug, Default)]
+pub struct Clocks(Vec<(Load, f64)>);
+
+/// A backend, and what its cases' open parameters became.
+type Load = (String, Vec<(String, Value)>);
+
+impl Clocks {
+    /// The highest clock under this load, after a reading of `clock`.
+    pub fn fastest(
+        &mut self,
+        backend: &str,
+        resolved: &[(String, Value)],
+        clock: Option<f64>,
+    ) -> Option<f64> {
+        let known = self.0.iter().position(|((name, values), _)| name == backend && values == resolved);
+        match (known, clock) {
+            (Some(at), clock) => {
+                let fastest = &mut self.0[at].1;
+                *fastest = clock.map_or(*fastest, |clock| fastest.max(clock));
+                Some(*fastest)
+            }
+            (None, Some(clock)) => {
+                self.0.push(((backend.to_owned(), resolved.to_vec()), clock));
+                Some(clock)
+            }
+            (None, None) => None,
+        }
+    }
+}
+
 /// What is doubtful about a round, each with the figure that says so. `fastest` is the
-/// highest CPU clock that this run has seen, GHz.
+/// highest CPU clock that this run has seen under the same load, GHz.
 pub fn doubts(samples: &[f64], conditions: &Conditions, fastest: Option<f64>) -> Vec<(Flag, String)> {
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let over = |value: Option<f64>, limit: f64| value.filter(|v| *v > limit);
@@ -133,6 +167,17 @@ mod tests {
         };
         assert_eq!(flags(&[1.0, 1.02, 0.99], &quiet, Some(3.05)), []);
         assert_eq!(flags(&[1.0], &Conditions::default(), None), [], "what is not known raises none");
+    }
+
+    #[test]
+    fn clocks_are_compared_under_the_same_load() {
+        let threads = |n| vec![("backend.cpu.threads".to_owned(), Value::Int(n))];
+        let mut clocks = Clocks::default();
+        assert_eq!(clocks.fastest("scalar", &[], Some(3.5)), Some(3.5));
+        assert_eq!(clocks.fastest("cpu", &threads(64), Some(2.8)), Some(2.8), "all cores run slower");
+        assert_eq!(clocks.fastest("cpu", &threads(64), Some(2.4)), Some(2.8));
+        assert_eq!(clocks.fastest("cpu", &threads(64), None), Some(2.8));
+        assert_eq!(clocks.fastest("cpu", &threads(1), None), None);
     }
 
     #[test]

@@ -44,3 +44,27 @@ pub fn pin(cpu: usize) -> bool {
 pub fn pin(_cpu: usize) -> bool {
     true
 }
+
+/// The CPUs of a list as the kernel writes them, `0-3,8`, ascending; `None` for what is
+/// no such list.
+pub fn parse_list(text: &str) -> Option<Vec<usize>> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.parse::<usize>().ok()?..=last.parse::<usize>().ok()?)
+    };
+    let parts = text.trim().split(',').filter(|part| !part.is_empty());
+    Some(parts.map(range).collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_cpus_are_read_as_the_kernel_writes_them() {
+        assert_eq!(parse_list("0-2,8\n"), Some(vec![0, 1, 2, 8]));
+        assert_eq!(parse_list("5"), Some(vec![5]));
+        assert_eq!(parse_list("\n"), Some(vec![]));
+        assert_eq!(parse_list("0-x"), None);
+    }
+}

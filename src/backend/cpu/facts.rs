@@ -2,18 +2,18 @@
 
 use std::fs;
 
-use super::{Isa, affinity, memory};
+use super::{Isa, affinity, caches, memory};
 use crate::backend::{Availability, Device};
 
 /// The device of the backend `scalar` or `cpu`.
 pub fn device(backend: &str) -> Device {
     let scalar = backend == "scalar";
-    let cpus = affinity::allowed().len();
-    let threads = if scalar { "1".to_owned() } else { cpus.to_string() };
+    let cpus = affinity::allowed();
+    let threads = if scalar { "1".to_owned() } else { cpus.len().to_string() };
     let isa: Vec<_> = Isa::ALL.iter().filter(|isa| isa.present()).map(|isa| isa.name()).collect();
     let isa = if scalar { "scalar".to_owned() } else { isa.join(" ") };
     let mut facts = vec![("threads".to_owned(), threads), ("isa".to_owned(), isa)];
-    facts.extend(caches());
+    facts.extend(caches(&cpus));
     if let Some(total) = memory::total() {
         facts.push(("memory".to_owned(), memory::size(total)));
     }
@@ -44,20 +44,11 @@ pub fn cpuinfo(key: &str) -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-/// Data and unified caches of the first CPU, as the system describes them.
-fn caches() -> Vec<(String, String)> {
-    let read = |index: usize, file: &str| {
-        let path = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{file}");
-        fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
-    };
-    (0..8)
-        .filter(|&i| read(i, "type").is_some_and(|kind| kind != "Instruction"))
-        .filter_map(|i| {
-            let letter = if read(i, "type")? == "Data" { "d" } else { "" };
-            let kib: u64 = read(i, "size")?.strip_suffix('K')?.parse().ok()?;
-            Some((format!("L{}{letter}", read(i, "level")?), memory::size(kib * 1024)))
-        })
-        .collect()
+/// Data and unified caches of the first CPU of the affinity mask, as the system describes
+/// them.
+fn caches(cpus: &[usize]) -> Vec<(String, String)> {
+    let caches = caches::of(cpus.get(..1).unwrap_or_default());
+    caches.iter().map(|cache| (cache.name(), memory::size(cache.bytes))).collect()
 }
 
 #[cfg(test)]

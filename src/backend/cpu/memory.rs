@@ -30,7 +30,7 @@ pub fn require(bytes: u64) -> Result<(), Failure> {
 }
 
 /// Three significant digits with a binary unit, as in `12 GiB`.
-pub(super) fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     let units = [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let (unit, name) = units.into_iter().find(|u| bytes >= u.0).unwrap_or((1, "B"));
     let value = bytes as f64 / unit as f64;

@@ -6,7 +6,9 @@
 pub mod affinity;
 mod barrier;
 mod buffer;
+pub mod caches;
 pub mod check;
+mod evict;
 pub mod facts;
 mod isa;
 mod job;
@@ -17,6 +19,7 @@ pub mod simd;
 
 pub use barrier::Barrier;
 pub use buffer::{Buffer, POISON};
+pub use evict::Evictor;
 pub use isa::Isa;
 pub use job::{Context, Job, fence};
 pub use launch::{part, pieces};

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::{DevicePtr, GpuFacts, Plain, Unavailable};
 use crate::backend::Failure;
+use crate::measure::noise::GpuConditions;
 
 /// Why there is no GPU in this build.
 const REASON: &str =
@@ -76,6 +77,7 @@ macro_rules! never {
 impl Gpu {
     never! {
         fn device() -> &GpuFacts;
+        fn conditions() -> GpuConditions;
         fn free_memory() -> Result<u64, Failure>;
         fn require(bytes: u64) -> Result<(), Failure>;
         fn module(name: &str) -> Result<Module, Failure>;

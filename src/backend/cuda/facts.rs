@@ -51,6 +51,29 @@ pub struct GpuFacts {
     pub memory_clock_khz: Option<u32>,
     /// Width of the memory bus, bits, where the driver tells.
     pub memory_bus_bits: Option<u32>,
+    /// Where it is plugged in, `00000000:19:00.0`, where the driver tells.
+    pub pci_bus_id: Option<String>,
+    /// What the management library tells.
+    pub managed: ManagedFacts,
+}
+
+/// What NVIDIA's management library (NVML) tells of a device; all missing without it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ManagedFacts {
+    /// Highest clock of the multiprocessors, MHz.
+    pub highest_sm_clock: Option<u32>,
+    /// Highest clock of the memory, MHz.
+    pub highest_memory_clock: Option<u32>,
+    /// Clock of the multiprocessors that applications are given, MHz.
+    pub application_sm_clock: Option<u32>,
+    /// Power that the driver holds it under, mW.
+    pub power_limit: Option<u32>,
+    /// Whether it is cut into instances. One of them then is what CUDA sees.
+    pub mig: Option<bool>,
+    /// Whether the driver stays initialised when nobody uses it.
+    pub persistence: Option<bool>,
+    /// Version of its firmware.
+    pub vbios: Option<String>,
 }
 
 /// Values that mean the same to a kernel and to Rust, whatever their bits: plain

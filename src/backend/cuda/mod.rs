@@ -1,10 +1,10 @@
 //! The CUDA backend: one NVIDIA GPU behind a small safe interface.
 //!
 //! Primitives see [`Gpu`], [`DeviceBuffer`], [`Module`], [`Kernel`] and [`Arg`]; only
-//! this folder names `cust`. A binary with the feature `cuda` starts everywhere: the
-//! driver is loaded when [`Gpu::open`] is called, and what is missing is the reason in
-//! [`Unavailable`]. Without the feature, or not on Linux, the same names stand for
-//! types that have no values, and [`Gpu::open`] says so.
+//! this folder names `cust` and `nvml-wrapper`. A binary with the feature `cuda` starts
+//! everywhere: the driver is loaded when [`Gpu::open`] is called, and what is missing is
+//! the reason in [`Unavailable`]. Without the feature, or not on Linux, the same names
+//! stand for types that have no values, and [`Gpu::open`] says so.
 //!
 //! Work is queued on one stream per [`Gpu`] and runs in the order of the calls;
 //! [`Gpu::synchronize`], [`Gpu::timed`] and the copies to the host wait for it. An
@@ -20,5 +20,5 @@ mod imp;
 #[path = "absent.rs"]
 mod imp;
 
-pub use facts::{DevicePtr, GpuFacts, Plain, Unavailable};
+pub use facts::{DevicePtr, GpuFacts, ManagedFacts, Plain, Unavailable};
 pub use imp::{Arg, DeviceBuffer, Gpu, Kernel, Module};

@@ -2,29 +2,51 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::backend::cpu::{Context, Isa, Pool, facts};
+use crate::backend::cpu::{Context, Evictor, Isa, Pool, affinity, facts};
 use crate::backend::{Cancel, Device, Executor, Failure, Fault, Prepared};
 use crate::plan::{Case, Params};
 use crate::primitives::{Refusal, gather_scatter, pattern, stream};
 
-/// The processors with rayon threads and SIMD.
-#[derive(Debug, Default)]
-pub struct CpuExecutor {
-    /// Pools by their number of threads; their threads sleep between cases.
-    pools: Mutex<Vec<Arc<Pool>>>,
+/// What tells the two backends of the processors from each other.
+#[derive(Debug)]
+struct Kind {
+    backend: &'static str,
+    /// Threads of every case; `None`: as many as the case asks for.
+    threads: Option<usize>,
+    /// Instruction set of every case; `None`: as above.
+    isa: Option<Isa>,
 }
 
+/// The processors with rayon threads and SIMD.
+const CPU: Kind = Kind { backend: "cpu", threads: None, isa: None };
 /// One pinned thread without SIMD: the baseline.
-#[derive(Debug, Default)]
-pub struct ScalarExecutor {
-    cpu: CpuExecutor,
+const SCALAR: Kind = Kind { backend: "scalar", threads: Some(1), isa: Some(Isa::Scalar) };
+
+/// The processors, as the backend `cpu` or `scalar`.
+#[derive(Debug)]
+pub struct CpuExecutor {
+    kind: Kind,
+    /// Pools by their number of threads; their threads sleep between cases.
+    pools: Mutex<Vec<Arc<Pool>>>,
+    /// Made at the first eviction.
+    evictor: Mutex<Option<Evictor>>,
 }
 
 impl CpuExecutor {
+    /// The backend `cpu`.
+    pub fn cpu() -> CpuExecutor {
+        CpuExecutor { kind: CPU, pools: Mutex::default(), evictor: Mutex::default() }
+    }
+
+    /// The backend `scalar`.
+    pub fn scalar() -> CpuExecutor {
+        CpuExecutor { kind: SCALAR, ..CpuExecutor::cpu() }
+    }
+
     /// The pool with this many threads; with all that the affinity mask allows for
     /// `None`.
     fn pool(&self, threads: Option<usize>) -> Result<Arc<Pool>, Failure> {
-        let wanted = threads.unwrap_or_else(|| crate::backend::cpu::affinity::allowed().len());
+        let wanted = threads.unwrap_or_else(|| affinity::allowed().len());
         let mut pools = self.pools.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(pool) = pools.iter().find(|p| p.threads() == wanted) {
             return Ok(pool.clone());
@@ -32,6 +54,19 @@ impl CpuExecutor {
         let pool = Arc::new(Pool::new(Some(wanted))?);
         pools.push(pool.clone());
         Ok(pool)
+    }
+
+    /// What a primitive prepares a case with that asks for these.
+    fn context<'a>(
+        &self,
+        (threads, isa): (Option<usize>, Option<Isa>),
+        fault: Option<Fault>,
+        cancel: &'a Cancel,
+    ) -> Result<Context<'a>, Failure> {
+        let pool = self.pool(self.kind.threads.or(threads))?;
+        // Where nothing is the case's choice, there is nothing to resolve.
+        let open = self.kind.threads.is_none();
+        Ok(Context { pool, isa: self.kind.isa.or(isa), fault, cancel, open })
     }
 }
 
@@ -91,11 +126,11 @@ fn copy(context: &Context) -> Result<f64, Failure> {
 
 impl Executor for CpuExecutor {
     fn backend(&self) -> &'static str {
-        "cpu"
+        self.kind.backend
     }
 
     fn device(&self) -> Device {
-        facts::device("cpu")
+        facts::device(self.kind.backend)
     }
 
     fn prepare(
@@ -104,45 +139,21 @@ impl Executor for CpuExecutor {
         fault: Option<Fault>,
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared>, Failure> {
-        let (threads, isa) = wishes(&case.params)?;
-        dispatch(case, &Context { pool: self.pool(threads)?, isa, fault, cancel, open: true })
+        dispatch(case, &self.context(wishes(&case.params)?, fault, cancel)?)
     }
 
     fn copy_probe(&self) -> Result<f64, Failure> {
-        let (pool, cancel) = (self.pool(None)?, Cancel::default());
-        copy(&Context { pool, isa: None, fault: None, cancel: &cancel, open: true })
+        copy(&self.context((None, None), None, &Cancel::default())?)
     }
 
-    fn evict(&self) -> Result<(), Failure> {
-        Err(Failure::NotApplicable("no eviction yet".to_owned()))
-    }
-}
-
-impl Executor for ScalarExecutor {
-    fn backend(&self) -> &'static str {
-        "scalar"
-    }
-
-    fn device(&self) -> Device {
-        facts::device("scalar")
-    }
-
-    fn prepare(
-        &self,
-        case: &Case,
-        fault: Option<Fault>,
-        cancel: &Cancel,
-    ) -> Result<Box<dyn Prepared>, Failure> {
-        let pool = self.cpu.pool(Some(1))?;
-        dispatch(case, &Context { pool, isa: Some(Isa::Scalar), fault, cancel, open: false })
-    }
-
-    fn copy_probe(&self) -> Result<f64, Failure> {
-        let (pool, cancel) = (self.cpu.pool(Some(1))?, Cancel::default());
-        copy(&Context { pool, isa: Some(Isa::Scalar), fault: None, cancel: &cancel, open: false })
-    }
-
-    fn evict(&self) -> Result<(), Failure> {
-        Err(Failure::NotApplicable("no eviction yet".to_owned()))
+    fn evict(&self) -> Result<u64, Failure> {
+        let pool = self.pool(self.kind.threads)?;
+        let mut evictor = self.evictor.lock().unwrap_or_else(|e| e.into_inner());
+        let evictor = match evictor.take() {
+            Some(ready) => evictor.insert(ready),
+            None => evictor.insert(Evictor::new(&pool)?),
+        };
+        evictor.evict(&pool);
+        Ok(evictor.bytes())
     }
 }

@@ -1,6 +1,8 @@
 //! A backend without a machine: times come from a script, so that scheduling, files
 //! and screens can be tested to the last digit.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use crate::backend::{Availability, Cancel, Device, Executor, Failure, Fault, Prepared, Verdict};
@@ -23,6 +25,17 @@ pub enum Script {
 pub struct Mock {
     pub name: &'static str,
     pub script: fn(&Case) -> Script,
+    /// Times that the caches were emptied.
+    pub evictions: Arc<AtomicU32>,
+}
+
+/// Bytes that a mock holds to empty its caches.
+pub const EVICTOR: u64 = 1 << 20;
+
+impl Mock {
+    pub fn new(name: &'static str, script: fn(&Case) -> Script) -> Mock {
+        Mock { name, script, evictions: Arc::default() }
+    }
 }
 
 impl Executor for Mock {
@@ -56,8 +69,9 @@ impl Executor for Mock {
         Ok(10.0)
     }
 
-    fn evict(&self) -> Result<(), Failure> {
-        Ok(())
+    fn evict(&self) -> Result<u64, Failure> {
+        self.evictions.fetch_add(1, Ordering::Relaxed);
+        Ok(EVICTOR)
     }
 }
 

@@ -9,8 +9,8 @@ use crate::backend::Executor;
 /// Every backend of this build, available or not.
 pub fn all() -> Vec<Box<dyn Executor>> {
     vec![
-        Box::new(cpu::ScalarExecutor::default()),
-        Box::new(cpu::CpuExecutor::default()),
+        Box::new(cpu::CpuExecutor::scalar()),
+        Box::new(cpu::CpuExecutor::cpu()),
         Box::new(cuda::CudaExecutor::default()),
     ]
 }

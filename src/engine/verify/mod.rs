@@ -209,12 +209,12 @@ mod tests {
     fn wrong_cases_and_certificates_that_miss_mistakes_are_findings() {
         let mut plan = suite(Suite::Mutants, "cpu", 5).expect("suite");
         plan.cases.truncate(1);
-        let wrong = Mock { name: "cpu", script: |_| Script::Wrong };
+        let wrong = Mock::new("cpu", |_| Script::Wrong);
         let tally = verify(&plan, Suite::Small, &wrong, |_| ()).expect("not lost");
         assert!(tally.wrong[0].1.contains("certificate"), "{tally:?}");
         let tally = verify(&plan, Suite::Mutants, &wrong, |_| ()).expect("not lost");
         assert_eq!((tally.passed, tally.wrong.len()), (4, 0));
-        let lost = Mock { name: "cpu", script: |_| Script::Fails(Failure::Lost("gone".into())) };
+        let lost = Mock::new("cpu", |_| Script::Fails(Failure::Lost("gone".into())));
         assert_eq!(verify(&plan, Suite::Small, &lost, |_| ()), Err(Failure::Lost("gone".into())));
     }
 }

@@ -14,8 +14,10 @@ use cust::sys;
 use super::driver;
 use super::error::{Code, check, code};
 use super::kernel::{Loaded, Module};
+use super::management::Management;
 use crate::backend::Failure;
-use crate::backend::cuda::{GpuFacts, Unavailable};
+use crate::backend::cuda::{GpuFacts, ManagedFacts, Unavailable};
+use crate::measure::noise::GpuConditions;
 
 /// Device 0 with its primary context and one stream. Clones share both.
 ///
@@ -33,6 +35,7 @@ pub(super) struct Inner {
     pub modules: Mutex<HashMap<String, Arc<Loaded>>>,
     pub stream: Stream,
     pub facts: GpuFacts,
+    management: Option<Management>,
     context: Context,
 }
 
@@ -72,8 +75,11 @@ impl Gpu {
             code(CurrentContext::set_current(&context)).map_err(step("cuCtxSetCurrent"))?;
             let stream =
                 code(Stream::new(StreamFlags::DEFAULT, None)).map_err(step("cuStreamCreateWithPriority"))?;
-            let facts = code(facts(device)).map_err(step("cuDeviceGetAttribute"))?;
-            Ok(Gpu { inner: Arc::new(Inner { modules: Mutex::default(), stream, facts, context }) })
+            let mut facts = code(facts(device)).map_err(step("cuDeviceGetAttribute"))?;
+            let management = facts.pci_bus_id.as_deref().and_then(Management::open);
+            facts.managed = management.as_ref().map(Management::facts).unwrap_or_default();
+            let modules = Mutex::default();
+            Ok(Gpu { inner: Arc::new(Inner { modules, stream, facts, management, context }) })
         };
         open().map_err(|(call, code)| match code {
             Code(driver::NO_DEVICE) => unavailable("no CUDA device", &format!("{call} found none")),
@@ -84,6 +90,11 @@ impl Gpu {
     /// What the driver says about the device.
     pub fn device(&self) -> &GpuFacts {
         &self.inner.facts
+    }
+
+    /// Its clocks, power, temperature and throttling right now.
+    pub fn conditions(&self) -> GpuConditions {
+        self.inner.management.as_ref().map(Management::conditions).unwrap_or_default()
     }
 
     /// Bytes of device memory that nobody holds, now.
@@ -170,7 +181,18 @@ fn facts(device: Device) -> CudaResult<GpuFacts> {
         ecc: number(DeviceAttribute::EccEnabled).ok().map(|enabled| enabled != 0),
         memory_clock_khz: number(DeviceAttribute::MemoryClockRate).ok().filter(|&v| v > 0),
         memory_bus_bits: number(DeviceAttribute::GlobalMemoryBusWidth).ok().filter(|&v| v > 0),
+        pci_bus_id: pci_bus_id(device),
+        managed: ManagedFacts::default(),
     })
+}
+
+/// `00000000:19:00.0`: domain, bus, device and function, as the management library
+/// writes them.
+fn pci_bus_id(device: Device) -> Option<String> {
+    let number = |attribute| device.get_attribute(attribute).ok();
+    let (domain, bus) = (number(DeviceAttribute::PciDomainId)?, number(DeviceAttribute::PciBusId)?);
+    let slot = number(DeviceAttribute::PciDeviceId)?;
+    Some(format!("{domain:08X}:{bus:02X}:{slot:02X}.0"))
 }
 
 /// Shared memory that a block gets after opting in, which `cust` has no name for.

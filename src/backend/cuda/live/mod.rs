@@ -5,6 +5,7 @@ mod driver;
 mod error;
 mod gpu;
 mod kernel;
+mod management;
 mod ptx;
 
 pub use buffer::DeviceBuffer;

@@ -1,0 +1,88 @@
+//! The caches that hold data, as the system describes them.
+
+use std::fs;
+use std::path::Path;
+
+use super::affinity;
+
+/// A cache of one CPU, or one that several share.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cache {
+    /// From 1, the nearest to the CPU.
+    pub level: u32,
+    /// Whether instructions have another one.
+    pub data_only: bool,
+    pub bytes: u64,
+    /// The CPUs that share it, ascending.
+    pub cpus: Vec<usize>,
+}
+
+impl Cache {
+    /// `L1d`, `L2` …
+    pub fn name(&self) -> String {
+        format!("L{}{}", self.level, if self.data_only { "d" } else { "" })
+    }
+}
+
+/// The caches of these CPUs, each once, the nearest first; none where the system does
+/// not tell. Source: Linux's `Documentation/ABI/testing/sysfs-devices-system-cpu`. A
+/// virtual machine tells what its host lets it see.
+pub fn of(cpus: &[usize]) -> Vec<Cache> {
+    under(Path::new("/sys/devices/system/cpu"), cpus)
+}
+
+/// As [`of`], from another folder of that layout.
+pub fn under(root: &Path, cpus: &[usize]) -> Vec<Cache> {
+    let folders = cpus.iter().map(|cpu| root.join(format!("cpu{cpu}/cache")));
+    let mut caches: Vec<Cache> = folders
+        .flat_map(|folder| (0..8).map(move |i| folder.join(format!("index{i}"))))
+        .filter_map(|folder| read(&folder))
+        .collect();
+    caches.sort();
+    caches.dedup();
+    caches
+}
+
+fn read(folder: &Path) -> Option<Cache> {
+    let text = |name: &str| Some(fs::read_to_string(folder.join(name)).ok()?.trim().to_owned());
+    let kind = text("type")?;
+    let kib: u64 = text("size")?.strip_suffix('K')?.parse().ok()?;
+    (kind != "Instruction").then_some(Cache {
+        level: text("level")?.parse().ok()?,
+        data_only: kind == "Data",
+        bytes: kib * 1024,
+        cpus: affinity::parse_list(&text("shared_cpu_list")?)?,
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Writes what sysfs says of one cache of one CPU.
+    pub(crate) fn describe(root: &Path, cpu: usize, index: usize, facts: [&str; 4]) {
+        let folder = root.join(format!("cpu{cpu}/cache/index{index}"));
+        fs::create_dir_all(&folder).expect("a folder");
+        for (name, text) in ["level", "type", "size", "shared_cpu_list"].into_iter().zip(facts) {
+            fs::write(folder.join(name), format!("{text}\n")).expect("written");
+        }
+    }
+
+    #[test]
+    fn a_shared_cache_is_counted_once() {
+        let root = tempfile::tempdir().expect("a folder");
+        for cpu in 0..2 {
+            let own = cpu.to_string();
+            describe(root.path(), cpu, 0, ["1", "Data", "32K", &own]);
+            describe(root.path(), cpu, 1, ["1", "Instruction", "32K", &own]);
+            describe(root.path(), cpu, 2, ["2", "Unified", "1024K", &own]);
+            describe(root.path(), cpu, 3, ["3", "Unified", "32768K", "0-1"]);
+        }
+        let caches = under(root.path(), &[0, 1]);
+        let names: Vec<(String, u64)> = caches.iter().map(|c| (c.name(), c.bytes >> 10)).collect();
+        let expected = [("L1d", 32), ("L1d", 32), ("L2", 1024), ("L2", 1024), ("L3", 32768)];
+        assert_eq!(names, expected.map(|(name, kib)| (name.to_owned(), kib)));
+        assert_eq!(caches[4].cpus, [0, 1]);
+        assert_eq!(under(root.path(), &[7]), []);
+    }
+}

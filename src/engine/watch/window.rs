@@ -1,0 +1,165 @@
+//! How long one must look at `/proc/stat` to tell noise from its rounding. Pure.
+
+use std::collections::VecDeque;
+
+use super::stat::CpuTime;
+
+/// Readings taken together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moment {
+    /// Seconds since some start.
+    pub at: f64,
+    pub cpus: CpuTime,
+    /// CPU seconds of this process.
+    pub own: f64,
+}
+
+/// What the CPUs did between two moments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Load {
+    /// Share of their time that the hypervisor took.
+    pub steal: f64,
+    /// CPUs that others kept busy.
+    pub background: f64,
+}
+
+/// The moments at which rounds began, as far back as they are of use.
+///
+/// Every reading is a multiple of 10 ms, so that the difference of two is wrong by up to
+/// that much, by 4 ms on average, for idle, waiting and stolen time of each CPU. Over a
+/// tenth of a second on two CPUs that looks like a third of a CPU busy, or a tenth of the
+/// time stolen, where nothing was. So a round is looked at alone only where it lasts long
+/// enough for the error to stay below half of what raises a flag
+/// (`crate::measure::noise`); shorter ones are looked at together with the time before
+/// them. Their flags tell of noise around them, at the price that a burst shorter than a
+/// second is blamed on its neighbours too, which costs those a second attempt.
+#[derive(Debug)]
+pub struct Window {
+    cpus: f64,
+    begun: VecDeque<Moment>,
+}
+
+impl Window {
+    pub fn new(cpus: usize) -> Window {
+        Window { cpus: cpus as f64, begun: VecDeque::new() }
+    }
+
+    /// Seconds that it takes. Three standard errors of the idle, waiting and stolen ticks
+    /// of n CPUs are 3 · 4 ms · √3n: less than 0.05 CPUs over √n/2 s. Of the stolen ones
+    /// alone, 3 · 4 ms · √n of n CPU seconds: about 1% over one second.
+    fn long_enough(&self) -> f64 {
+        (self.cpus.sqrt() / 2.0).max(1.0)
+    }
+
+    /// A round begins; a reading that failed forgets the earlier ones.
+    pub fn begin(&mut self, now: Option<Moment>) {
+        if now.is_none() {
+            self.begun.clear();
+        }
+        self.begun.extend(now);
+    }
+
+    /// A round ends: the load since it began, or since the latest of the beginnings before
+    /// it that is long enough ago. `None` before there is one, and where the time between
+    /// the rounds, when nobody measured, would drown what went on in them.
+    pub fn end(&mut self, now: Moment) -> Option<Load> {
+        let enough = self.long_enough();
+        let round = now.at - self.begun.back()?.at;
+        while self.begun.get(1).is_some_and(|next| now.at - next.at >= enough) {
+            self.begun.pop_front();
+        }
+        let from = *self.begun.front()?;
+        let length = now.at - from.at;
+        let fits = length >= enough && (round >= enough || length <= 2.0 * enough);
+        if fits { self.load(from, now) } else { None }
+    }
+
+    /// `None` where the readings do not add up, as where a container makes them up or the
+    /// machine was asleep.
+    fn load(&self, from: Moment, to: Moment) -> Option<Load> {
+        let seconds = to.at - from.at;
+        let capacity = seconds * self.cpus;
+        let spent = |of: fn(&CpuTime) -> f64| of(&to.cpus) - of(&from.cpus);
+        let accounted = spent(|cpus| cpus.all) / capacity;
+        let stolen = spent(|cpus| cpus.stolen);
+        // Idle time is measured, where time in use is counted by sampling the CPU at each
+        // tick: what is not idle is known better than what is busy.
+        let busy = capacity - spent(|cpus| cpus.idle) - stolen;
+        let others = busy - (to.own - from.own);
+        // Of a quiet machine the difference is some milliseconds around nothing.
+        let load = Load { steal: stolen / capacity, background: (others / seconds).max(0.0) };
+        (0.5..2.0).contains(&accounted).then_some(load)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// `at` seconds after the start of a machine of two CPUs on which others keep `others`
+    /// CPUs busy, we keep `own`, and a share of `steal` is stolen; readings are rounded
+    /// down to 10 ms.
+    fn moment(at: f64, own: f64, others: f64, steal: f64) -> Moment {
+        let ticks = |seconds: f64| (seconds * 100.0).floor() / 100.0;
+        let stolen = ticks(2.0 * at * steal);
+        let idle = ticks(at * (2.0 - own - others) - 2.0 * at * steal);
+        Moment { at, cpus: CpuTime { all: ticks(2.0 * at), idle, stolen }, own: own * at }
+    }
+
+    fn load(from: f64, to: f64, others: f64, steal: f64) -> Option<Load> {
+        let mut window = Window::new(2);
+        window.begin(Some(moment(from, 0.7, others, steal)));
+        window.end(moment(to, 0.7, others, steal))
+    }
+
+    #[test]
+    fn a_long_round_is_told_alone() {
+        let load = load(3.0, 5.0, 0.5, 0.1).expect("two seconds are long enough");
+        assert!((load.background - 0.5).abs() < 0.02 && (load.steal - 0.1).abs() < 0.01, "{load:?}");
+    }
+
+    #[test]
+    fn short_rounds_are_told_with_those_before_them() {
+        let mut window = Window::new(2);
+        let mut round = |number: u32| {
+            let at = f64::from(number) * 0.3;
+            window.begin(Some(moment(at, 0.7, 1.0, 0.0)));
+            window.end(moment(at + 0.2, 0.7, 1.0, 0.0)).map(|load| load.background)
+        };
+        assert_eq!([round(0), round(1), round(2)], [None; 3]);
+        for number in 3..20 {
+            let background = round(number).expect("a second has gone by");
+            assert!((background - 1.0).abs() < 0.03, "{background}");
+        }
+    }
+
+    #[test]
+    fn a_pause_is_not_looked_at_in_a_rounds_place() {
+        let mut window = Window::new(2);
+        window.begin(Some(moment(0.0, 0.7, 0.0, 0.0)));
+        window.begin(Some(moment(60.0, 0.7, 0.0, 0.0)));
+        assert_eq!(window.end(moment(60.2, 0.7, 0.0, 0.0)), None);
+    }
+
+    #[test]
+    fn readings_that_do_not_add_up_tell_nothing() {
+        let zeros = |at| Moment { at, cpus: CpuTime::default(), own: 0.0 };
+        let mut window = Window::new(2);
+        window.begin(Some(zeros(0.0)));
+        assert_eq!(window.end(zeros(5.0)), None);
+        window.begin(None);
+        assert_eq!(window.end(zeros(9.0)), None);
+    }
+
+    proptest! {
+        /// Whenever a quiet round begins and ends, its rounding raises no flag.
+        #[test]
+        fn rounding_alone_is_no_noise(start in 0.0..100.0f64, length in 0.0..3.0f64) {
+            if let Some(load) = load(start, start + length, 0.0, 0.0) {
+                prop_assert!(load.background < 0.05 && load.steal < 0.01, "{:?}", load);
+            }
+        }
+    }
+}
