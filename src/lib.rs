@@ -24,13 +24,14 @@
 //! | [`measure`] | statistics |
 //! | [`engine`] | the process that runs a plan; its protocol, server and client |
 //! | [`run`] | a run's folder, its records, and what drives a plan through an engine |
+//! | [`judge`] | whether two runs of the same cases tell the same (pure) |
 //! | [`report`] | CSV and SVG, from records |
 //! | [`tui`] | the terminal user interface: event → action → update → view |
 //! | [`cli`] | the command line |
 //!
 //! # What holds everywhere
 //!
-//! - `recipe`, `plan`, `report` and `tui` use only the pure half of a primitive. The
+//! - `recipe`, `plan`, `judge`, `report` and `tui` use only the pure half of a primitive. The
 //!   implementations are imported by the engine alone, and only `backend::cuda` names
 //!   `cust`.
 //! - The engine is a child process: one JSON object a line, versioned. A result is on
@@ -46,6 +47,7 @@ pub mod cli;
 
 pub mod engine;
 pub mod experiments;
+pub mod judge;
 pub mod measure;
 pub mod patterns;
 pub mod plan;

@@ -231,6 +231,15 @@ pub fn fmt_throughput(elements_per_second: f64) -> String {
     with_unit(elements_per_second / factor, unit)
 }
 
+/// A change for people, from a share: `+11.1 %`, `−40.0 %`, `0 %`.
+pub fn fmt_change(share: f64) -> String {
+    match share {
+        v if v > 0.0 => format!("+{} %", three_digits(v * 100.0)),
+        v if v < 0.0 => format!("−{} %", three_digits(-v * 100.0)),
+        v => format!("{} %", three_digits(v)),
+    }
+}
+
 fn with_unit(value: f64, unit: &str) -> String {
     if value.is_finite() { format!("{} {unit}", three_digits(value)) } else { "n/a".to_owned() }
 }

@@ -65,11 +65,11 @@ pub enum Flag {
 /// The samples of a steady round lie within so much of their median.
 const SPREAD: f64 = 0.1;
 /// So much stolen time is noise of every virtual machine.
-const STEAL: f64 = 0.02;
+pub(crate) const STEAL: f64 = 0.02;
 /// A tenth of a CPU is what a terminal, a logger and a scheduler take.
-const BACKGROUND: f64 = 0.1;
+pub(crate) const BACKGROUND: f64 = 0.1;
 /// A clock within so much of the fastest seen is the same clock.
-const CLOCK: f64 = 0.05;
+pub(crate) const CLOCK: f64 = 0.05;
 
 impl Flag {
     /// `spread`, `steal` … as in files.

@@ -1,0 +1,431 @@
+//! Whether a run holds when it is measured again: two records of the same case, and an
+//! answer. Pure.
+//!
+//! # The rule
+//!
+//! Evidence are the medians of a case's rounds, those that count ([`Record::rounds`]):
+//! rounds have fresh allocations, samples within one do not. Let A be the baseline's and B
+//! the other run's, at least three of each. The change is the ratio B/A of the times, its
+//! interval is Welch's on the logarithms ([`ratio`](ratio::ratio)). With k cases compared,
+//! each interval has the confidence 1 − 0.05/k (Bonferroni), so that with a probability of
+//! 95 % **all** of them hold at once, whatever the cases have to do with each other. k
+//! counts the pairs that have enough rounds, before any time is looked at.
+//!
+//! With a margin δ (5 % where nothing is said) the interval is compared with
+//! [1/(1+δ), 1+δ]:
+//!
+//! | the interval lies | answer |
+//! |---|---|
+//! | wholly inside | `agree` |
+//! | wholly outside | `differ`: slower above, faster below; unless one of the two rules below says otherwise |
+//! | on both sides of a limit | `cannot tell` |
+//!
+//! **What the interval does not see.** Rounds of one run share what that run was dealt:
+//! a place in memory, neighbours, a clock. On the shared machines that this was written
+//! for, five of fifteen pairs of identical copy runs had disjoint 95 % intervals, although
+//! all lay within ±3 % of each other. The margin is for that: it must be wider than what
+//! runs of the same thing differ by there. What does not fit into it is the next rule's.
+//!
+//! **The machine's own pace.** Some machines have two: everything takes 1.6 times as long
+//! for minutes or hours, and nothing that can be read says why. Each run therefore holds
+//! what a plain copy gave before each pass over its cases, by backend. Let s be the
+//! logarithm of A's median copy over B's: above 0, B's machine copies more slowly. Where
+//! |s| > ln(1+δ) **and nothing on file explains it**, a change in the same direction counts
+//! as `differ` only where its interval lies wholly beyond s by the margin once more: above
+//! exp(s)·(1+δ) for a slower case, below exp(s)/(1+δ) for a faster one. Otherwise the
+//! answer is `cannot tell`, because the machine's own copy changed. A case need not follow
+//! the copy (one that stays in a cache may not): between no change and s everything may be
+//! the machine's.
+//!
+//! What explains, and so leaves `differ` standing, beside the answer: another version or
+//! revision of this program, another system, kernel, processor, affinity mask, amount of
+//! memory, setting of transparent huge pages, device, driver, or other fact of the
+//! manifest that both runs tell; and around the case's own rounds, on the slower side
+//! only: more steal time, more background load, a lower clock, or a GPU that was held down.
+//! A host's name explains nothing, nor does the load when the program started. The rule
+//! does not ask whether an explanation is large enough. Pairs that differ in their backend
+//! have no copy in common; for them, and for runs of before there were such copies, only
+//! the margin counts.
+//!
+//! **Doubtful on both sides.** Where every round of A *and* every round of B is flagged as
+//! noisy, the medians are not trusted alone: `differ` stands only where the samples
+//! themselves are apart (the 5 % quantile of the slower above the 95 % quantile of the
+//! faster).
+//!
+//! # What is assumed
+//!
+//! That the logarithms of the rounds' medians are about normal and independent within a
+//! run; that the margin covers what differs between runs and not between rounds, unless
+//! the copy or the file shows it; and that a machine's pace, where it changes, changes the
+//! copy at least as much as the case. Runs end when their interval is narrow enough, which
+//! makes intervals hold a little less often than they say; the margin is wide against
+//! that. `src/judge/simulations.rs` measures all of it: false `differ` over thousands of
+//! made-up families, the power against a slowdown of 10 %, and how often the intervals hold.
+
+mod causes;
+mod matching;
+pub mod ratio;
+#[cfg(test)]
+mod simulations;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::collections::HashSet;
+use std::fmt;
+
+pub use causes::Difference;
+pub use matching::{Matched, Matching, Pair, matching};
+pub use ratio::{Ratio, corrected};
+
+use crate::backend::Verdict;
+use crate::measure::{interval, median};
+use crate::run::folder::Manifest;
+use crate::run::stored::Stored;
+use crate::run::{Ledger, Record, Status};
+
+/// The margin where nothing is said.
+pub const MARGIN: f64 = 0.05;
+
+/// Fewer rounds have no interval worth the name.
+const FEWEST: usize = 3;
+
+/// One run, as it was stored.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    pub manifest: &'a Manifest,
+    pub ledger: &'a Ledger,
+}
+
+impl<'a> From<&'a Stored> for Side<'a> {
+    fn from(stored: &'a Stored) -> Side<'a> {
+        Side { manifest: &stored.manifest, ledger: &stored.ledger }
+    }
+}
+
+impl<'a> Side<'a> {
+    /// The record at a position in the plan.
+    pub fn record(&self, at: usize) -> Option<&'a Record> {
+        self.ledger.records().get(at)
+    }
+}
+
+/// Which way a time changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    Slower,
+    Faster,
+}
+
+/// Whether two records of a case tell the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Agree,
+    Differ(Direction),
+    CannotTell,
+    /// Neither side has a result: there is nothing to judge.
+    NotMeasured,
+}
+
+impl Answer {
+    /// `agree`, `differ`, `cannot tell` or `not measured`, as on screen and in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Answer::Agree => "agree",
+            Answer::Differ(_) => "differ",
+            Answer::CannotTell => "cannot tell",
+            Answer::NotMeasured => "not measured",
+        }
+    }
+}
+
+impl Direction {
+    /// `slower` or `faster`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Direction::Slower => "slower",
+            Direction::Faster => "faster",
+        }
+    }
+}
+
+/// One of the two runs, in a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    Baseline,
+    Other,
+    Both,
+}
+
+/// Why nobody can tell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reason {
+    /// A side has no result; in its own words.
+    NoResult(Which, String),
+    /// So many rounds are too few.
+    FewRounds(Which, usize),
+    /// The interval reaches over a limit of the margin.
+    Wide,
+    /// The machine's own copy changed by this share, and nothing on file says why.
+    Machine(f64),
+    /// No round of either side is free of doubts, and the samples overlap.
+    Doubtful,
+    /// The times are no positive numbers.
+    NoRatio,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = |which: &Which| match which {
+            Which::Baseline => "the baseline: ",
+            Which::Other => "this run: ",
+            Which::Both => "",
+        };
+        match self {
+            Reason::NoResult(which, words) => write!(f, "{}{words}", side(which)),
+            Reason::FewRounds(which, 1) => write!(f, "{}1 round, {FEWEST} are needed", side(which)),
+            Reason::FewRounds(which, n) => write!(f, "{}{n} rounds, {FEWEST} are needed", side(which)),
+            Reason::Wide => f.write_str("the interval reaches over the margin: more rounds would tell"),
+            Reason::Machine(change) => {
+                write!(f, "the machine's own copy changed by {}", crate::units::fmt_change(*change))
+            }
+            Reason::Doubtful => f.write_str("every round of both sides is flagged as noisy"),
+            Reason::NoRatio => f.write_str("the times are no positive numbers"),
+        }
+    }
+}
+
+/// What is known about a pair before a margin is laid on it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Evidence {
+    pub ratio: Ratio,
+    /// Logarithm of the baseline's copy over the other's, where nothing explains it.
+    pub pace: Option<f64>,
+    /// Every round of both sides is flagged, and their samples overlap.
+    pub doubtful: bool,
+}
+
+impl Evidence {
+    /// The answer for a margin δ, a share above 0.
+    pub fn answer(&self, margin: f64) -> (Answer, Option<Reason>) {
+        let (low, high, limit) = (self.ratio.low.ln(), self.ratio.high.ln(), margin.ln_1p());
+        let direction = match () {
+            () if low >= -limit && high <= limit => return (Answer::Agree, None),
+            () if low > limit => Direction::Slower,
+            () if high < -limit => Direction::Faster,
+            () => return (Answer::CannotTell, Some(Reason::Wide)),
+        };
+        let pace = self.pace.filter(|pace| pace.abs() > limit);
+        let machine = pace.filter(|pace| match direction {
+            Direction::Slower => *pace > 0.0 && low <= pace + limit,
+            Direction::Faster => *pace < 0.0 && high >= pace - limit,
+        });
+        match machine {
+            Some(pace) => (Answer::CannotTell, Some(Reason::Machine((-pace).exp_m1()))),
+            None if self.doubtful => (Answer::CannotTell, Some(Reason::Doubtful)),
+            None => (Answer::Differ(direction), None),
+        }
+    }
+}
+
+/// Two matched cases and what became of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    pub pair: Pair,
+    /// Missing where a side has no result or too few rounds.
+    pub evidence: Option<Evidence>,
+    pub answer: Answer,
+    pub reason: Option<Reason>,
+    /// Of the rounds' own conditions, what may explain a difference.
+    pub causes: Vec<Difference>,
+}
+
+impl Judgement {
+    /// Whether the case is slower than the baseline by more than `limit`, by the same rule.
+    pub fn slower_by(&self, limit: f64) -> bool {
+        let answer = self.evidence.map(|evidence| evidence.answer(limit).0);
+        answer == Some(Answer::Differ(Direction::Slower))
+    }
+}
+
+/// The median of a backend's copies on both sides, GB/s.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Copies {
+    pub backend: String,
+    pub baseline: f64,
+    pub other: f64,
+}
+
+/// How one run stands against the baseline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// In the baseline's order.
+    pub judgements: Vec<Judgement>,
+    /// Cases without a counterpart, by their positions.
+    pub only_baseline: Vec<usize>,
+    pub only_other: Vec<usize>,
+    /// What differs between the machines and the programs.
+    pub differences: Vec<Difference>,
+    /// Of the backends that both runs measured a copy on.
+    pub copies: Vec<Copies>,
+    /// The confidence of each interval, corrected for the number of cases.
+    pub confidence: f64,
+}
+
+impl Comparison {
+    /// How many cases have this answer.
+    pub fn count(&self, word: Answer) -> usize {
+        self.judgements.iter().filter(|j| j.answer.word() == word.word()).count()
+    }
+}
+
+/// Compares runs with a baseline at a margin, a share above 0. The intervals hold for all
+/// cases of all of them at once.
+pub fn compare(baseline: Side, others: &[Side], margin: f64) -> Vec<Comparison> {
+    let matchings: Vec<Matching> =
+        others.iter().map(|other| matching(baseline.ledger.plan(), other.ledger.plan())).collect();
+    let pairs = others.iter().zip(&matchings).flat_map(|(other, m)| m.pairs.iter().map(move |p| (other, p)));
+    let comparable = pairs.filter(|(other, pair)| {
+        let sides = [baseline.record(pair.baseline), other.record(pair.other)];
+        sides.iter().flatten().filter(|record| shortcoming(record).is_none()).count() == 2
+    });
+    let confidence = corrected(interval::CONFIDENCE, comparable.count());
+    let one = |(other, matching): (&Side, Matching)| against(baseline, *other, matching, margin, confidence);
+    others.iter().zip(matchings).map(one).collect()
+}
+
+fn against(baseline: Side, other: Side, matching: Matching, margin: f64, confidence: f64) -> Comparison {
+    let (differences, copies) = (causes::environments(&baseline, &other), copies(baseline, other));
+    let judge = Judge { baseline, other, margin, confidence, differences: &differences, copies: &copies };
+    let judgements = matching.pairs.iter().filter_map(|pair| judge.pair(*pair)).collect();
+    Comparison {
+        judgements,
+        only_baseline: matching.only_baseline,
+        only_other: matching.only_other,
+        copies,
+        differences,
+        confidence,
+    }
+}
+
+fn copies(baseline: Side, other: Side) -> Vec<Copies> {
+    let theirs = other.ledger.references();
+    let both = baseline.ledger.references().iter().filter_map(|(backend, a)| {
+        let (baseline, other) = (median(a)?, median(theirs.get(backend)?)?);
+        Some(Copies { backend: backend.clone(), baseline, other })
+    });
+    both.collect()
+}
+
+struct Judge<'a> {
+    baseline: Side<'a>,
+    other: Side<'a>,
+    margin: f64,
+    confidence: f64,
+    differences: &'a [Difference],
+    copies: &'a [Copies],
+}
+
+impl Judge<'_> {
+    fn pair(&self, pair: Pair) -> Option<Judgement> {
+        let (a, b) = (self.baseline.record(pair.baseline)?, self.other.record(pair.other)?);
+        let without = |answer, reason| {
+            Some(Judgement { pair, evidence: None, answer, reason: Some(reason), causes: Vec::new() })
+        };
+        match (shortcoming(a), shortcoming(b)) {
+            (None, None) => {}
+            (Some(a), Some(b)) if a.is_nothing() && b.is_nothing() => {
+                return without(Answer::NotMeasured, neither(a, b));
+            }
+            (Some(a), _) => return without(Answer::CannotTell, a.reason(Which::Baseline)),
+            (None, Some(b)) => return without(Answer::CannotTell, b.reason(Which::Other)),
+        }
+        let Some(ratio) = ratio::ratio(&a.medians(), &b.medians(), self.confidence) else {
+            return without(Answer::CannotTell, Reason::NoRatio);
+        };
+        let causes = causes::conditions(a, b, ratio.value > 1.0);
+        let explained = !causes.is_empty() || self.explained(a.case.backend());
+        let pace = self.pace(pair, a).filter(|_| !explained);
+        let evidence = Evidence { ratio, pace, doubtful: doubtful(a, b) };
+        let (answer, reason) = evidence.answer(self.margin);
+        Some(Judgement { pair, evidence: Some(evidence), answer, reason, causes })
+    }
+
+    fn explained(&self, backend: &str) -> bool {
+        let concerns = |d: &&Difference| d.backend.as_deref().is_none_or(|b| b == backend);
+        self.differences.iter().filter(concerns).any(|d| d.explains)
+    }
+
+    /// How much more slowly the other's machine copies, as a logarithm.
+    fn pace(&self, pair: Pair, record: &Record) -> Option<f64> {
+        let own = self.copies.iter().find(|copies| copies.backend == record.case.backend())?;
+        let pace = (own.baseline / own.other).ln();
+        (pair.matched == Matched::Identity && pace.is_finite()).then_some(pace)
+    }
+}
+
+/// Why a record cannot be judged.
+enum Shortcoming {
+    /// In words: `n/a: …`, `failed: …`.
+    Nothing(String),
+    Few(usize),
+}
+
+impl Shortcoming {
+    fn is_nothing(&self) -> bool {
+        matches!(self, Shortcoming::Nothing(_))
+    }
+
+    fn reason(self, which: Which) -> Reason {
+        match self {
+            Shortcoming::Nothing(words) => Reason::NoResult(which, words),
+            Shortcoming::Few(rounds) => Reason::FewRounds(which, rounds),
+        }
+    }
+}
+
+/// Why neither side has a result: once, where both say the same.
+fn neither(a: Shortcoming, b: Shortcoming) -> Reason {
+    match (a, b) {
+        (Shortcoming::Nothing(a), Shortcoming::Nothing(b)) if a == b => Reason::NoResult(Which::Both, a),
+        (a, _) => a.reason(Which::Baseline),
+    }
+}
+
+fn shortcoming(record: &Record) -> Option<Shortcoming> {
+    let nothing = |words: String| Some(Shortcoming::Nothing(words));
+    match &record.status {
+        Status::NotApplicable(reason) => return nothing(format!("n/a: {reason}")),
+        Status::Failed(error) => return nothing(format!("failed: {error}")),
+        Status::Pending => return nothing("not measured".to_owned()),
+        Status::Partial | Status::Done => {}
+    }
+    if !matches!(record.verdict, Some(Verdict::Certified { .. })) {
+        return nothing("not certified".to_owned());
+    }
+    let rounds = record.medians().len();
+    (rounds < FEWEST).then_some(Shortcoming::Few(rounds))
+}
+
+/// Whether no round of either side is free of flags while their samples overlap.
+fn doubtful(a: &Record, b: &Record) -> bool {
+    let flagged = |record: &Record| record.rounds.iter().all(|round| !round.flags.is_empty());
+    let apart = a.statistics.as_ref().zip(b.statistics.as_ref());
+    flagged(a) && flagged(b) && !apart.is_some_and(|(a, b)| a.p95 < b.p5 || b.p95 < a.p5)
+}
+
+/// The explanations of the cases that differ or that the machine hides, without repeats,
+/// each with the number of cases that it concerns.
+pub fn explanations(comparison: &Comparison) -> Vec<(String, usize)> {
+    let mut found: Vec<(String, usize)> = Vec::new();
+    for judgement in comparison.judgements.iter().filter(|j| matches!(j.answer, Answer::Differ(_))) {
+        let names: HashSet<&str> = judgement.causes.iter().map(|cause| cause.what.as_str()).collect();
+        for name in names {
+            match found.iter_mut().find(|(known, _)| known == name) {
+                Some((_, cases)) => *cases += 1,
+                None => found.push((name.to_owned(), 1)),
+            }
+        }
+    }
+    found.sort();
+    found
+}

@@ -1,0 +1,211 @@
+//! Runs made by hand, and what is said of them.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::engine::protocol::{Environment, Event, RoundResult};
+use crate::measure::noise::Flag;
+use crate::measure::statistics;
+use crate::plan::{Plan, Value};
+use crate::report::series::tests::{case, plan, record, text, without_result};
+use crate::report::svg::tests::{device, environment};
+use crate::run::folder::SCHEMA;
+
+pub fn manifest() -> Manifest {
+    Manifest {
+        schema: SCHEMA,
+        version: "0.1.0".to_owned(),
+        revision: "abc".to_owned(),
+        started: "2026-11-20 12:00:00".to_owned(),
+        command_line: Vec::new(),
+        environment: Environment { transparent_huge_pages: Some("madvise".to_owned()), ..environment() },
+        devices: vec![device("cpu", "A processor"), device("cuda", "NVIDIA H200")],
+        plan: plan(vec![], "n", &[]),
+    }
+}
+
+/// The ledger of a side of which only the manifest counts.
+pub fn side(manifest: &Manifest) -> Side<'_> {
+    let ledger = Box::leak(Box::new(Ledger::new(manifest.plan.clone())));
+    Side { manifest, ledger }
+}
+
+/// A record with a round for each of these medians, seconds.
+pub fn measured(medians: &[f64]) -> Record {
+    let blank = record(case(&[("backend", text("cpu"))]), 1.0);
+    let rounds: Vec<RoundResult> = (medians.iter().enumerate())
+        .map(|(round, &m)| RoundResult {
+            round: round as u32,
+            samples: vec![m; 3],
+            ..blank.rounds[0].clone()
+        })
+        .collect();
+    let statistics = statistics(rounds.iter().map(|r| r.samples.as_slice()));
+    Record { rounds, statistics, ..blank }
+}
+
+/// A run of the cases n = 0, 1 … on the CPU, with these medians, and copies at this pace.
+pub struct Run {
+    pub manifest: Manifest,
+    pub ledger: Ledger,
+}
+
+impl Run {
+    pub fn new(cases: &[Vec<f64>], copy: Option<f64>) -> Run {
+        let mut manifest = manifest();
+        manifest.plan = cases_of(cases.len());
+        let mut ledger = Ledger::new(manifest.plan.clone());
+        for (at, medians) in cases.iter().enumerate() {
+            for (round, &median) in medians.iter().enumerate() {
+                let result = RoundResult {
+                    case: manifest.plan.cases[at].id.clone(),
+                    round: round as u32,
+                    samples: vec![median; 3],
+                    batch: 1,
+                    verdict: (round == 0).then_some(Verdict::Certified { checked: 1 }),
+                    ..RoundResult::default()
+                };
+                ledger.apply(&Event::Round { seq: 0, result });
+            }
+        }
+        if let Some(copy) = copy {
+            ledger.apply(&Event::Reference { pass: 0, backend: "cpu".to_owned(), copy });
+        }
+        Run { manifest, ledger }
+    }
+
+    pub fn side(&self) -> Side<'_> {
+        Side { manifest: &self.manifest, ledger: &self.ledger }
+    }
+
+    fn against(&self, other: &Run) -> Comparison {
+        compare(self.side(), &[other.side()], MARGIN).remove(0)
+    }
+}
+
+fn cases_of(n: usize) -> Plan {
+    let cases = (0..n as u64).map(|i| {
+        let mut case = case(&[("backend", text("cpu")), ("n", Value::Int(i))]);
+        case.id = format!("{i:012x}");
+        case
+    });
+    Plan { cases: cases.collect(), ..plan(vec![], "n", &["backend"]) }
+}
+
+fn words(comparison: &Comparison) -> Vec<&'static str> {
+    comparison.judgements.iter().map(|j| j.answer.word()).collect()
+}
+
+const STEADY: [f64; 5] = [1.0, 1.002, 0.998, 1.001, 0.999];
+
+fn times(factor: f64) -> Vec<f64> {
+    STEADY.map(|t| t * factor).to_vec()
+}
+
+#[test]
+fn each_answer_has_its_interval() {
+    let wild = vec![1.0, 1.5, 0.7, 1.2, 0.8];
+    let a = Run::new(&[times(1.0), times(1.0), times(1.0), times(1.0), times(1.0)], None);
+    let b = Run::new(&[times(1.02), times(1.10), times(0.80), wild, vec![1.0, 1.0]], None);
+    let found = a.against(&b);
+    assert_eq!(words(&found), ["agree", "differ", "differ", "cannot tell", "cannot tell"]);
+    assert_eq!(found.judgements[1].answer, Answer::Differ(Direction::Slower));
+    assert_eq!(found.judgements[2].answer, Answer::Differ(Direction::Faster));
+    assert_eq!(found.judgements[3].reason, Some(Reason::Wide));
+    assert_eq!(found.judgements[4].reason, Some(Reason::FewRounds(Which::Other, 2)));
+    assert!((found.confidence - (1.0 - 0.05 / 4.0)).abs() < 1e-12, "four of the five have an interval");
+    assert!(found.judgements[1].slower_by(0.08) && !found.judgements[1].slower_by(0.12));
+    assert!(!found.judgements[2].slower_by(0.03), "faster is not slower");
+}
+
+#[test]
+fn what_moved_with_the_machines_own_copy_is_not_the_recipes() {
+    let a = Run::new(&[times(1.0), times(1.0), times(1.0), times(1.0)], Some(10.0));
+    let b = Run::new(&[times(1.6), times(1.0), times(2.5), times(0.7)], Some(6.0));
+    let found = a.against(&b);
+    assert_eq!(words(&found), ["cannot tell", "agree", "differ", "differ"]);
+    let reason = found.judgements[0].reason.as_ref().expect("a reason").to_string();
+    assert_eq!(reason, "the machine's own copy changed by −40.0 %");
+    assert!(!found.judgements[0].slower_by(0.03), "nor does it fail a check");
+    let back = b.against(&a);
+    assert_eq!(words(&back), ["cannot tell", "agree", "differ", "differ"]);
+}
+
+#[test]
+fn a_copy_within_the_margin_changes_no_answer() {
+    let (a, b) = (Run::new(&[times(1.0)], Some(10.0)), Run::new(&[times(1.1)], Some(9.6)));
+    assert_eq!(words(&a.against(&b)), ["differ"]);
+}
+
+#[test]
+fn what_is_on_file_leaves_the_difference_standing() {
+    let a = Run::new(&[times(1.0)], Some(10.0));
+    let mut b = Run::new(&[times(1.6)], Some(6.0));
+    assert_eq!(words(&a.against(&b)), ["cannot tell"]);
+    b.manifest.environment.transparent_huge_pages = Some("never".to_owned());
+    let found = a.against(&b);
+    assert_eq!(words(&found), ["differ"]);
+    assert_eq!(found.differences[0].what, "transparent huge pages");
+    b.manifest.environment.transparent_huge_pages = Some("madvise".to_owned());
+    b.manifest.environment.host = "elsewhere".to_owned();
+    assert_eq!(words(&a.against(&b)), ["cannot tell"], "a name explains nothing");
+}
+
+#[test]
+fn what_has_no_result_on_either_side_is_not_judged() {
+    let a = Run::new(&[times(1.0), vec![], vec![]], None);
+    let mut b = Run::new(&[times(1.0), times(1.0), vec![]], None);
+    let reason = "no CUDA driver".to_owned();
+    b.ledger.apply(&Event::NotApplicable { seq: 0, case: b.manifest.plan.cases[0].id.clone(), reason });
+    let found = a.against(&b);
+    assert_eq!(words(&found), ["cannot tell", "cannot tell", "not measured"]);
+    let reasons: Vec<String> =
+        found.judgements.iter().filter_map(|j| j.reason.as_ref()).map(Reason::to_string).collect();
+    assert_eq!(reasons, ["this run: n/a: no CUDA driver", "the baseline: not measured", "not measured"]);
+}
+
+#[test]
+fn noise_on_both_sides_needs_samples_that_are_apart() {
+    let flagged = |medians: &[f64]| {
+        let mut record = measured(medians);
+        record.rounds.iter_mut().for_each(|r| r.flags = vec![Flag::Spread]);
+        record
+    };
+    let (a, mut b) = (flagged(&[1.0, 1.1, 1.2]), flagged(&[1.15, 1.3, 1.4]));
+    assert!(doubtful(&a, &b));
+    b.rounds[1].flags.clear();
+    assert!(!doubtful(&a, &b), "a clean round");
+    assert!(!doubtful(&a, &flagged(&[3.0, 3.1, 3.2])), "far apart");
+    let evidence = Evidence { ratio: Ratio { value: 1.2, low: 1.1, high: 1.3 }, pace: None, doubtful: true };
+    assert_eq!(evidence.answer(0.05), (Answer::CannotTell, Some(Reason::Doubtful)));
+}
+
+#[test]
+fn a_failed_case_is_never_judged_by_its_times() {
+    let failed = without_result(measured(&STEADY).case, Status::Failed("wrong result".to_owned()));
+    assert!(
+        matches!(shortcoming(&failed), Some(Shortcoming::Nothing(words)) if words == "failed: wrong result")
+    );
+    let uncertified = Record { verdict: None, ..measured(&STEADY) };
+    assert!(matches!(shortcoming(&uncertified), Some(Shortcoming::Nothing(_))));
+}
+
+proptest! {
+    /// A wider margin never turns agreement into anything else, nor raises a difference.
+    #[test]
+    fn margins_are_monotonous(
+        low in -1.0..1.0f64, width in 0.0..1.0f64, pace in proptest::option::of(-1.0..1.0f64),
+        narrow in 0.001..0.5f64, more in 0.0..0.5f64,
+    ) {
+        let ratio = Ratio { value: (low + width / 2.0).exp(), low: low.exp(), high: (low + width).exp() };
+        let evidence = Evidence { ratio, pace: pace.filter(|_| false), doubtful: false };
+        let (tight, wide) = (evidence.answer(narrow).0, evidence.answer(narrow + more).0);
+        prop_assert!(tight != Answer::Agree || wide == Answer::Agree);
+        if let Answer::Differ(direction) = wide {
+            prop_assert_eq!(tight, Answer::Differ(direction));
+        }
+        // The machine's pace can only take a difference back.
+        let (with, without) = (Evidence { pace, ..evidence }.answer(narrow).0, tight);
+        prop_assert!(with == without || with == Answer::CannotTell && matches!(without, Answer::Differ(_)));
+    }
+}
