@@ -5,6 +5,8 @@
 //! significant digits, with a space before the unit (`1.50 GiB`, `45.6 µs`): people.
 //! Multiples of bytes are binary for people (`MiB`), rates are decimal: GB/s = 1e9 B/s.
 
+pub mod pattern;
+
 use std::fmt::Write;
 
 /// Why a quantity could not be read.

@@ -28,7 +28,8 @@ impl Engine {
         let (command_reader, commands) = pipe().expect("pipe");
         let (event_reader, event_writer) = pipe().expect("pipe");
         let server = thread::spawn(move || {
-            let mock: Box<dyn Executor> = Box::new(Mock { name: "cpu", script });
+            let mock: Box<dyn Executor> =
+                Box::new(Mock { name: "cpu", script, evictions: Default::default() });
             serve(BufReader::new(command_reader), event_writer, vec![mock], Box::new(Blind))
         });
         let engine = Engine { commands: Some(commands), events: parse(event_reader), server };

@@ -1,5 +1,7 @@
 //! The command line.
 
+mod completions;
+mod counters;
 mod devices;
 mod dry_run;
 mod engine;
@@ -8,6 +10,8 @@ mod interrupt;
 mod out;
 mod recipes;
 mod run;
+mod schema;
+mod shell;
 mod tui;
 mod verify;
 
@@ -15,7 +19,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
 
 use crate::engine::client::EngineCommand;
 
@@ -49,6 +54,23 @@ enum Command {
     Verify(VerifyArguments),
     /// Serve plans: commands on standard input, events on standard output
     Engine,
+    /// Print the profiler's command line for cases: ncu on the GPU, perf on the processor
+    Counters(CountersArguments),
+    /// Print the recipe language as a JSON Schema, for editors
+    Schema,
+    /// Print the completions of a shell: bash, zsh, fish, elvish, powershell
+    #[command(hide = true)]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the man page, or write it and one for each command into a folder
+    #[command(hide = true)]
+    Man {
+        /// Folder for scatterlab.1, scatterlab-run.1 …
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+        out: Option<PathBuf>,
+    },
 }
 
 #[derive(Clone, Debug, Args)]
@@ -87,6 +109,23 @@ struct RunArguments {
 }
 
 #[derive(Debug, Args)]
+struct CountersArguments {
+    /// Cases: identities, or as many of their digits as tell them apart, from
+    /// run --dry-run, results.csv or a chart
+    #[arg(required = true, value_name = "CASE")]
+    cases: Vec<String>,
+    /// The recipe that holds them, or the folder of a run
+    #[arg(required = true, value_name = "RECIPE|FOLDER", value_hint = ValueHint::AnyPath)]
+    from: String,
+    /// The recipe's backends, as for run
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    backend: Vec<String>,
+    /// Set a key of the recipe, as for run
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+#[derive(Debug, Args)]
 struct VerifyArguments {
     /// Backends to verify (default: all that are available)
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
@@ -108,7 +147,7 @@ struct VerifyArguments {
 /// Carries out the command line.
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let engine = arguments.engine.command();
-    let here = matches!(arguments.command, Some(Command::Verify(_) | Command::Engine));
+    let here = matches!(arguments.command, Some(Command::Verify(_) | Command::Engine | Command::Counters(_)));
     if here && engine != EngineCommand::Own {
         bail!("--engine: this command works in its own process; run it where the engine would run");
     }
@@ -118,5 +157,9 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(Command::Devices) => devices::run(&engine),
         Some(Command::Verify(verify)) => verify::run(&verify),
         Some(Command::Engine) => engine::run(),
+        Some(Command::Counters(counters)) => counters::run(&counters),
+        Some(Command::Schema) => schema::run(),
+        Some(Command::Completions { shell }) => completions::completions(shell),
+        Some(Command::Man { out }) => completions::man(out.as_deref()),
     }
 }

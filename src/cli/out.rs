@@ -8,6 +8,11 @@ pub fn line(text: &str) {
     let _ = writeln!(io::stdout(), "{text}");
 }
 
+/// Prints what has its own line ends.
+pub fn text(text: &str) {
+    let _ = io::stdout().write_all(text.as_bytes());
+}
+
 /// Replaces the terminal's current line, without ending it. What does not fit is cut,
 /// because a line that wraps could not be replaced.
 pub fn live(text: &str) {

@@ -4,8 +4,8 @@ use super::catalog::{Catalog, ambiguous};
 use crate::backend::BACKENDS;
 use crate::primitives::schema::{Default as Unmentioned, Kind, Param};
 use crate::recipe::{
-    ChartDraft, Content, Draft, Key, MEASURE_KEYS, Mistake, Node, Place, Setting, Slot, accepted,
-    alternative, count, entry, read, set_measure,
+    ChartDraft, Content, Draft, Key, Mistake, Node, Place, Setting, Slot, accepted, alternative, count,
+    entry, measure_keys, read, set_measure,
 };
 
 /// Changes to a recipe, in the order of the command line; the backends come first.
@@ -44,7 +44,11 @@ impl Overrides {
 }
 
 /// Keys that are no parameters.
-const OTHER_KEYS: [&str; 3] = ["seed", "measure.rounds", "measure.samples"];
+fn other_keys() -> Vec<String> {
+    let measure = measure_keys().map(|key| format!("measure.{key}"));
+    let chart = ChartDraft::keys().map(|key| format!("chart.{key}"));
+    ["seed".to_owned()].into_iter().chain(measure).chain(chart).collect()
+}
 
 /// Applies the overrides to every experiment.
 pub(super) fn apply(drafts: &mut [Draft], overrides: &Overrides) -> Result<(), Mistake> {
@@ -100,10 +104,10 @@ fn replace_backends(draft: &mut Draft, names: &[String]) -> Result<(), Mistake> 
 fn set(draft: &mut Draft, key: &str, node: &Node) -> Result<Option<Mistake>, Mistake> {
     match key.split_once('.') {
         None if key == "seed" => draft.seed = count(node, "seed")?,
-        Some(("measure", part)) if MEASURE_KEYS.contains(&part) => {
+        Some(("measure", part)) if measure_keys().contains(&part) => {
             set_measure(&mut draft.measure, part, node)?
         }
-        Some(("chart", part)) if ChartDraft::has_key(part) => draft.chart.set(part, node)?,
+        Some(("chart", part)) if ChartDraft::keys().contains(&part) => draft.chart.set(part, node)?,
         _ => return set_parameter(draft, key, node),
     }
     Ok(None)
@@ -130,7 +134,9 @@ fn set_parameter(draft: &mut Draft, key: &str, node: &Node) -> Result<Option<Mis
         let message = "the recipe does not choose what this parameter belongs to; set that first";
         return Ok(Some(Mistake::invalid(node.place, &slot.path, message)));
     }
-    Ok(Some(Mistake::new(node.place, catalog.unknown(key, "--set", &OTHER_KEYS))))
+    let other = other_keys();
+    let also: Vec<&str> = other.iter().map(String::as_str).collect();
+    Ok(Some(Mistake::new(node.place, catalog.unknown(key, "--set", &also))))
 }
 
 /// Replaces a setting wherever the tree holds it; `null` takes away what may be unset.

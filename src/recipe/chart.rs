@@ -3,9 +3,7 @@
 use super::draft::only;
 use super::error::{Mistake, Place};
 use super::node::{Content, Node};
-use super::value;
-use crate::plan::{Quantity, Value};
-use crate::primitives::schema::Kind;
+use crate::plan::Quantity;
 
 /// A parameter's name in the chart.
 #[derive(Clone, Debug)]
@@ -26,8 +24,15 @@ pub(crate) struct ChartDraft {
 }
 
 /// Most names in one list.
-const MAX_NAMES: usize = 64;
+pub(super) const MAX_NAMES: usize = 64;
 const KEYS: [&str; 5] = ["x", "y", "lines", "panels", "relative-to"];
+/// What may be on y.
+pub(super) const QUANTITIES: [(&str, Quantity); 4] = [
+    ("bandwidth", Quantity::Bandwidth),
+    ("system-bandwidth", Quantity::SystemBandwidth),
+    ("time", Quantity::Time),
+    ("throughput", Quantity::Throughput),
+];
 
 impl ChartDraft {
     /// What `chart:` says.
@@ -63,9 +68,9 @@ impl ChartDraft {
         Ok(())
     }
 
-    /// Whether this is a key of a chart.
-    pub fn has_key(key: &str) -> bool {
-        KEYS.contains(&key)
+    /// The keys of a chart.
+    pub fn keys() -> [&'static str; KEYS.len()] {
+        KEYS
     }
 }
 
@@ -87,16 +92,18 @@ fn names(node: &Node, at: &str) -> Result<Vec<Name>, Mistake> {
 }
 
 fn quantity(node: &Node) -> Result<Quantity, Mistake> {
-    const WORDS: &[&str] = &["bandwidth", "system-bandwidth", "time", "throughput"];
-    let Value::Text(word) = value::scalar(&Kind::Word(WORDS), node, "chart.y")? else {
-        return Ok(Quantity::Bandwidth);
+    const AT: &str = "chart.y";
+    let words = QUANTITIES.map(|(word, _)| word);
+    let Content::Text(text) = &node.content else {
+        return Err(Mistake::wrong_type(
+            node.place,
+            AT,
+            &format!("one of {}", words.join(", ")),
+            node.describe(),
+        ));
     };
-    Ok(match word.as_str() {
-        "system-bandwidth" => Quantity::SystemBandwidth,
-        "time" => Quantity::Time,
-        "throughput" => Quantity::Throughput,
-        _ => Quantity::Bandwidth,
-    })
+    let found = QUANTITIES.iter().find(|(word, _)| word == text).map(|(_, quantity)| *quantity);
+    found.ok_or_else(|| Mistake::unknown_word(node.place, AT, text, &words))
 }
 
 /// `{isa: scalar}`; nothing where it says `null` (an override that takes it away).

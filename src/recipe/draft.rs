@@ -32,9 +32,9 @@ pub(crate) struct Draft {
 /// The keys of an experiment, besides the primitive.
 const KEYS: [&str; 7] = ["version", "title", "paper", "seed", "backend", "chart", "measure"];
 /// The papers that recipes replay.
-const PAPERS: [&str; 4] = ["he2007", "sengupta2007", "ashkiani2017", "lavin2020"];
+pub(super) const PAPERS: [&str; 4] = ["he2007", "sengupta2007", "ashkiani2017", "lavin2020"];
 /// Most experiments in one recipe.
-const MAX_EXPERIMENTS: usize = 256;
+pub(super) const MAX_EXPERIMENTS: usize = 256;
 const ROOT: &str = "the recipe";
 /// Version of the recipe language. A recipe may name the one it is written for.
 pub(crate) const LANGUAGE: u32 = 1;
@@ -90,6 +90,8 @@ impl Interpreter {
     /// Refuses keys that mean nothing here.
     fn known(&self, entries: &[Entry], outer: bool, at: &str) -> Result<(), Mistake> {
         let mut names = KEYS.to_vec();
+        // The language's version is the whole recipe's.
+        names.retain(|name| outer || *name != "version");
         names.extend(outer.then_some("experiments"));
         names.extend(self.registry.iter().map(|p| p.name()));
         match entries.iter().find(|(key, _)| !names.contains(&key.text.as_str())) {

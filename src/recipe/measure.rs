@@ -8,21 +8,98 @@ use crate::plan::{Cache, Measure, Order, Value};
 use crate::primitives::schema::Kind;
 use crate::units::{self, UnitError};
 
+/// A key of `measure:`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MeasureKey {
+    pub name: &'static str,
+    pub form: Form,
+    /// What holds without it, as a recipe would write it.
+    pub default: &'static str,
+    /// One line for help and documentation.
+    pub doc: &'static str,
+}
+
+/// What a key accepts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    Count(Kind),
+    /// A share such as `3%`, or [`NONE`].
+    Width,
+    /// A time such as `10s`.
+    Time,
+    /// One of [`Order::NAMES`].
+    Order,
+    /// One of [`Cache::NAMES`].
+    Cache,
+}
+
 /// The keys of `measure:`.
-pub(crate) const KEYS: [&str; 7] = ["rounds", "max-rounds", "samples", "ci", "budget", "order", "cache"];
+pub(crate) const KEYS: [MeasureKey; 7] = [
+    MeasureKey {
+        name: "rounds",
+        form: COUNT,
+        default: "5",
+        doc: "rounds that every case gets, each with fresh allocations; with 1 or 2 no further ones follow",
+    },
+    MeasureKey {
+        name: "max-rounds",
+        form: COUNT,
+        default: "30",
+        doc: "rounds that no case exceeds; it counts only where it is more than rounds",
+    },
+    MeasureKey {
+        name: "samples",
+        form: COUNT,
+        default: "5",
+        doc: "timed samples in a round, after an untimed warm-up",
+    },
+    MeasureKey {
+        name: "ci",
+        form: Form::Width,
+        default: "3%",
+        doc: "relative half-width of the 95% interval of the rounds' medians at which a case is measured often \
+              enough; none: exactly `rounds` rounds",
+    },
+    MeasureKey {
+        name: "budget",
+        form: Form::Time,
+        default: "10s",
+        doc: "time of a case over all its rounds, preparation included, after which no further round begins",
+    },
+    MeasureKey {
+        name: "order",
+        form: Form::Order,
+        default: "interleaved",
+        doc: "interleaved: a round of every case, then the next round; sequential: all rounds of a case, then the \
+              next case; random: interleaved, the cases of each round in an order drawn from the seed",
+    },
+    MeasureKey {
+        name: "cache",
+        form: Form::Cache,
+        default: "hot",
+        doc: "what the caches hold when a sample starts. hot: what the execution before left; cold: none of the \
+              case's data, and a sample is one execution",
+    },
+];
 
 /// Most rounds, and most samples in one.
 const MOST: u64 = 1000;
+const COUNT: Form = Form::Count(Kind::Count { min: 1, max: MOST });
 /// The narrowest and the widest interval to ask for.
 const CI: [f64; 2] = [0.0001, 1.0];
 /// The longest budget, seconds: a day.
 const LONGEST: f64 = 86_400.0;
 /// What switches the rule off.
-const NONE: &str = "none";
+pub(crate) const NONE: &str = "none";
+
+/// The names of [`KEYS`].
+pub(crate) fn names() -> [&'static str; KEYS.len()] {
+    KEYS.map(|key| key.name)
+}
 
 pub(crate) fn read(node: &Node) -> Result<Measure, Mistake> {
-    let entries = node.map("measure", "a map of rounds, samples, ci, budget, order, cache")?;
-    only(entries, "measure", &KEYS)?;
+    let entries = node.map("measure", &format!("a map of {}", names().join(", ")))?;
+    only(entries, "measure", &names())?;
     let mut measure = Measure::default();
     for (key, node) in entries {
         set(&mut measure, &key.text, node)?;
@@ -41,14 +118,13 @@ pub(crate) fn set(measure: &mut Measure, key: &str, node: &Node) -> Result<(), M
         "budget" => measure.budget = seconds(node, &at)?,
         "order" => measure.order = named(&Order::NAMES, node, &at)?,
         "cache" => measure.cache = named(&Cache::NAMES, node, &at)?,
-        _ => return Err(Mistake::unknown_key(node.place, "measure", key, &KEYS)),
+        _ => return Err(Mistake::unknown_key(node.place, "measure", key, &names())),
     }
     Ok(())
 }
 
 fn count(node: &Node, at: &str) -> Result<u32, Mistake> {
-    let kind = Kind::Count { min: 1, max: MOST };
-    match value::scalar(&kind, node, at)? {
+    match value::scalar(&Kind::Count { min: 1, max: MOST }, node, at)? {
         // The limits above fit.
         Value::Int(number) => Ok(u32::try_from(number).unwrap_or(u32::MAX)),
         _ => Err(Mistake::wrong_type(node.place, at, "a count", node.describe())),
@@ -57,34 +133,39 @@ fn count(node: &Node, at: &str) -> Result<u32, Mistake> {
 
 /// `3%`, or `none`.
 fn width(node: &Node, at: &str) -> Result<Option<f64>, Mistake> {
-    let Content::Text(text) = &node.content else {
-        return Err(Mistake::wrong_type(node.place, at, "a share such as `3%`, or `none`", node.describe()));
-    };
+    let text = number_or_text(node).ok_or_else(|| {
+        Mistake::wrong_type(node.place, at, "a share such as `3%`, or `none`", node.describe())
+    })?;
     if text == NONE {
         return Ok(None);
     }
-    let share = units::parse_percent(text).map_err(|reason| quantity(node, at, reason))?;
+    let share = units::parse_percent(&text).map_err(|reason| quantity(node, at, reason))?;
     within(share, CI, node, at, "0.01% to 100%, or none").map(Some)
 }
 
 fn seconds(node: &Node, at: &str) -> Result<f64, Mistake> {
-    let text = match &node.content {
-        Content::Text(text) => text.clone(),
-        Content::Int(number) => number.to_string(),
-        Content::Float(number) => number.to_string(),
-        _ => {
-            return Err(Mistake::wrong_type(node.place, at, "a time such as `10s`", node.describe()));
-        }
-    };
+    let text = number_or_text(node)
+        .ok_or_else(|| Mistake::wrong_type(node.place, at, "a time such as `10s`", node.describe()))?;
     let seconds = units::parse_seconds(&text).map_err(|reason| quantity(node, at, reason))?;
     within(seconds, [0.0, LONGEST], node, at, "0s to 86400s")
+}
+
+/// A number is read as its digits, so that the message asks for the unit.
+fn number_or_text(node: &Node) -> Option<String> {
+    match &node.content {
+        Content::Text(text) => Some(text.clone()),
+        Content::Int(number) => Some(number.to_string()),
+        Content::Float(number) => Some(number.to_string()),
+        _ => None,
+    }
 }
 
 fn within(number: f64, [low, high]: [f64; 2], node: &Node, at: &str, accepted: &str) -> Result<f64, Mistake> {
     if (low..=high).contains(&number) {
         return Ok(number);
     }
-    let (at, value, accepted) = (at.to_owned(), node.describe(), accepted.to_owned());
+    let value = number_or_text(node).map_or_else(|| node.describe(), |text| units::shown(&text));
+    let (at, accepted) = (at.to_owned(), accepted.to_owned());
     Err(Mistake::new(node.place, Problem::OutOfRange { at, value, accepted }))
 }
 
@@ -100,4 +181,20 @@ fn named<T: Copy>(names: &[(&'static str, T)], node: &Node, at: &str) -> Result<
 
 fn quantity(node: &Node, at: &str, reason: UnitError) -> Mistake {
     Mistake::new(node.place, Problem::Quantity { at: at.to_owned(), reason })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::node;
+    use super::*;
+
+    #[test]
+    fn the_defaults_that_the_keys_tell_are_the_defaults() {
+        let mut measure = Measure::fixed(1, 1);
+        for key in KEYS {
+            let node = node::read("default", key.default).unwrap_or_else(|e| panic!("{e}"));
+            set(&mut measure, key.name, &node).unwrap_or_else(|e| panic!("{}: {:?}", key.name, e.problem));
+        }
+        assert_eq!(measure, Measure::default());
+    }
 }

@@ -6,6 +6,7 @@
 mod chart;
 mod draft;
 mod error;
+pub mod json_schema;
 mod measure;
 mod node;
 mod range;
@@ -20,7 +21,7 @@ pub use error::{Nearest, Problem, RecipeError};
 pub(crate) use chart::{ChartDraft, Name};
 pub(crate) use draft::Draft;
 pub(crate) use error::{Mistake, Place, listed};
-pub(crate) use measure::{KEYS as MEASURE_KEYS, set as set_measure};
+pub(crate) use measure::{names as measure_keys, set as set_measure};
 pub(crate) use node::{Content, Key, Node, locate_place, read};
 pub(crate) use setting::{Setting, Slot, accepted, alternative, cases, entry};
 pub(crate) use value::{count, scalar};

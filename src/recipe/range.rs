@@ -49,7 +49,9 @@ impl Range<'_> {
                 Box::new(move |v| v.checked_add(step))
             }
             _ => {
-                let factor = self.step.parse::<u64>().map_err(|_| self.bad_factor("a whole number"))?;
+                let plain = self.step.bytes().all(|digit| digit.is_ascii_digit());
+                let factor = self.step.parse::<u64>().ok().filter(|_| plain);
+                let factor = factor.ok_or_else(|| self.bad_factor("a whole number"))?;
                 if factor < 2 {
                     return Err("the factor must be at least 2".to_owned());
                 }
@@ -91,6 +93,21 @@ impl Range<'_> {
     fn bad_factor(&self, expected: &str) -> String {
         format!("the factor `{}` is not {expected}", crate::units::shown(self.step))
     }
+}
+
+/// A range of integers as a regular expression (ECMA-262): from `first`, geometric from
+/// `positive`, linear by `step`; each is one too.
+pub(crate) fn pattern(first: &str, positive: &str, step: &str) -> String {
+    let factor = "0*([2-9]|[1-9][0-9]+)";
+    let last = first;
+    let geometric = format!("{positive}\\s*\\.\\.\\s*{last}\\s*x\\s*{factor}");
+    let linear = format!("{first}\\s*\\.\\.\\s*{last}\\s*\\+\\s*{step}");
+    format!("\\s*({geometric}|{linear})\\s*")
+}
+
+/// The same of real numbers.
+pub(crate) fn pattern_of_decimals(decimal: &str) -> String {
+    format!("\\s*{decimal}\\s*\\.\\.\\s*{decimal}\\s*[x+]\\s*{decimal}\\s*")
 }
 
 fn collect<T>(first: T, next: impl Fn(&T) -> Option<T>) -> Result<Vec<T>, String> {
@@ -166,6 +183,7 @@ mod tests {
             ("64..1 x2", "it ends before it starts"),
             ("1..64 x1", "the factor must be at least 2"),
             ("1..64 x", "the factor `` is not a whole number"),
+            ("1..64 x+2", "the factor `+2` is not a whole number"),
             ("1..64 x2 junk", "the factor `2 junk` is not a whole number"),
             ("1..64 +0", "the step must be more than 0"),
             ("0..64 x2", "a geometric range cannot start at 0"),

@@ -7,13 +7,35 @@ pub mod range;
 use crate::backend::Failure;
 use crate::backend::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
 use crate::patterns::mix::key64;
-use crate::primitives::Refusal;
+use crate::plan::Case;
+use crate::primitives::{Refusal, gather_scatter, pattern, stream};
 
 /// Threads of a block, as `BLOCK` in the kernels.
 pub const BLOCK: u32 = 256;
 
 /// Both halves of the poison word (`certify.cuh`).
 pub const POISON32: u32 = 0xDEAD_BEEF;
+
+/// What one execution of a case launches, timed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launched {
+    /// The kernel's name in the PTX, which profilers show.
+    pub kernel: String,
+    pub launches: u64,
+}
+
+/// What an execution of a case launches.
+///
+/// # Errors
+/// A primitive without CUDA kernels, and a case that does not exist.
+pub fn launched(case: &Case) -> Result<Launched, Failure> {
+    match case.primitive.as_str() {
+        "stream" => stream::cuda::launched(case),
+        "gather" | "scatter" => gather_scatter::cuda::launched(case),
+        "pattern" => pattern::cuda::launched(case),
+        other => Err(Failure::NotApplicable(format!("{other} has no CUDA kernels"))),
+    }
+}
 
 /// Most blocks of a launch in one dimension.
 const MAX_GRID: u64 = (1 << 31) - 1;

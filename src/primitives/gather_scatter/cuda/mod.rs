@@ -9,7 +9,7 @@ mod spans;
 use crate::backend::cuda::{DeviceBuffer, Gpu};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
 use crate::plan::Case;
-use crate::primitives::cuda::{length, poison, refused};
+use crate::primitives::cuda::{Launched, length, poison, refused};
 use crate::primitives::gather_scatter::spec::{Kernel, Locations as Distribution, Spec};
 use kernels::{Arrays, Kernels};
 use locations::Locations;
@@ -40,8 +40,7 @@ pub fn prepare(
     fault: Option<Fault>,
     cancel: &Cancel,
 ) -> Result<Box<dyn Prepared>, Failure> {
-    let kernel = if case.primitive == "scatter" { Kernel::Scatter } else { Kernel::Gather };
-    let spec = Spec::from_params(kernel, &case.params, case.seed).map_err(refused)?;
+    let spec = spec(case)?;
     gpu.require(needed(&spec))?;
     let kernels = Kernels::new(gpu, &spec)?;
     cancel.check()?;
@@ -59,6 +58,21 @@ pub fn prepare(
     gpu.synchronize()?;
     let shift = u64::from(fault == Some(Fault::OffByOne));
     Ok(Box::new(Move { gpu: gpu.clone(), spec, kernels, input, output, locations, spans, shift }))
+}
+
+fn spec(case: &Case) -> Result<Spec, Failure> {
+    let kernel = if case.primitive == "scatter" { Kernel::Scatter } else { Kernel::Gather };
+    Spec::from_params(kernel, &case.params, case.seed).map_err(refused)
+}
+
+/// What an execution of a case launches.
+///
+/// # Errors
+/// A case that does not exist, or that takes too many launches.
+pub fn launched(case: &Case) -> Result<Launched, Failure> {
+    let spec = spec(case)?;
+    let kernel = kernels::timed_name(spec.kernel, spec.tuple, spec.index);
+    Ok(Launched { kernel, launches: spans::spans(&spec, None)?.len() as u64 })
 }
 
 /// Bytes that the case needs at its peak: the arrays, and either the counters of the

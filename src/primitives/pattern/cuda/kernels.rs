@@ -5,6 +5,7 @@ use crate::backend::Failure;
 use crate::backend::cuda::{self, Arg, DeviceBuffer, DevicePtr, Gpu, Plain};
 use crate::patterns::mix::key64;
 use crate::primitives::cuda::{Fill, launch_over};
+use crate::primitives::pattern::spec::{Kernel, Method};
 
 /// One sparse array's pattern on the device.
 pub struct Pattern {
@@ -83,6 +84,16 @@ pub struct Launch {
     pub shared: u32,
 }
 
+/// The timed kernel's name in the PTX.
+pub fn timed_name(kernel: Kernel, method: Method) -> &'static str {
+    match (kernel, method) {
+        (Kernel::Gs, _) => "pattern_gs",
+        (Kernel::Scatter | Kernel::Multiscatter, _) => "pattern_scatter",
+        (Kernel::Gather | Kernel::Multigather, Method::Direct) => "pattern_gather",
+        (Kernel::Gather | Kernel::Multigather, Method::ReadOnly) => "pattern_read_only",
+    }
+}
+
 /// The kernels of the module.
 pub struct Kernels {
     pub fill: Fill,
@@ -104,12 +115,12 @@ impl Kernels {
         let module = gpu.module("pattern")?;
         Ok(Kernels {
             fill: Fill::new(&module)?,
-            gather: module.kernel("pattern_gather")?,
+            gather: module.kernel(timed_name(Kernel::Gather, Method::Direct))?,
             gather_keep: module.kernel("pattern_gather_keep")?,
-            read_only: module.kernel("pattern_read_only")?,
-            scatter: module.kernel("pattern_scatter")?,
+            read_only: module.kernel(timed_name(Kernel::Gather, Method::ReadOnly))?,
+            scatter: module.kernel(timed_name(Kernel::Scatter, Method::Direct))?,
             scatter_keep: module.kernel("pattern_scatter_keep")?,
-            gs: module.kernel("pattern_gs")?,
+            gs: module.kernel(timed_name(Kernel::Gs, Method::Direct))?,
             check_kept: module.kernel("pattern_check_kept")?,
             check_left: module.kernel("pattern_check_left")?,
             expected_fold: module.kernel("pattern_expected_fold")?,

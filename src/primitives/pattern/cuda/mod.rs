@@ -10,7 +10,7 @@ use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
 use crate::plan;
 use crate::primitives::cuda::range::Range;
-use crate::primitives::cuda::{length, poison, refused};
+use crate::primitives::cuda::{Launched, length, poison, refused};
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 use fault::Plan;
 use kernels::{Kernels, Launch, Pattern};
@@ -92,6 +92,15 @@ pub fn prepare(
     };
     gpu.synchronize()?;
     Ok(Box::new(prepared))
+}
+
+/// What an execution of a case launches.
+///
+/// # Errors
+/// A case that does not exist.
+pub fn launched(case: &plan::Case) -> Result<Launched, Failure> {
+    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
+    Ok(Launched { kernel: kernels::timed_name(spec.kernel, spec.method).to_owned(), launches: 1 })
 }
 
 /// The pattern as applied to S, entries equal to `replace.0` replaced by `replace.1`.

@@ -7,7 +7,7 @@ use crate::backend::cuda::{DeviceBuffer, Gpu};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
 use crate::plan::Case;
 use crate::primitives::cuda::range::{Range, ranges};
-use crate::primitives::cuda::{length, poison, refused};
+use crate::primitives::cuda::{Launched, length, poison, refused};
 use crate::primitives::stream::spec::{Kernel, Spec};
 use kernels::{Kernels, Sum};
 
@@ -57,6 +57,15 @@ pub fn prepare(
         ranges: ranges(spec.elements, fault),
         shift: u64::from(fault == Some(Fault::OffByOne)),
     }))
+}
+
+/// What an execution of a case launches.
+///
+/// # Errors
+/// A case that does not exist.
+pub fn launched(case: &Case) -> Result<Launched, Failure> {
+    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
+    Ok(Launched { kernel: kernels::timed_name(spec.kernel).to_owned(), launches: 1 })
 }
 
 impl Arrays {

@@ -1,0 +1,197 @@
+//! `scatterlab counters`: the profiler's command line for cases. Runs nothing.
+
+mod ncu;
+mod perf;
+mod traffic;
+
+use std::env;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+
+use super::recipes::Source;
+use super::run::overrides as read_overrides;
+use super::shell::quoted;
+use super::{CountersArguments, out};
+use crate::plan::{Case, Overrides, Plan};
+use crate::primitives::{self, Work};
+use crate::run::stored::Stored;
+
+/// Where cases come from, and how a run of them starts.
+struct Origin {
+    /// Recipe file or name of a shipped recipe, for the command line.
+    recipe: String,
+    /// `--set` and `--backend` as the shell must see them.
+    overrides: Vec<String>,
+    plan: Plan,
+    stored: Option<Stored>,
+}
+
+/// What is to be profiled.
+struct Subject<'a> {
+    case: &'a Case,
+    label: String,
+    work: Work,
+    /// Seconds of one execution, where the case was measured.
+    median: Option<f64>,
+    /// The run of the case alone, but for the samples.
+    run: String,
+}
+
+/// Prints the command lines, and what to look at as the shell's comments.
+pub fn run(arguments: &CountersArguments) -> anyhow::Result<ExitCode> {
+    let origin = origin(arguments)?;
+    let cases =
+        arguments.cases.iter().map(|id| find(&origin.plan, id)).collect::<anyhow::Result<Vec<_>>>()?;
+    for (number, case) in cases.into_iter().enumerate() {
+        let subject = subject(&origin, case)?;
+        if number > 0 {
+            out::line("");
+        }
+        describe(&subject).iter().for_each(|line| out::line(line));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn origin(arguments: &CountersArguments) -> anyhow::Result<Origin> {
+    let path = Path::new(&arguments.from);
+    if !path.is_dir() {
+        let source = Source::find(&arguments.from)?;
+        let overrides = read_overrides(&arguments.set, &arguments.backend)?;
+        let plan = source.resolve(&overrides)?;
+        return Ok(Origin {
+            recipe: arguments.from.clone(),
+            overrides: words(&overrides),
+            plan,
+            stored: None,
+        });
+    }
+    if !arguments.set.is_empty() || !arguments.backend.is_empty() {
+        bail!("--set and --backend are for recipes; {} was run with its own", path.display());
+    }
+    stored(path)
+}
+
+/// A run's folder: its recipe with what its command line changed.
+fn stored(path: &Path) -> anyhow::Result<Origin> {
+    let stored = Stored::open(path)?;
+    let recipe = path.join("recipe.yaml").display().to_string();
+    let overrides = of_words(&stored.manifest.plan.overrides)
+        .with_context(|| format!("{}: what the command line changed", path.display()))?;
+    let source = Source { name: recipe.clone(), text: stored.recipe.clone() };
+    let plan = source.resolve(&overrides)?;
+    Ok(Origin { recipe, overrides: words(&overrides), plan, stored: Some(stored) })
+}
+
+/// Overrides as a stored plan lists them: `--set tuples=1Mi`, `--backend cpu`.
+fn of_words(words: &[String]) -> anyhow::Result<Overrides> {
+    let (mut set, mut backends) = (Vec::new(), Vec::new());
+    for word in words {
+        match word.split_once(' ') {
+            Some(("--set", pair)) => set.push(pair.to_owned()),
+            Some(("--backend", list)) => backends.extend(list.split(',').map(str::to_owned)),
+            _ => bail!("`{word}` is not known"),
+        }
+    }
+    read_overrides(&set, &backends)
+}
+
+fn words(overrides: &Overrides) -> Vec<String> {
+    let backends = (!overrides.backends.is_empty()).then(|| overrides.backends.join(","));
+    let mut words: Vec<String> =
+        backends.into_iter().flat_map(|list| ["--backend".to_owned(), list]).collect();
+    words
+        .extend(overrides.set.iter().flat_map(|(key, value)| ["--set".to_owned(), format!("{key}={value}")]));
+    words
+}
+
+/// The case with this identity, or the only one whose identity starts so.
+fn find<'p>(plan: &'p Plan, id: &str) -> anyhow::Result<&'p Case> {
+    if let Some(exact) = plan.cases.iter().find(|case| case.id == id) {
+        return Ok(exact);
+    }
+    let found: Vec<&Case> = plan.cases.iter().filter(|case| case.id.starts_with(id)).collect();
+    match found.as_slice() {
+        [one] => Ok(one),
+        [] => bail!(
+            "no case {id} in {}; accepted: identities as `run --dry-run` lists them, or their first digits",
+            plan.title
+        ),
+        many => {
+            let ids: Vec<&str> = many.iter().take(8).map(|case| case.id.as_str()).collect();
+            let more = if many.len() > ids.len() { " …" } else { "" };
+            bail!("{} cases start with {id}: {}{more}", many.len(), ids.join(", "))
+        }
+    }
+}
+
+fn subject<'a>(origin: &'a Origin, case: &'a Case) -> anyhow::Result<Subject<'a>> {
+    let work = primitives::find(&case.primitive).map(|primitive| primitive.work(&case.params));
+    let work = match work {
+        Some(Ok(work)) => work,
+        Some(Err(refusal)) => bail!("case {}: {refusal}", case.id),
+        None => bail!("case {}: no primitive {}", case.id, case.primitive),
+    };
+    let record = origin.stored.as_ref().and_then(|stored| {
+        let at = stored.ledger.position(&case.id)?;
+        stored.ledger.records()[at].statistics.as_ref()
+    });
+    Ok(Subject {
+        case,
+        label: origin.plan.experiments[case.experiment].label(case),
+        work,
+        median: record.map(|statistics| statistics.median),
+        run: command(origin, case)?,
+    })
+}
+
+/// `scatterlab run RECIPE --only CASE …`, one round, into a folder of its own, because a
+/// profiler slows the times.
+fn command(origin: &Origin, case: &Case) -> anyhow::Result<String> {
+    let program = env::current_exe().context("cannot tell where this program is")?;
+    let mut words = vec![program.display().to_string(), "run".to_owned(), origin.recipe.clone()];
+    words.extend(origin.overrides.iter().cloned());
+    words.extend(["--only", &case.id, "--set", "measure.rounds=1"].map(str::to_owned));
+    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    Ok(words.join(" ") + " --out \"$(mktemp -d)\"")
+}
+
+/// Everything about a case, so that all of it may be pasted into a shell.
+fn describe(subject: &Subject) -> Vec<String> {
+    let case = subject.case;
+    let mut comments = vec![format!("case {}: {}: {}", case.id, case.primitive, subject.label)];
+    comments.extend(traffic::lines(&subject.work, subject.median));
+    let (tool, commands, advice) = match case.backend() {
+        "cuda" => match primitives::cuda::launched(case) {
+            Ok(launched) => ("ncu", ncu::commands(subject, &launched), ncu::advice(subject, &launched)),
+            Err(failure) => return commented(vec![failure.to_string()]),
+        },
+        _ => ("perf", perf::commands(subject), perf::advice(subject)),
+    };
+    if !on_path(tool) {
+        comments.push(format!("{tool} is not on the PATH here: {}", install(tool)));
+    }
+    let mut lines = commented(comments);
+    lines.extend(commands);
+    lines.extend(commented(advice));
+    lines
+}
+
+fn commented(lines: Vec<String>) -> Vec<String> {
+    lines.into_iter().map(|line| format!("# {line}")).collect()
+}
+
+fn install(tool: &str) -> &'static str {
+    match tool {
+        "ncu" => "it is Nsight Compute's command line, a part of the CUDA toolkit",
+        _ => "it comes with the kernel's tools (linux-perf, linux-tools, perf)",
+    }
+}
+
+fn on_path(tool: &str) -> bool {
+    env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|folder| folder.join(tool).is_file()))
+}
+
+#[cfg(test)]
+mod tests;

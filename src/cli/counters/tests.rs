@@ -1,0 +1,103 @@
+use super::*;
+use crate::plan::Value;
+
+const RECIPE: &str = "\
+scatter: {method: [direct, {multipass: {passes: [4, 128]}}], tuples: 1Mi}
+backend: [cpu, cuda]
+chart: {x: passes, lines: [method, backend]}
+";
+
+fn origin(overrides: Overrides) -> Origin {
+    let source = Source { name: "my recipe.yaml".into(), text: RECIPE.into() };
+    let plan = source.resolve(&overrides).expect("a recipe");
+    Origin { recipe: source.name, overrides: words(&overrides), plan, stored: None }
+}
+
+/// The text for the case with this backend and so many passes.
+fn text(origin: &Origin, backend: &str, passes: Option<u64>) -> String {
+    let is_it =
+        |case: &&Case| case.backend() == backend && case.params.int("method.multipass.passes") == passes;
+    let case = origin.plan.cases.iter().find(is_it).expect("a case");
+    describe(&subject(origin, case).expect("a case that exists")).join("\n")
+}
+
+#[test]
+fn the_gpus_second_execution_is_profiled_and_nothing_else() {
+    let origin = origin(Overrides::default());
+    let direct = text(&origin, "cuda", None);
+    for part in [
+        "ncu --target-processes all",
+        "--kernel-name scatter_t8_i4 ",
+        "--launch-skip 1 --launch-count 1 ",
+        "--cache-control none --clock-control none",
+        "dram__bytes_read.sum,dram__bytes_write.sum",
+        "run 'my recipe.yaml' --only ",
+        "--set measure.rounds=1 --out \"$(mktemp -d)\" --set measure.samples=1",
+        "# one execution declares 12.0 MiB read and 8.00 MiB written (effective: 8.00 MiB)",
+        "stores 8.00 MiB to 32.0 MiB",
+        "ERR_NVGPUCTRPERM",
+    ] {
+        assert!(direct.contains(part), "{part} in\n{direct}");
+    }
+    assert!(text(&origin, "cuda", Some(4)).contains("--launch-skip 4 --launch-count 4 "));
+    let many = text(&origin, "cuda", Some(128));
+    assert!(many.contains("--launch-skip 128 --launch-count 64 ") && many.contains("times 128/64"), "{many}");
+}
+
+#[test]
+fn two_runs_of_perf_differ_in_their_samples() {
+    let cpu = text(&origin(Overrides::default()), "cpu", None);
+    assert_eq!(cpu.matches("perf stat -e cycles,instructions,").count(), 2, "{cpu}");
+    assert!(
+        cpu.contains("--set measure.samples=1\n") && cpu.contains("--set measure.samples=901\n"),
+        "{cpu}"
+    );
+    assert!(cpu.contains("loads 12.0 MiB reach memory"), "{cpu}");
+    let comments = cpu.lines().filter(|line| line.starts_with("# "));
+    assert!(comments.count() > 8, "{cpu}");
+}
+
+#[test]
+fn what_the_command_line_changed_comes_along() {
+    let set = vec![("tuples".to_owned(), "1Ki..2Ki x2".to_owned()), ("chart.panels".into(), "tuples".into())];
+    let overrides = Overrides { set, backends: vec!["cpu".into(), "scalar".into()], ..Overrides::default() };
+    let origin = origin(overrides.clone());
+    let cpu = text(&origin, "cpu", None);
+    assert!(
+        cpu.contains("--backend cpu,scalar --set 'tuples=1Ki..2Ki x2' --set chart.panels=tuples"),
+        "{cpu}"
+    );
+    assert_eq!(of_words(&origin.plan.overrides).expect("overrides"), overrides);
+}
+
+#[test]
+fn a_case_is_found_by_its_first_digits() {
+    let origin = origin(Overrides::default());
+    let first = &origin.plan.cases[0];
+    assert_eq!(find(&origin.plan, &first.id[..7]).expect("one").id, first.id);
+    let error = |id: &str| find(&origin.plan, id).expect_err("not one").to_string();
+    assert!(error("").starts_with("6 cases start with : "), "{}", error(""));
+    assert!(error("xyz").starts_with("no case xyz in "), "{}", error("xyz"));
+}
+
+/// The kernels' names are those of the PTX that is in the tree.
+#[test]
+fn every_timed_kernel_is_in_the_ptx() {
+    let ptx = ["gather_scatter", "pattern", "stream"].map(|module| {
+        let path = format!("{}/kernels/ptx/{module}.ptx", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(path).expect("a PTX file")
+    });
+    let recipe = include_str!("../../engine/verify/small.yaml").replace("BACKEND_AXES", "backend");
+    let source = Source { name: "verify".into(), text: recipe.replace("BACKEND", "[cuda]") };
+    let plan = source.resolve(&Overrides::default()).expect("the suite");
+    let mut names = std::collections::BTreeSet::new();
+    for case in plan.cases.iter().filter(|case| case.not_applicable.is_none()) {
+        let launched = primitives::cuda::launched(case).expect("launches");
+        assert!(launched.launches > 0, "{:?}", case.params.get("method").map(Value::to_string));
+        names.insert(launched.kernel);
+    }
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        assert!(ptx.iter().any(|text| text.contains(&format!(".entry {name}("))), "{name}");
+    }
+}

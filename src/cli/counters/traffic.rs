@@ -1,0 +1,86 @@
+//! What a case declares to move, for comparison with what counters say. Pure.
+
+use crate::primitives::{Access, Direction, Order, Work};
+use crate::units::{fmt_bytes, fmt_count, fmt_rate, fmt_seconds};
+
+/// Bytes of all passes in one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traffic {
+    /// What the method asks for.
+    pub declared: u64,
+    /// Where every access out of order fetches or writes whole units of `unit` bytes.
+    pub most: u64,
+    /// Accesses out of order.
+    pub scattered: u64,
+}
+
+impl Traffic {
+    /// `unit`: bytes of a sector or a line.
+    pub fn of(work: &Work, direction: Direction, unit: u64) -> Traffic {
+        let mut traffic = Traffic { declared: 0, most: 0, scattered: 0 };
+        for pass in &work.passes {
+            for access in pass.accesses.iter().filter(|access| access.direction == direction) {
+                traffic.add(access, pass.times, unit);
+            }
+        }
+        traffic
+    }
+
+    fn add(&mut self, access: &Access, times: u64, unit: u64) {
+        let ordered = access.order == Order::Sequential;
+        let whole = access.element.div_ceil(unit) * unit;
+        self.declared += times * access.bytes();
+        self.most += times * access.count * if ordered { access.element } else { whole };
+        self.scattered += if ordered { 0 } else { times * access.count };
+    }
+
+    /// `128 MiB`, or `64.0 MiB to 256 MiB` where accesses out of order may cost whole units.
+    pub fn range(&self) -> String {
+        match (fmt_bytes(self.declared), fmt_bytes(self.most)) {
+            (declared, most) if declared == most => declared,
+            (declared, most) => format!("{declared} to {most}"),
+        }
+    }
+}
+
+/// The declared bytes of one execution: in all, and by array.
+pub fn lines(work: &Work, median: Option<f64>) -> Vec<String> {
+    let declared = |direction| fmt_bytes(Traffic::of(work, direction, 1).declared);
+    let mut lines = vec![format!(
+        "one execution declares {} read and {} written (effective: {})",
+        declared(Direction::Read),
+        declared(Direction::Write),
+        fmt_bytes(work.effective_bytes)
+    )];
+    for pass in &work.passes {
+        let times = if pass.times > 1 { format!("{} x ", pass.times) } else { String::new() };
+        lines.extend(pass.accesses.iter().map(|access| format!("  {times}{}", array(access))));
+    }
+    lines.extend(median.map(|seconds| {
+        let rate = work.declared_bytes() as f64 / seconds / 1e9;
+        format!("measured: median {}, declared bytes at {}", fmt_seconds(seconds), fmt_rate(rate))
+    }));
+    lines
+}
+
+/// `read R_in: 128 MiB random, 16.8 M accesses of 8 B`.
+fn array(access: &Access) -> String {
+    let way = match access.direction {
+        Direction::Read => "read",
+        Direction::Write => "write",
+    };
+    let order = match &access.order {
+        Order::Sequential => "in order".to_owned(),
+        Order::Strided { stride } => format!("every {stride}th element"),
+        Order::Random => "random".to_owned(),
+        Order::Partitions { partitions } => format!("in {partitions} partitions"),
+        Order::Zipf { exponent } => format!("Zipf, exponent {exponent}"),
+        Order::Pattern { indices, delta } => format!("{} indices, delta {delta}", indices.len()),
+    };
+    let (bytes, count) = (fmt_bytes(access.bytes()), fmt_count(access.count));
+    let footprint = fmt_bytes(access.footprint);
+    format!(
+        "{way} {}: {bytes} of {footprint}, {order}, {count} accesses of {} B",
+        access.array, access.element
+    )
+}

@@ -1,0 +1,103 @@
+//! The chart, with the names that an experiment's parameters have.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value as Json, json};
+
+use super::Schemas;
+use super::value::described;
+use crate::backend::BACKENDS;
+use crate::primitives::Primitive;
+use crate::primitives::schema::Kind;
+use crate::recipe::Slot;
+use crate::recipe::chart::{MAX_NAMES, QUANTITIES};
+
+/// The chart of one of these primitives' experiments, under its name in the definitions.
+pub(super) fn chart(name: &str, primitives: &[&'static dyn Primitive], schemas: &mut Schemas) -> Json {
+    let names = Names::of(primitives);
+    let axis = schemas.shared(&format!("axis.{name}"), names.axis());
+    let axes = json!({ "anyOf": [axis, { "type": "array", "items": axis, "maxItems": MAX_NAMES }] });
+    let words: Vec<&str> = QUANTITIES.iter().map(|(word, _)| *word).collect();
+    let chart = json!({
+        "type": "object",
+        "properties": {
+            "x": described(axis, "the parameter on the x axis"),
+            "y": described(json!({ "enum": words, "default": words[0] }), "what is drawn"),
+            "lines": described(axes.clone(), "parameters whose values tell one line from another"),
+            "panels": described(axes, "parameters whose values tell one panel from another"),
+            "relative-to": described(names.baseline(),
+                "one parameter and its value: y becomes the change against the cases with it, in per cent"),
+        },
+        "required": ["x"],
+        "additionalProperties": false,
+    });
+    schemas.shared(&format!("chart.{name}"), chart)
+}
+
+/// What parameters may be called.
+struct Names {
+    primitives: Vec<&'static str>,
+    /// The shortest names, with what they mean.
+    short: BTreeMap<String, &'static str>,
+    /// Every name: the key and the axis's name, in full or from any dot on.
+    all: BTreeSet<String>,
+}
+
+impl Names {
+    fn of(primitives: &[&'static dyn Primitive]) -> Names {
+        let mut names = Names {
+            primitives: primitives.iter().map(|p| p.name()).collect(),
+            short: BTreeMap::new(),
+            all: BTreeSet::new(),
+        };
+        for primitive in primitives {
+            primitive.params().iter().for_each(|p| names.add(&Slot::top(p, primitive.name())));
+        }
+        names.add(&Slot::top(&BACKENDS, ""));
+        names
+    }
+
+    fn add(&mut self, slot: &Slot) {
+        let last = slot.name.rsplit('.').next().unwrap_or(&slot.name);
+        self.short.entry(last.to_owned()).or_insert(slot.param.doc);
+        self.all.extend(tails(&slot.key).chain(tails(&slot.name)).map(str::to_owned));
+        if let Kind::Choice(variants) | Kind::Inline(variants) = slot.param.kind {
+            for variant in variants {
+                variant.params.iter().for_each(|param| self.add(&slot.below(variant, param)));
+            }
+        }
+    }
+
+    /// A name; editors offer the short ones.
+    fn axis(&self) -> Json {
+        let offered = self.short.iter().map(|(name, doc)| described(json!({ "const": name }), doc));
+        let mut alternatives: Vec<Json> = offered.collect();
+        alternatives.push(json!({ "type": "string", "pattern": self.pattern() }));
+        json!({ "anyOf": alternatives })
+    }
+
+    /// One name with a value.
+    fn baseline(&self) -> Json {
+        let value = json!({ "type": ["string", "number"] });
+        let offered = self.short.iter().map(|(name, doc)| (name.clone(), described(value.clone(), doc)));
+        let offered: serde_json::Map<String, Json> = offered.collect();
+        json!({
+            "type": ["object", "null"],
+            "properties": offered,
+            "patternProperties": { self.pattern(): value },
+            "additionalProperties": false,
+            "minProperties": 1,
+            "maxProperties": 1,
+        })
+    }
+
+    fn pattern(&self) -> String {
+        let escaped: Vec<String> = self.all.iter().map(|name| name.replace('.', "\\.")).collect();
+        format!("^(({})\\.)?({})$", self.primitives.join("|"), escaped.join("|"))
+    }
+}
+
+/// A dotted path, and what follows each of its dots.
+fn tails(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::once(path).chain(path.match_indices('.').map(move |(dot, _)| &path[dot + 1..]))
+}

@@ -1,0 +1,250 @@
+//! The recipe language as a JSON Schema (draft 2020-12), from the same declarations that
+//! the parser reads, so that editors complete and check recipes. Pure.
+//!
+//! A schema sees structure, words, units and most limits. It cannot see what relates
+//! values to each other: how many cases sweeps make, whether the chart assigns every
+//! axis, what a primitive refuses.
+
+mod chart;
+mod value;
+
+use serde_json::{Value as Json, json};
+
+use super::draft::{LANGUAGE, MAX_EXPERIMENTS, PAPERS};
+use super::measure::{self, Form, MeasureKey};
+use crate::backend::BACKENDS;
+use crate::plan::{Cache, Order};
+use crate::primitives::schema::Kind;
+use crate::primitives::{Primitive, registry};
+use crate::units::pattern;
+use value::{Map, Sweep, described, literal, value};
+
+/// The schema of recipes of the primitives that the registry knows.
+pub fn json_schema() -> Json {
+    let mut schemas = Schemas::default();
+    let mut properties = experiment_keys(registry(), &mut schemas);
+    let experiment = experiment(registry(), properties.clone(), &mut schemas);
+    properties.insert("version".into(), version(&mut schemas));
+    properties.insert("experiments".into(), experiments(experiment));
+    let mut all_of = vec![inheritance()];
+    all_of.extend(charts(registry(), &mut schemas));
+    let any = chart::chart("any", registry(), &mut schemas);
+    all_of.push(when("experiments", json!({ "properties": { "chart": any } })));
+    let mut alternatives = one_primitive(registry());
+    alternatives.push(json!({ "required": ["experiments"] }));
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "scatterlab recipe",
+        "description": "what to measure: a primitive, its parameters, which of them vary, on which backends, \
+                        and how to draw the result",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+        "oneOf": alternatives,
+        "allOf": all_of,
+        "$defs": schemas.definitions,
+    })
+}
+
+/// The definitions that several places refer to.
+#[derive(Default)]
+struct Schemas {
+    definitions: serde_json::Map<String, Json>,
+}
+
+impl Schemas {
+    /// A reference to this schema: to the one that is there already, if it is the same.
+    fn shared(&mut self, name: &str, schema: Json) -> Json {
+        let same = self.definitions.iter().find(|(_, known)| **known == schema).map(|(name, _)| name.clone());
+        let name = same.unwrap_or_else(|| {
+            let numbered = (2..).map(|number| format!("{name}.{number}"));
+            let mut names = std::iter::once(name.to_owned()).chain(numbered);
+            let free = names.find(|name| !self.definitions.contains_key(name)).unwrap_or_default();
+            self.definitions.insert(free.clone(), schema);
+            free
+        });
+        json!({ "$ref": format!("#/$defs/{name}") })
+    }
+}
+
+/// The keys of an experiment, whether it stands alone or in a list.
+fn experiment_keys(
+    primitives: &[&'static dyn Primitive],
+    schemas: &mut Schemas,
+) -> serde_json::Map<String, Json> {
+    let seed = value(&Kind::Count { min: 0, max: u64::MAX }, Sweep::One, "seed", schemas);
+    let mut seed = described(seed, "a count from which all inputs follow");
+    seed["default"] = json!(1);
+    let mut keys = serde_json::Map::new();
+    keys.insert("title".into(), described(text(), "one line; without it the file's name"));
+    keys.insert("paper".into(), paper());
+    keys.insert("seed".into(), seed);
+    keys.insert(
+        "backend".into(),
+        described(value(&BACKENDS.kind, Sweep::Many, "backend", schemas), BACKENDS.doc),
+    );
+    // Which names a chart may hold depends on the primitive: `charts` says so.
+    keys.insert("chart".into(), json!({ "type": "object", "description": "how the result is drawn" }));
+    keys.insert("measure".into(), sampling(schemas));
+    for primitive in primitives {
+        keys.insert(
+            primitive.name().into(),
+            described(of_primitive(*primitive, schemas), primitive.summary()),
+        );
+    }
+    keys
+}
+
+/// A list item. What it lacks it inherits.
+fn experiment(
+    primitives: &[&'static dyn Primitive],
+    keys: serde_json::Map<String, Json>,
+    schemas: &mut Schemas,
+) -> Json {
+    let all_of = charts(primitives, schemas);
+    let schema = json!({
+        "type": "object",
+        "properties": keys,
+        "additionalProperties": false,
+        "oneOf": one_primitive(primitives),
+        "allOf": all_of,
+    });
+    schemas.shared("experiment", schema)
+}
+
+fn experiments(item: Json) -> Json {
+    json!({
+        "type": "array",
+        "items": item,
+        "minItems": 1,
+        "maxItems": MAX_EXPERIMENTS,
+        "description": "several experiments; each inherits the keys outside that it does not have, of paper and \
+                        measure key by key",
+    })
+}
+
+fn version(schemas: &mut Schemas) -> Json {
+    let kind = Kind::Count { min: 1, max: u64::from(LANGUAGE) };
+    let doc = "the version of the recipe language that this is written for; a newer one than the program's is refused";
+    described(value(&kind, Sweep::One, "version", schemas), doc)
+}
+
+fn one_primitive(primitives: &[&'static dyn Primitive]) -> Vec<Json> {
+    primitives.iter().map(|primitive| json!({ "required": [primitive.name()] })).collect()
+}
+
+fn when(key: &str, then: Json) -> Json {
+    json!({ "if": { "required": [key] }, "then": then })
+}
+
+/// Each primitive's chart with the names of its parameters.
+fn charts(primitives: &[&'static dyn Primitive], schemas: &mut Schemas) -> Vec<Json> {
+    let chart_of = |primitive: &&'static dyn Primitive| {
+        let chart = chart::chart(primitive.name(), &[*primitive], schemas);
+        when(primitive.name(), json!({ "properties": { "chart": chart } }))
+    };
+    primitives.iter().map(chart_of).collect()
+}
+
+/// What experiments in a list may leave to the keys outside.
+fn inheritance() -> Json {
+    let items = |item: Json| json!({ "properties": { "experiments": { "items": item } } });
+    let inherited =
+        |key: &str| json!({ "anyOf": [{ "required": [key] }, items(json!({ "required": [key] }))] });
+    let with_key = json!({ "properties": { "paper": { "required": ["key"] } } });
+    let outside = json!({ "required": ["paper"], "allOf": [with_key] });
+    let none_outside = json!({ "not": { "required": ["paper"] }, "allOf": [items(with_key.clone())] });
+    let in_each = items(json!({ "required": ["paper"], "allOf": [with_key] }));
+    json!({
+        "if": { "required": ["experiments"] },
+        "then": { "allOf": [
+            inherited("backend"),
+            inherited("chart"),
+            { "anyOf": [outside, none_outside, in_each] },
+        ] },
+        "else": { "required": ["backend", "chart"], "allOf": [with_key] },
+    })
+}
+
+/// One line without control characters, or a number.
+fn text() -> Json {
+    const CONTROL: &str = "\\x00-\\x08\\x0E-\\x1F\\x7F-\\x84\\x86-\\x9F";
+    let pattern = format!("^[^{CONTROL}]*[^{CONTROL}\\s][^{CONTROL}]*$");
+    json!({
+        "type": ["string", "number"],
+        "pattern": pattern,
+        "patternErrorMessage": "Expected a text without control characters",
+    })
+}
+
+fn paper() -> Json {
+    json!({
+        "type": "object",
+        "description": "the paper whose figure or table is replayed",
+        "properties": {
+            "key": { "enum": PAPERS, "description": "which paper" },
+            "figure": described(text(), "number or letter of its figure"),
+            "table": described(text(), "number of its table"),
+            "claim": described(text(), "what the paper says of it, in a few words"),
+        },
+        "additionalProperties": false,
+    })
+}
+
+/// `measure:`.
+fn sampling(schemas: &mut Schemas) -> Json {
+    let keys = measure::KEYS.iter().map(|key| (key.name.to_owned(), measure_key(key, schemas)));
+    let keys: serde_json::Map<String, Json> = keys.collect();
+    let doc = "how cases are sampled: rounds until the medians agree well enough";
+    json!({ "type": "object", "properties": keys, "additionalProperties": false, "description": doc })
+}
+
+fn measure_key(key: &MeasureKey, schemas: &mut Schemas) -> Json {
+    let words = |names: &[&str]| json!({ "enum": names });
+    let quantity = |pattern: String, example: &str| {
+        let message = format!("Expected {example}");
+        json!({ "type": "string", "pattern": format!("^{pattern}$"), "patternErrorMessage": message })
+    };
+    let schema = match key.form {
+        Form::Count(kind) => value(&kind, Sweep::One, key.name, schemas),
+        Form::Width => {
+            json!({ "anyOf": [words(&[measure::NONE]), quantity(pattern::percent(), "a share such as 3%, or none")] })
+        }
+        Form::Time => quantity(pattern::seconds(), "a time such as 10s or 500ms"),
+        Form::Order => words(&Order::NAMES.map(|(name, _)| name)),
+        Form::Cache => words(&Cache::NAMES.map(|(name, _)| name)),
+    };
+    let mut schema = described(schema, key.doc);
+    schema["default"] = literal(key.default);
+    schema
+}
+
+/// A primitive's parameters, beside `cases` whose items may hold the required ones.
+fn of_primitive(primitive: &'static dyn Primitive, schemas: &mut Schemas) -> Json {
+    let name = primitive.name();
+    let mut item = Map::of(primitive.params(), Sweep::One, &format!("{name}.cases"), schemas).partial();
+    item["minProperties"] = json!(1);
+    let mut map = Map::of(primitive.params(), Sweep::Many, name, schemas);
+    map.properties.insert(
+        "cases".into(),
+        json!({
+            "type": "array",
+            "items": schemas.shared(&format!("{name}.cases"), item),
+            "minItems": 1,
+            "maxItems": super::MAX_CASES,
+            "description": "zips instead of multiplying: every item fixes the same parameters",
+        }),
+    );
+    let required = std::mem::take(&mut map.required);
+    let given = required.iter().map(|key| {
+        let in_items = json!({ "properties": { "cases": { "items": { "required": [key] } } } });
+        json!({ "anyOf": [{ "required": [key] }, in_items] })
+    });
+    let given: Vec<Json> = given.collect();
+    if !given.is_empty() {
+        map.all_of.push(json!({
+            "if": { "required": ["cases"] }, "then": { "allOf": given }, "else": { "required": required },
+        }));
+    }
+    schemas.shared(name, map.partial())
+}

@@ -1,0 +1,252 @@
+//! What one parameter accepts.
+
+use serde_json::{Value as Json, json};
+
+use super::Schemas;
+use crate::primitives::schema::{Default, Kind, Param, Variant};
+use crate::recipe::range;
+use crate::units::pattern;
+
+/// Whether lists and ranges sweep, or an item of `cases` fixes the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sweep {
+    Many,
+    One,
+}
+
+/// The forms that a map of parameters has.
+pub(super) struct Map {
+    pub properties: serde_json::Map<String, Json>,
+    /// Keys without a default, apart from inline choices.
+    pub required: Vec<&'static str>,
+    /// What else must hold.
+    pub all_of: Vec<Json>,
+}
+
+impl Map {
+    /// The parameters by their keys, the variants of inline choices among them. `owner`
+    /// names them in the definitions.
+    pub fn of(params: &[Param], sweep: Sweep, owner: &str, schemas: &mut Schemas) -> Map {
+        let mut map = Map { properties: serde_json::Map::new(), required: Vec::new(), all_of: Vec::new() };
+        for param in params {
+            let name = format!("{owner}.{}", param.name);
+            if let Kind::Inline(variants) = param.kind {
+                map.add_inline(param, variants, sweep, &name, schemas);
+                continue;
+            }
+            map.properties.insert(param.name.to_owned(), property(param, sweep, &name, schemas));
+            if matches!(param.default, Default::Required) {
+                map.required.push(param.name);
+            }
+        }
+        map
+    }
+
+    fn add_inline(
+        &mut self,
+        param: &Param,
+        variants: &[Variant],
+        sweep: Sweep,
+        owner: &str,
+        schemas: &mut Schemas,
+    ) {
+        for variant in variants {
+            let body = variant_body(variant, sweep, owner, schemas);
+            self.properties.insert(variant.name.to_owned(), described(body, variant.doc));
+        }
+        let mut one: Vec<Json> = variants.iter().map(|v| json!({ "required": [v.name] })).collect();
+        if !matches!(param.default, Default::Required) {
+            one.push(json!({ "not": { "anyOf": one } }));
+        }
+        self.all_of.push(json!({ "oneOf": one }));
+    }
+
+    /// A map that must hold its required keys.
+    pub fn complete(self) -> Json {
+        let required = json!(self.required);
+        let mut object = self.partial();
+        object["required"] = required;
+        object
+    }
+
+    /// A map that may lack them.
+    pub fn partial(self) -> Json {
+        let mut object = json!({
+            "type": "object", "properties": self.properties, "additionalProperties": false,
+        });
+        if !self.all_of.is_empty() {
+            object["allOf"] = Json::Array(self.all_of);
+        }
+        object
+    }
+}
+
+/// A parameter with its description and default.
+fn property(param: &Param, sweep: Sweep, name: &str, schemas: &mut Schemas) -> Json {
+    let mut schema = described(value(&param.kind, sweep, name, schemas), param.doc);
+    match param.default {
+        Default::Is(text) => schema["default"] = literal(text),
+        Default::Unset => return nullable(schema),
+        Default::Required => {}
+    }
+    schema
+}
+
+pub(super) fn described(mut schema: Json, doc: &str) -> Json {
+    schema["description"] = json!(doc);
+    schema
+}
+
+/// A default, as YAML would read it.
+pub(super) fn literal(text: &str) -> Json {
+    text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number))
+}
+
+/// `null` takes an unset parameter away.
+fn nullable(mut schema: Json) -> Json {
+    let null = json!({ "type": "null" });
+    if let Some(alternatives) = schema.get_mut("anyOf").and_then(Json::as_array_mut) {
+        alternatives.push(null);
+        return schema;
+    }
+    let doc = schema.as_object_mut().and_then(|map| map.remove("description"));
+    json!({ "anyOf": [schema, null], "description": doc })
+}
+
+/// The values of a kind.
+pub(super) fn value(kind: &Kind, sweep: Sweep, name: &str, schemas: &mut Schemas) -> Json {
+    match kind {
+        Kind::Count { min, max } => swept(vec![count(*min, *max, sweep)], sweep),
+        Kind::CountOr { min, max, words } => {
+            swept(vec![json!({ "enum": words }), count(*min, *max, sweep)], sweep)
+        }
+        Kind::Bytes { min, max, accepted } => swept(bytes(*min, *max, accepted, sweep), sweep),
+        Kind::Float { min, max } => swept(float(*min, *max, sweep), sweep),
+        Kind::Word(words) => swept(vec![schemas.shared(name, json!({ "enum": words }))], sweep),
+        Kind::Choice(variants) | Kind::Inline(variants) => {
+            let item = choice(variants, sweep, name, schemas);
+            swept(vec![schemas.shared(name, item)], sweep)
+        }
+        Kind::Indices { max_length } => indices(*max_length, sweep),
+    }
+}
+
+/// One of the alternatives, or where it sweeps a list of them.
+fn swept(mut alternatives: Vec<Json>, sweep: Sweep) -> Json {
+    if sweep == Sweep::Many {
+        let item = any_of(alternatives.clone());
+        alternatives.push(json!({
+            "type": "array", "items": item, "minItems": 1, "maxItems": crate::recipe::MAX_CASES,
+        }));
+    }
+    any_of(alternatives)
+}
+
+fn any_of(mut alternatives: Vec<Json>) -> Json {
+    match alternatives.len() {
+        1 => alternatives.remove(0),
+        _ => json!({ "anyOf": alternatives }),
+    }
+}
+
+/// An integer, or a text with a suffix or of a range.
+fn count(min: u64, max: u64, sweep: Sweep) -> Json {
+    let one = pattern::count(min, max);
+    let range = range::pattern(&one, &pattern::count(1, max), &pattern::count(1, max));
+    json!({
+        "type": ["integer", "string"],
+        "minimum": min,
+        "maximum": max,
+        "pattern": text_pattern(&one, range, sweep),
+        "patternErrorMessage": format!("Expected a count such as 4096 or 16Mi{}", or_range(sweep, "1..64 x2")),
+    })
+}
+
+/// A size always has a unit, so that a number is none.
+fn bytes(min: u64, max: u64, accepted: &[u64], sweep: Sweep) -> Vec<Json> {
+    let one = pattern::bytes(min, max);
+    let unit = pattern::bytes(1, u64::MAX);
+    let range = range::pattern(&one, &unit, &unit);
+    let sizes: Vec<String> = accepted.iter().flat_map(|bytes| pattern::spellings(*bytes)).collect();
+    let text = |pattern: String| {
+        let message = format!("Expected a size such as 8B or 128MiB{}", or_range(sweep, "8B..32B x2"));
+        json!({ "type": "string", "pattern": pattern, "patternErrorMessage": message })
+    };
+    match (sizes.is_empty(), sweep) {
+        (true, _) => vec![text(text_pattern(&one, range, sweep))],
+        (false, Sweep::One) => vec![json!({ "enum": sizes })],
+        (false, Sweep::Many) => vec![json!({ "enum": sizes }), text(format!("^{range}$"))],
+    }
+}
+
+fn float(min: f64, max: f64, sweep: Sweep) -> Vec<Json> {
+    const DECIMAL: &str = "-?([0-9]+\\.?[0-9]*|\\.[0-9]+)";
+    let mut alternatives = vec![json!({ "type": "number", "minimum": min, "maximum": max })];
+    if sweep == Sweep::Many {
+        alternatives.push(json!({
+            "type": "string",
+            "pattern": format!("^{}$", range::pattern_of_decimals(DECIMAL)),
+            "patternErrorMessage": "Expected a range such as 0.5..1.5 +0.25",
+        }));
+    }
+    alternatives
+}
+
+fn text_pattern(one: &str, range: String, sweep: Sweep) -> String {
+    match sweep {
+        Sweep::Many => format!("^({one}|{range})$"),
+        Sweep::One => format!("^{one}$"),
+    }
+}
+
+fn or_range(sweep: Sweep, example: &str) -> String {
+    if sweep == Sweep::Many { format!(", or a range such as {example}") } else { String::new() }
+}
+
+/// `[0, 8]`, `8`, and where it sweeps `[[0], [8]]`.
+fn indices(max_length: usize, sweep: Sweep) -> Json {
+    let index = count(0, u64::MAX, Sweep::One);
+    let list = json!({ "type": "array", "items": index, "minItems": 1, "maxItems": max_length });
+    let lists = json!({ "type": "array", "items": list, "minItems": 1 });
+    match sweep {
+        Sweep::One => json!({ "anyOf": [list, index] }),
+        Sweep::Many => json!({ "anyOf": [list, index, lists] }),
+    }
+}
+
+/// The word of a variant that needs nothing more, or a map of one variant.
+fn choice(variants: &[Variant], sweep: Sweep, owner: &str, schemas: &mut Schemas) -> Json {
+    let bare = variants.iter().filter(|variant| needs(variant).next().is_none());
+    let mut alternatives: Vec<Json> =
+        bare.map(|variant| described(json!({ "const": variant.name }), variant.doc)).collect();
+    let mut properties = serde_json::Map::new();
+    for variant in variants {
+        let body = variant_body(variant, sweep, owner, schemas);
+        properties.insert(variant.name.to_owned(), described(body, variant.doc));
+    }
+    alternatives.push(json!({
+        "type": "object", "properties": properties, "additionalProperties": false,
+        "minProperties": 1, "maxProperties": 1,
+    }));
+    any_of(alternatives)
+}
+
+/// The parameters that a variant must be given.
+fn needs(variant: &Variant) -> impl Iterator<Item = &'static Param> {
+    variant.params.iter().filter(|param| matches!(param.default, Default::Required))
+}
+
+/// A variant's own map, the value of its main parameter, or nothing where nothing is
+/// needed.
+fn variant_body(variant: &Variant, sweep: Sweep, owner: &str, schemas: &mut Schemas) -> Json {
+    let name = format!("{owner}.{}", variant.name);
+    let mut alternatives = Vec::new();
+    if let Some(main) = variant.params.iter().find(|param| Some(param.name) == variant.main) {
+        alternatives.push(value(&main.kind, sweep, &format!("{name}.{}", main.name), schemas));
+    }
+    alternatives.push(Map::of(variant.params, sweep, &name, schemas).complete());
+    if needs(variant).next().is_none() {
+        alternatives.push(json!({ "type": "null" }));
+    }
+    any_of(alternatives)
+}

@@ -1,0 +1,344 @@
+//! The JSON Schema of the recipe language against the parser: what is a recipe for one
+//! must be one for the other, as far as a schema can see.
+
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use jsonschema::Validator;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use scatterlab::backend::BACKENDS;
+use scatterlab::primitives::registry;
+use scatterlab::primitives::schema::{Default, Kind, Param, Variant};
+use scatterlab::recipe::json_schema::json_schema;
+use scatterlab::recipe::parse;
+use serde_json::Value as Json;
+
+fn validator() -> &'static Validator {
+    static VALIDATOR: OnceLock<Validator> = OnceLock::new();
+    VALIDATOR.get_or_init(|| jsonschema::draft202012::new(&json_schema()).expect("a valid schema"))
+}
+
+/// Whether the schema accepts a text; `None` where it is not YAML that JSON can hold, of
+/// which an editor says so itself.
+fn accepted(text: &str) -> Option<bool> {
+    let recipe: Json = serde_yaml::from_str(text).ok()?;
+    Some(validator().is_valid(&recipe))
+}
+
+/// What the schema says is wrong, for messages of this test.
+fn complaints(text: &str) -> String {
+    let recipe: Json = serde_yaml::from_str(text).unwrap_or(Json::Null);
+    validator().iter_errors(&recipe).map(|e| format!("{}: {e}\n", e.instance_path())).collect()
+}
+
+fn file(path: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path))
+        .unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+#[test]
+fn the_schema_is_one_of_its_draft() {
+    assert!(jsonschema::draft202012::meta::is_valid(&json_schema()));
+}
+
+/// `scatterlab schema > docs/recipe.schema.json` makes it anew.
+#[test]
+fn the_committed_copy_is_fresh() {
+    let fresh = serde_json::to_string_pretty(&json_schema()).expect("JSON") + "\n";
+    assert!(
+        file("docs/recipe.schema.json") == fresh,
+        "write it anew: scatterlab schema > docs/recipe.schema.json"
+    );
+}
+
+/// Texts between a start and an end, such as the recipes of a document or of a test.
+fn between<'t>(text: &'t str, start: &str, end: &'t str) -> impl Iterator<Item = &'t str> {
+    text.split(start).skip(1).filter_map(move |rest| rest.split(end).next()).collect::<Vec<_>>().into_iter()
+}
+
+#[test]
+fn every_recipe_that_ships_or_is_documented_is_accepted() {
+    let mut texts: Vec<(String, String)> =
+        scatterlab::experiments::shipped().iter().map(|s| (s.path.to_owned(), s.text.to_owned())).collect();
+    for page in ["docs/recipes.md", "README.md"] {
+        texts.extend(between(&file(page), "```yaml\n", "```").map(|t| (page.to_owned(), t.to_owned())));
+    }
+    for suite in ["src/engine/verify/small.yaml", "src/engine/verify/large.yaml"] {
+        let text = file(suite).replace("BACKEND_AXES", "threads").replace("BACKEND", "{cpu: {threads: 2}}");
+        texts.push((suite.to_owned(), text));
+    }
+    assert!(texts.len() >= 20, "{}", texts.len());
+    for (name, text) in texts {
+        assert_eq!(accepted(&text), Some(true), "{name}:\n{}", complaints(&text));
+    }
+}
+
+/// What a schema cannot see, by what the parser says of it.
+const SEMANTIC: [(&str, &str); 16] = [
+    ("is ambiguous", "which parameters an experiment has depends on the variants that it chooses"),
+    ("but chart assigns it to neither", "axes against the chart"),
+    ("stands in more than one of x, lines and panels", "places of the chart against each other"),
+    ("no case has", "the baseline against the cases"),
+    ("give only one of", "a primitive's own rule"),
+    ("this kernel needs this pattern", "a primitive's own rule"),
+    ("every item sets the same parameters", "items against each other"),
+    ("is set in the items and beside them", "items against what stands beside them"),
+    ("it ends before it starts", "the ends of a range against each other"),
+    ("it has more than 4096 values", "the length of a range"),
+    ("the sweeps multiply to more than", "the number of cases"),
+    ("not YAML", "an editor's YAML parser says so"),
+    ("more than one YAML document", "an editor takes each for a recipe of its own"),
+    ("YAML tags", "gone before a schema looks"),
+    ("duplicate key", "an editor's YAML parser says so"),
+    ("a key must be a plain word", "gone before a schema looks"),
+];
+
+/// Of the malformed recipes the schema refuses all that are structurally wrong, misspelt,
+/// without a unit, or out of a range that is written as a number.
+#[test]
+fn malformed_recipes_are_refused_unless_only_their_meaning_is_wrong() {
+    let (mut refused, mut semantic) = (0, 0);
+    for block in file("tests/malformed.txt").trim_end().split("\n====\n") {
+        let (recipe, message) = block.rsplit_once("\n--> ").expect("a recipe and its message");
+        match (accepted(recipe), SEMANTIC.iter().find(|(part, _)| message.contains(part))) {
+            (Some(false), None) => refused += 1,
+            (_, Some(_)) => semantic += 1,
+            (seen, None) => panic!("{seen:?} although {message}:\n{recipe}"),
+        }
+    }
+    println!("of {} malformed recipes {refused} are refused", refused + semantic);
+    assert!(refused >= 55 && refused >= 2 * semantic, "{refused} refused, {semantic} semantic");
+}
+
+/// A key of a recipe with the value that it needs at least, as YAML.
+fn least(param: &Param) -> String {
+    match param.kind {
+        Kind::Count { min, .. } | Kind::CountOr { min, .. } => min.to_string(),
+        Kind::Bytes { min, accepted, .. } => format!("{}B", accepted.first().unwrap_or(&min)),
+        Kind::Float { min, .. } => min.to_string(),
+        Kind::Word(words) => words[0].to_owned(),
+        Kind::Choice(variants) | Kind::Inline(variants) => format!("{{{}}}", least_variant(&variants[0])),
+        Kind::Indices { .. } => "[0]".to_owned(),
+    }
+}
+
+fn least_variant(variant: &Variant) -> String {
+    format!("{}: {{{}}}", variant.name, least_params(variant.params, None))
+}
+
+/// What must be given of some parameters, without the one of this name.
+fn least_params(params: &[Param], without: Option<&str>) -> String {
+    let needed = params.iter().filter(|p| matches!(p.default, Default::Required) && Some(p.name) != without);
+    needed.map(|p| format!("{}: {}", p.name, least(p))).collect::<Vec<_>>().join(", ")
+}
+
+/// Every parameter there is, with a recipe that has a hole `@` where its value stands.
+fn holes() -> Vec<(Kind, String)> {
+    let mut holes = Vec::new();
+    for primitive in registry() {
+        let around = format!("{}: {{@}}\nbackend: cpu\nchart: {{x: backend}}\n", primitive.name());
+        dig(primitive.params(), &around, &mut holes);
+    }
+    let text = "stream: {kernel: copy, elements: 1}\nbackend: @\nchart: {x: backend}\n";
+    holes.push((BACKENDS.kind, text.to_owned()));
+    if let Kind::Choice(variants) = BACKENDS.kind {
+        variants
+            .iter()
+            .for_each(|v| dig(v.params, &text.replace('@', &format!("{{{}: {{@}}}}", v.name)), &mut holes));
+    }
+    holes
+}
+
+/// The parameters of a map that stands at `@` in a text.
+fn dig(params: &[Param], around: &str, holes: &mut Vec<(Kind, String)>) {
+    for param in params {
+        let rest = least_params(params, Some(param.name));
+        let comma = if rest.is_empty() { "" } else { ", " };
+        let (variants, inline) = match param.kind {
+            Kind::Inline(variants) => (variants, true),
+            Kind::Choice(variants) => (variants, false),
+            _ => (&[][..], false),
+        };
+        for variant in variants {
+            let body = if inline {
+                format!("{}: {{@}}", variant.name)
+            } else {
+                format!("{}: {{{}: {{@}}}}", param.name, variant.name)
+            };
+            dig(variant.params, &around.replace('@', &format!("{rest}{comma}{body}")), holes);
+        }
+        if !inline {
+            holes.push((param.kind, around.replace('@', &format!("{rest}{comma}{}: @", param.name))));
+        }
+    }
+}
+
+const COUNT_UNITS: [&str; 7] = ["", "k", "M", "G", "Ki", "Mi", "Gi"];
+const BYTE_UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "KiB", "MiB", "GiB"];
+
+fn number() -> impl Strategy<Value = String> {
+    prop_oneof![
+        (0u64..70).prop_map(|n| n.to_string()),
+        any::<u64>().prop_map(|n| (n >> (n % 64)).to_string())
+    ]
+}
+
+/// Quantities and almost quantities, with ranges of them.
+fn quantity() -> impl Strategy<Value = String> {
+    let unit = || {
+        select(
+            [COUNT_UNITS, BYTE_UNITS]
+                .concat()
+                .into_iter()
+                .chain(["s", "%", "Kib", "ki", "b", " "])
+                .collect::<Vec<_>>(),
+        )
+    };
+    let one = || (number(), unit()).prop_map(|(number, unit)| number + unit);
+    let space = || select(vec!["", "", " "]);
+    let step = select(vec!["x", "+", "", "*"]);
+    let parts = (one(), one(), step, one(), space(), space());
+    let range = parts.prop_map(|(a, b, step, k, s, t)| format!("{a}{s}..{s}{b} {step}{t}{k}"));
+    let geometric = (1u64..5, unit(), 5u64..70, 0u64..6)
+        .prop_map(|(first, unit, last, factor)| format!("{first}{unit}..{last}{unit} x{factor}"));
+    let float = (-2.0..20.0f64).prop_map(|v| format!("{v:.2}"));
+    let floats = (0.0..3.0f64, 0.0..9.0f64, select(vec!["x2", "x1.5", "+0.25", "+0", "x"]))
+        .prop_map(|(a, b, step)| format!("{a:.1}..{b:.1} {step}"));
+    prop_oneof![one(), range, geometric, float, floats]
+}
+
+/// A word that some parameter knows, or nearly.
+fn word() -> impl Strategy<Value = String> {
+    let mut words: Vec<String> =
+        ["~", "true", "direkt", "{}", "[]", "[[]]", "{a: 1}", "''", "no-reuse"].map(str::to_owned).to_vec();
+    for (kind, _) in holes() {
+        match kind {
+            Kind::Word(known) => words.extend(known.iter().take(4).map(|w| (*w).to_owned())),
+            Kind::CountOr { words: known, .. } => words.extend(known.iter().map(|w| (*w).to_owned())),
+            Kind::Choice(variants) | Kind::Inline(variants) => {
+                words.extend(variants.iter().flat_map(|v| {
+                    [
+                        v.name.to_owned(),
+                        format!("{{{}}}", least_variant(v)),
+                        format!("{{{}: ~}}", v.name),
+                        format!("{{{}: 3}}", v.name),
+                    ]
+                }));
+            }
+            _ => {}
+        }
+    }
+    select(words)
+}
+
+/// A value as a recipe may write it: quoted or not, alone or in lists.
+fn value() -> impl Strategy<Value = String> {
+    let one = || prop_oneof![quantity(), word(), quantity().prop_map(|q| format!("'{q}'"))];
+    let list = || prop::collection::vec(one(), 0..4).prop_map(|items| format!("[{}]", items.join(", ")));
+    let lists = prop::collection::vec(list(), 1..3).prop_map(|items| format!("[{}]", items.join(", ")));
+    prop_oneof![4 => one(), 2 => list(), 1 => lists]
+}
+
+/// Mistakes of which a schema knows nothing: numbers in texts against limits and against
+/// each other.
+fn beyond(message: &str) -> bool {
+    [
+        "out of range",
+        "overflows 64 bits",
+        "ends before it starts",
+        "more than 4096 values",
+        "multiply to more than",
+    ]
+    .iter()
+    .any(|part| message.contains(part))
+}
+
+/// Both accept a recipe, or both refuse it, but for what a schema cannot know.
+fn agree(text: &str) -> Result<(), TestCaseError> {
+    let Some(accepted) = accepted(text) else { return Ok(()) };
+    match parse("r.yaml", text) {
+        Ok(_) => prop_assert!(accepted, "the schema refuses\n{text}{}", complaints(text)),
+        Err(error) if accepted => {
+            prop_assert!(beyond(&error.to_string()), "the schema accepts\n{text}{error}")
+        }
+        Err(_) => {}
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_schema_and_the_parser_agree_on_every_parameter(hole: Index, value in value()) {
+        static HOLES: OnceLock<Vec<(Kind, String)>> = OnceLock::new();
+        let holes = HOLES.get_or_init(holes);
+        agree(&hole.get(holes).1.replace('@', &value))?;
+    }
+
+    #[test]
+    fn they_agree_on_the_sampling(key in select(vec!["rounds", "max-rounds", "samples", "ci", "budget", "order", "cache", "round"]),
+            value in prop_oneof![value(), "[0-9]{0,2}[.]?[0-9]{0,2}(%|s|ms|us|µs|ns|m)?", select(vec!["none", "hot", "cold", "random"]).prop_map(str::to_owned)]) {
+        agree(&format!("stream: {{kernel: copy, elements: 1}}\nbackend: cpu\nchart: {{x: backend}}\nmeasure: {{{key}: {value}}}\n"))?;
+    }
+
+    #[test]
+    fn they_agree_on_what_stands_around(keys in prop::collection::vec((select(vec![
+        "version", "title", "paper", "seed", "backend", "chart", "measure", "experiments", "stream", "gather", "scatter"]), 0..8usize), 0..7),
+        items in prop::collection::vec(0..16usize, 0..3),
+    ) {
+        agree(&around(&keys, &items))?;
+    }
+}
+
+/// A recipe of these keys, each with one of its values, and items of `experiments`.
+fn around(keys: &[(&str, usize)], items: &[usize]) -> String {
+    let mut text = String::new();
+    for (at, (key, which)) in keys.iter().enumerate() {
+        // A repeated key is the YAML parser's affair.
+        if keys[..at].iter().any(|(other, _)| other == key) {
+            continue;
+        }
+        let values: &[&str] = match *key {
+            "version" => &["1", "2", "x"],
+            "title" => &["T", "3", "''", "[a]", "\"a\\eb\""],
+            "paper" => &["{key: he2007}", "{figure: 1}", "{key: x}", "{key: he2007, page: 1}"],
+            "seed" => &["1", "7k", "-1"],
+            "backend" => &["cpu", "[cpu, cuda]", "gpu"],
+            "chart" => &[
+                "{x: backend}",
+                "{x: backend, y: time}",
+                "{y: time}",
+                "{x: backend, z: 1}",
+                "{x: [backend]}",
+            ],
+            "measure" => &["{rounds: 2}", "{}", "{round: 2}"],
+            "experiments" => &["@"],
+            "stream" => &["{kernel: copy, elements: 4}", "{kernel: copy}"],
+            _ => &["{tuples: 4}", "{tuples: 4, tuple: 8B}", "{cases: [{tuples: 4}]}", "{tuple: 8B}"],
+        };
+        text += &format!("{key}: {}\n", values[which % values.len()]);
+    }
+    const ITEMS: [&str; 16] = [
+        "{gather: {tuples: 4}}",
+        "{gather: {tuples: 4}, backend: cpu, chart: {x: backend}}",
+        "{}",
+        "{gather: {tuples: 4}, scatter: {tuples: 4}}",
+        "{gather: {tuples: 4}, paper: {key: he2007}, backend: cpu, chart: {x: backend}}",
+        "{gather: {tuples: 4}, paper: {claim: c}}",
+        "{gather: {tuples: 4}, version: 1}",
+        "{gather: {tuples: 4}, chart: {x: backend}}",
+        "{gather: {tuples: 4}, backend: cpu}",
+        "{gather: {tuples: 4}, backend: cpu, chart: {y: time}}",
+        "3",
+        "{scatter: {tuples: 4}, title: S, backend: cpu, chart: {x: backend}}",
+        "{gather: {tuples: 4}, experiments: []}",
+        "{gather: {tuples: 4}, paper: {key: he2007}}",
+        "{gather: {tuples: 4}, measure: {samples: 2}}",
+        "{gather: {tuple: 8B}}",
+    ];
+    let items: Vec<&str> = items.iter().map(|at| ITEMS[*at]).collect();
+    text.replace('@', &format!("[{}]", items.join(", ")))
+}
