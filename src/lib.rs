@@ -26,6 +26,7 @@
 //! | [`run`] | a run's folder, its records, and what drives a plan through an engine |
 //! | [`report`] | CSV and SVG, from records |
 //! | [`tui`] | the terminal user interface: event → action → update → view |
+//! | [`doctor`] | what of a machine disturbs measurements, and how much the user interface does |
 //! | [`cli`] | the command line |
 //!
 //! # What holds everywhere
@@ -43,7 +44,7 @@
 
 pub mod backend;
 pub mod cli;
-
+pub mod doctor;
 pub mod engine;
 pub mod experiments;
 pub mod measure;
