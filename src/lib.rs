@@ -27,6 +27,7 @@
 //! | [`judge`] | whether two runs of the same cases tell the same (pure) |
 //! | [`report`] | CSV and SVG, from records |
 //! | [`tui`] | the terminal user interface: event → action → update → view |
+//! | [`doctor`] | what of a machine disturbs measurements, and how much the user interface does |
 //! | [`cli`] | the command line |
 //!
 //! # What holds everywhere
@@ -44,7 +45,7 @@
 
 pub mod backend;
 pub mod cli;
-
+pub mod doctor;
 pub mod engine;
 pub mod experiments;
 pub mod judge;

@@ -3,6 +3,7 @@
 mod completions;
 mod counters;
 mod devices;
+mod doctor;
 mod dry_run;
 mod engine;
 mod headless;
@@ -52,6 +53,8 @@ enum Command {
     Devices,
     /// Check every primitive and method against its oracle, and every certificate
     Verify(VerifyArguments),
+    /// Check what disturbs measurements here, and measure what the user interface costs
+    Doctor(DoctorArguments),
     /// Serve plans: commands on standard input, events on standard output
     Engine,
     /// Print the profiler's command line for cases: ncu on the GPU, perf on the processor
@@ -144,6 +147,27 @@ struct VerifyArguments {
     sample: Option<usize>,
 }
 
+#[derive(Debug, Args)]
+struct DoctorArguments {
+    /// Measure exactly so many pairs of stretches with and without drawing
+    #[arg(long, value_name = "N")]
+    pairs: Option<usize>,
+    /// Measure only a few pairs, in some twenty seconds
+    #[arg(long)]
+    quick: bool,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Lines for people
+    Text,
+    /// One JSON object
+    Json,
+}
+
 /// Carries out the command line.
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let engine = arguments.engine.command();
@@ -156,6 +180,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(Command::Run(run)) => run::run(&run, engine),
         Some(Command::Devices) => devices::run(&engine),
         Some(Command::Verify(verify)) => verify::run(&verify),
+        Some(Command::Doctor(doctor)) => doctor::run(&doctor, &engine),
         Some(Command::Engine) => engine::run(),
         Some(Command::Counters(counters)) => counters::run(&counters),
         Some(Command::Schema) => schema::run(),

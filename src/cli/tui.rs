@@ -27,6 +27,7 @@ pub fn run(engine: EngineCommand) -> anyhow::Result<ExitCode> {
     tui::run(Options {
         recipes: shipped_entries().into_iter().chain(local_entries(Path::new("."))).collect(),
         devices: devices(&engine),
+        mode: tui::Mode::Run,
         runner: Box::new(EngineRunner { engine, out: None, root: PathBuf::from("reports") }),
         resolve: Box::new(|entry: &RecipeEntry| {
             let source = Source { name: entry.path.clone(), text: entry.text.clone() };

@@ -99,7 +99,7 @@ enum Ended {
 /// the same as one that cancels.
 fn wish(wishes: &Receiver<Control>) -> Option<Control> {
     match wishes.try_recv() {
-        Ok(Control::Resume) | Err(TryRecvError::Empty) => None,
+        Ok(Control::Resume | Control::Pause) | Err(TryRecvError::Empty) => None,
         Ok(control) => Some(control),
         Err(TryRecvError::Disconnected) => Some(Control::Cancel),
     }

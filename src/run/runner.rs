@@ -36,6 +36,9 @@ pub enum Control {
     Resume,
     /// After [`Message::Died`]: end the run here.
     Stop,
+    /// Hold a stored run that is being watched, or let it go on. A run that measures takes
+    /// no notice.
+    Pause,
 }
 
 /// How long the files of an abandoned run may take.

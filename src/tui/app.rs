@@ -75,22 +75,50 @@ impl App {
     where
         B::Error: Send + Sync + 'static,
     {
-        loop {
-            let now = source.now();
-            self.receive(now);
-            self.tick(now);
-            if self.state.leaving == Leaving::Now {
-                return Ok(());
-            }
-            let timing = self.state.timing();
-            if self.pacer.due(now, timing) {
-                self.draw(terminal, now)?;
-            }
-            let wait = self.pacer.wait(source.now(), timing);
-            if let Some(incoming) = source.next(wait).context("reading the terminal")? {
-                self.take(incoming, source.now());
-            }
+        while self.turn(terminal, source, Duration::MAX)? {}
+        Ok(())
+    }
+
+    /// One turn of the loop, which draws what is due and then waits for input, for at
+    /// most `longest`; `false` when the person leaves.
+    ///
+    /// # Errors
+    /// As for [`run`](App::run).
+    pub fn turn<B: Backend>(
+        &mut self,
+        terminal: &mut Terminal<B>,
+        source: &mut dyn Source,
+        longest: Duration,
+    ) -> anyhow::Result<bool>
+    where
+        B::Error: Send + Sync + 'static,
+    {
+        let now = source.now();
+        self.receive(now);
+        self.tick(now);
+        if self.state.leaving == Leaving::Now {
+            return Ok(false);
         }
+        let timing = self.state.timing();
+        if self.pacer.due(now, timing) {
+            self.draw(terminal, now)?;
+        }
+        let wait = self.pacer.wait(source.now(), timing).min(longest);
+        if let Some(incoming) = source.next(wait).context("reading the terminal")? {
+            self.take(incoming, source.now());
+        }
+        Ok(true)
+    }
+
+    /// Starts the first recipe, as a person would with a key.
+    pub fn begin(&mut self, now: Duration) {
+        self.perform(Effect::Start(0), now);
+    }
+
+    /// Shows a line until the next key.
+    pub fn notify(&mut self, notice: &str) {
+        self.state.notice = Some(notice.to_owned());
+        self.pacer.touch();
     }
 
     /// Leaves no engine behind: one that still works, or hangs, is killed, and its

@@ -4,7 +4,7 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::panel::{self, Focus};
-use super::state::{Overlay, State};
+use super::state::{Mode, Overlay, State};
 use super::theme::Theme;
 
 /// What a person can ask for with a key.
@@ -21,6 +21,8 @@ pub enum Action {
     Cancel,
     /// Go on in a fresh engine.
     Resume,
+    /// Hold the stored run that is being watched, or let it go on.
+    Pause,
     Up,
     Down,
     PageUp,
@@ -52,6 +54,7 @@ impl Key {
     /// Its name on the screen.
     pub fn label(self, theme: Theme) -> String {
         let name = match self.code {
+            KeyCode::Char(' ') => "Space".to_owned(),
             KeyCode::Char(c) => c.to_string(),
             KeyCode::Up => theme.symbol("↑", "Up").to_owned(),
             KeyCode::Down => theme.symbol("↓", "Down").to_owned(),
@@ -119,24 +122,9 @@ pub const GLOBAL: &[Command] = &[
         name: "cancel",
         help: "cancel the run at the next sample, or end it after the engine died; finished results stay",
     },
-    Command {
-        bindings: &[(key(KeyCode::Tab), Action::FocusNext), (key(KeyCode::BackTab), Action::FocusPrevious)],
-        hinted: 1,
-        name: "next panel",
-        help: "go to the next or the previous panel",
-    },
-    Command {
-        bindings: &[(key(KeyCode::Esc), Action::Back)],
-        hinted: 1,
-        name: "back",
-        help: "back to the recipes; a run goes on",
-    },
-    Command {
-        bindings: &[(char('?'), Action::Help)],
-        hinted: 1,
-        name: "help",
-        help: "show or hide this help",
-    },
+    TAB,
+    BACK,
+    HELP,
     Command {
         bindings: &[(char('q'), Action::Quit), (control('c'), Action::Quit)],
         hinted: 1,
@@ -144,6 +132,57 @@ pub const GLOBAL: &[Command] = &[
         help: "quit; asks while a run is active, and a second q cancels the run and quits",
     },
 ];
+
+/// The same where a stored run is watched: there is nothing to cancel.
+pub const WATCHING: &[Command] = &[
+    Command {
+        bindings: &[(char(' '), Action::Pause)],
+        hinted: 1,
+        name: "pause",
+        help: "hold the stored run, or let it go on",
+    },
+    Command {
+        bindings: &[(char('x'), Action::Cancel)],
+        hinted: 1,
+        name: "end",
+        help: "end watching; the stored run is not touched",
+    },
+    TAB,
+    BACK,
+    HELP,
+    Command {
+        bindings: &[(char('q'), Action::Quit), (control('c'), Action::Quit)],
+        hinted: 1,
+        name: "quit",
+        help: "quit",
+    },
+];
+
+const TAB: Command = Command {
+    bindings: &[(key(KeyCode::Tab), Action::FocusNext), (key(KeyCode::BackTab), Action::FocusPrevious)],
+    hinted: 1,
+    name: "next panel",
+    help: "go to the next or the previous panel",
+};
+
+const BACK: Command = Command {
+    bindings: &[(key(KeyCode::Esc), Action::Back)],
+    hinted: 1,
+    name: "back",
+    help: "back to the recipes; a run goes on",
+};
+
+const HELP: Command = Command {
+    bindings: &[(char('?'), Action::Help)],
+    hinted: 1,
+    name: "help",
+    help: "show or hide this help",
+};
+
+/// What every panel knows in this mode.
+pub fn global(mode: Mode) -> &'static [Command] {
+    if mode == Mode::Watch { WATCHING } else { GLOBAL }
+}
 
 /// Moving in a list or a text: the same keys everywhere.
 pub const MOVE: Command = Command {
@@ -183,7 +222,7 @@ pub const PAGES: Command = Command {
 pub fn in_force(state: &State) -> [&'static [Command]; 2] {
     match state.overlay {
         Some(Overlay::Help { .. }) => [panel::help::COMMANDS, &[]],
-        None => [state.focus.commands(), GLOBAL],
+        None => [state.focus.commands(), global(state.mode)],
     }
 }
 
@@ -194,9 +233,9 @@ pub fn action(state: &State, event: KeyEvent) -> Option<Action> {
 }
 
 /// Every list of commands with its heading, for the help.
-pub fn every() -> Vec<(&'static str, &'static [Command])> {
+pub fn every(mode: Mode) -> Vec<(&'static str, &'static [Command])> {
     let panels = Focus::ALL.iter().map(|f| (f.title(), f.commands()));
-    std::iter::once(("Everywhere", GLOBAL)).chain(panels).collect()
+    std::iter::once(("Everywhere", global(mode))).chain(panels).collect()
 }
 
 /// Which of several small charts is shown.

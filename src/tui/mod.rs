@@ -13,6 +13,7 @@ mod pacer;
 mod panel;
 mod plot;
 mod recipes;
+pub mod rehearsal;
 mod session;
 mod state;
 mod terminal;
@@ -25,6 +26,7 @@ mod words;
 mod tests;
 
 use std::io::stdout;
+use std::time::Duration;
 
 use anyhow::Context;
 use ratatui::Terminal;
@@ -32,6 +34,7 @@ use ratatui::backend::CrosstermBackend;
 
 pub use app::Resolve;
 pub use recipes::RecipeEntry;
+pub use state::Mode;
 
 use app::App;
 use state::State;
@@ -50,6 +53,9 @@ pub struct Options {
     pub runner: Box<dyn Runner>,
     /// What the backends run on, in one line.
     pub devices: String,
+    /// Whether the runner measures; one that plays a stored run starts with the first
+    /// recipe at once.
+    pub mode: Mode,
 }
 
 /// Takes the terminal over until the person leaves; gives it back also after a panic
@@ -59,9 +65,12 @@ pub struct Options {
 /// When there is no terminal, when it goes away, or after a signal.
 pub fn run(options: Options) -> anyhow::Result<()> {
     let theme = Theme::from_environment(|key| std::env::var(key).ok());
-    let state = State::new(options.recipes, options.devices);
+    let state = State { mode: options.mode, ..State::new(options.recipes, options.devices) };
     let mut app = App::new(state, theme, options.runner, options.resolve);
     let mut source = TerminalSource::new().context("listening for signals")?;
+    if options.mode == Mode::Watch {
+        app.begin(Duration::ZERO);
+    }
     let _guard = Guard::new().context("taking over the terminal")?;
     let mut terminal = Terminal::new(CrosstermBackend::new(stdout())).context("opening the terminal")?;
     let ended = app.run(&mut terminal, &mut source);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::log::Log;
+use super::state::Mode;
 use super::words::{self, number_of};
 use crate::engine::protocol::{Environment, Event, Level, Stage};
 use crate::report::series::{ChartData, series};
@@ -59,6 +60,10 @@ pub struct Session {
     pub panel: usize,
     /// First line of the samples panel.
     pub samples_scroll: usize,
+    /// Where its events come from.
+    pub mode: Mode,
+    /// Since when a watched run is held.
+    pub paused: Option<Duration>,
     cancelled: bool,
     chart: ChartData,
     /// Whether the chart is older than the ledger or of another experiment.
@@ -86,6 +91,8 @@ impl Session {
             follow: true,
             panel: 0,
             samples_scroll: 0,
+            mode: Mode::Run,
+            paused: None,
             cancelled: false,
             chart,
             stale: false,
@@ -121,7 +128,7 @@ impl Session {
 
     /// Time since the start, until the end.
     pub fn elapsed(&self, now: Duration) -> Duration {
-        self.ended.unwrap_or(now).saturating_sub(self.began)
+        self.ended.or(self.paused).unwrap_or(now).saturating_sub(self.began)
     }
 
     /// Time that is left; `None` while nobody can tell.
@@ -237,6 +244,17 @@ impl Session {
         self.say(now, Level::Info, "going on in a fresh engine");
     }
 
+    /// Holds a watched run, or lets it go on: its clock stands still meanwhile.
+    pub fn pause(&mut self, now: Duration) {
+        match self.paused.take() {
+            None => self.paused = Some(now),
+            Some(since) => {
+                self.began += now.saturating_sub(since);
+                self.eta.begin(now);
+            }
+        }
+    }
+
     fn event(&mut self, event: &Event, now: Duration) {
         let changed = self.ledger.apply(event);
         self.stale |= changed.is_some();
@@ -315,7 +333,12 @@ impl Session {
             return;
         }
         let cancelled = self.cancelled || matches!(self.phase, Phase::Cancelling | Phase::Dead { .. });
-        self.say(now, Level::Info, if cancelled { "cancelled" } else { "done" });
+        let text = match (self.mode, cancelled) {
+            (Mode::Watch, _) if self.phase == Phase::Cancelling => "watching ended",
+            (_, true) => "cancelled",
+            (_, false) => "done",
+        };
+        self.say(now, Level::Info, text);
         self.end(Phase::Over { cancelled }, now);
     }
 

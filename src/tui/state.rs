@@ -7,6 +7,18 @@ use super::panel::Focus;
 use super::recipes::{RecipeEntry, Recipes};
 use super::session::{Phase, Session};
 
+/// Where the session's events come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// An engine that measures.
+    #[default]
+    Run,
+    /// A run folder: nothing is measured.
+    Watch,
+    /// Nowhere: they are invented, so that there is something to draw.
+    Rehearsal,
+}
+
 /// What lies over the panels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overlay {
@@ -31,6 +43,7 @@ pub enum Leaving {
 /// The whole state.
 #[derive(Clone, Debug)]
 pub struct State {
+    pub mode: Mode,
     pub recipes: Recipes,
     pub session: Option<Session>,
     pub focus: Focus,
@@ -47,6 +60,7 @@ pub struct State {
 impl State {
     pub fn new(recipes: Vec<RecipeEntry>, devices: String) -> State {
         State {
+            mode: Mode::Run,
             recipes: Recipes::new(recipes),
             session: None,
             focus: Focus::Recipes,
@@ -65,12 +79,12 @@ impl State {
 
     /// Whether samples are being timed.
     pub fn timing(&self) -> bool {
-        self.session.as_ref().is_some_and(Session::timing)
+        self.mode != Mode::Watch && self.session.as_ref().is_some_and(Session::timing)
     }
 
     /// Whether nothing but a key may cause drawing now.
     pub fn hushed(&self) -> bool {
-        self.session.as_ref().is_some_and(Session::hushed)
+        self.mode != Mode::Watch && self.session.as_ref().is_some_and(Session::hushed)
     }
 
     /// Whether the recipes are looked at, and not a run.
@@ -83,6 +97,7 @@ impl State {
         let session = self.session.as_ref();
         match action {
             Action::Cancel => session.is_some_and(|s| s.active() && s.phase != Phase::Cancelling),
+            Action::Pause => self.active() && self.mode == Mode::Watch,
             Action::Resume => session.is_some_and(|s| matches!(s.phase, Phase::Dead { .. })),
             Action::Start => !self.active() && matches!(self.recipes.plan(), Some(Ok(_))),
             Action::FocusNext | Action::FocusPrevious => session.is_some(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::command::Action;
 use super::panel::Focus;
 use super::session::{Phase, Session};
-use super::state::{Leaving, Overlay, State};
+use super::state::{Leaving, Mode, Overlay, State};
 use crate::plan::Plan;
 use crate::run::Ledger;
 use crate::run::runner::{Control, Message};
@@ -66,7 +66,9 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
         }
         Input::Resolved(index, plan) => state.recipes.resolved(index, plan),
         Input::Started { recipe, plan, folder } => {
-            state.session = Some(Session::new(recipe, Ledger::new(*plan), folder, now));
+            let mut session = Session::new(recipe, Ledger::new(*plan), folder, now);
+            session.mode = state.mode;
+            state.session = Some(session);
             state.focus = Focus::Cases;
         }
         Input::NotStarted(reason) => state.notice = Some(format!("not started: {reason}")),
@@ -113,6 +115,7 @@ fn obey(state: &mut State, action: Action) -> Option<Effect> {
         Action::Start => return start(state),
         Action::Cancel => return cancel(state),
         Action::Resume => return resume(state),
+        Action::Pause => return pause(state),
         Action::Up => step(state, -1),
         Action::Down => step(state, 1),
         Action::PageUp => step(state, -PAGE),
@@ -199,9 +202,18 @@ fn resume(state: &mut State) -> Option<Effect> {
     Some(Effect::Send(Control::Resume))
 }
 
+fn pause(state: &mut State) -> Option<Effect> {
+    if !state.allows(Action::Pause) {
+        return None;
+    }
+    let now = state.now;
+    state.session.as_mut()?.pause(now);
+    Some(Effect::Send(Control::Pause))
+}
+
 fn quit(state: &mut State) -> Option<Effect> {
     match state.leaving {
-        Leaving::No if state.active() => state.leaving = Leaving::Asked,
+        Leaving::No if state.active() && state.mode != Mode::Watch => state.leaving = Leaving::Asked,
         Leaving::No | Leaving::Waiting { .. } | Leaving::Now => state.leaving = Leaving::Now,
         Leaving::Asked => return leave(state, PATIENCE),
     }

@@ -42,7 +42,7 @@ fn panels(state: &State, theme: Theme, screen: Rect, buffer: &mut Buffer) {
     panel::header::draw(state, theme, areas.header, buffer);
     body(state, theme, &areas, buffer);
     if let Some(Overlay::Help { scroll }) = state.overlay {
-        panel::help::draw(scroll, theme, areas.help, buffer);
+        panel::help::draw(state.mode, scroll, theme, areas.help, buffer);
     }
     panel::banner::draw(state, theme, areas.banner, buffer);
     panel::hints::draw(state, theme, areas.hints, buffer);
@@ -53,7 +53,7 @@ fn panels(state: &State, theme: Theme, screen: Rect, buffer: &mut Buffer) {
 pub fn settle(state: &mut State, theme: Theme, screen: Rect) {
     let Some(areas) = Areas::new(state, screen) else { return };
     if let Some(Overlay::Help { scroll }) = &mut state.overlay {
-        *scroll = (*scroll).min(panel::help::last_scroll(theme, areas.help));
+        *scroll = (*scroll).min(panel::help::last_scroll(state.mode, theme, areas.help));
     }
     let Some(session) = &mut state.session else { return };
     if let Some(area) = areas.panel(Focus::Log) {

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::tui::session::{Phase, Session};
-use crate::tui::state::{Leaving, State};
+use crate::tui::state::{Leaving, Mode, State};
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
@@ -33,6 +33,9 @@ pub fn text(state: &State) -> Option<(String, bool)> {
 fn of_session(session: &Session) -> Option<(String, bool)> {
     match &session.phase {
         Phase::Dead { reason, case } => Some((dead(session, reason, *case), true)),
+        Phase::Broken(reason) if session.mode == Mode::Watch => {
+            Some((format!("The stored run could not be read on: {reason}"), true))
+        }
         Phase::Broken(reason) => {
             Some((format!("The run could not go on: {reason}. What is finished is on disk."), true))
         }

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 
 use crate::run::Status;
 use crate::tui::session::{Phase, Session};
-use crate::tui::state::State;
+use crate::tui::state::{Mode, State};
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
@@ -54,7 +54,15 @@ fn progress(session: &Session, state: &State, theme: Theme) -> String {
     let eta = session.remaining(state.now).map_or(theme.missing().to_owned(), words::wait);
     let separator = theme.separator();
     match &session.phase {
-        Phase::Running => format!("RUN {done}/{all} rounds{separator}ETA {eta}{separator}{spent}"),
+        Phase::Running if session.paused.is_some() => format!("PAUSED {done}/{all} rounds{separator}{spent}"),
+        Phase::Running => {
+            let word = mode(session.mode);
+            format!("{word} {done}/{all} rounds{separator}ETA {eta}{separator}{spent}")
+        }
+        Phase::Over { .. } if session.mode == Mode::Watch => {
+            format!("WATCHED {done}/{all} rounds{}{separator}{spent}", failures(session, theme))
+        }
+        Phase::Cancelling if session.mode == Mode::Watch => format!("ENDING {done}/{all} rounds"),
         Phase::Cancelling => format!("CANCELLING {done}/{all} rounds{separator}{spent}"),
         Phase::Dead { .. } => format!("ENGINE DIED {done}/{all} rounds{separator}{spent}"),
         Phase::Broken(_) => format!("BROKEN {done}/{all} rounds{separator}{spent}"),
@@ -62,6 +70,14 @@ fn progress(session: &Session, state: &State, theme: Theme) -> String {
             let word = if *cancelled { "CANCELLED" } else { "DONE" };
             format!("{word} {done}/{all} rounds{}{separator}{spent}", failures(session, theme))
         }
+    }
+}
+
+fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Run => "RUN",
+        Mode::Watch => "WATCH",
+        Mode::Rehearsal => "REHEARSAL",
     }
 }
 

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Widget};
 
 use crate::tui::command::{self, Action, Command, MOVE, char, control, key};
+use crate::tui::state::Mode;
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
@@ -28,9 +29,9 @@ pub const COMMANDS: &[Command] = &[
 const KEYS: usize = 14;
 
 /// The help's lines, headings among them, wrapped to `columns`.
-pub fn text(columns: usize, theme: Theme) -> Vec<Line<'static>> {
+pub fn text(mode: Mode, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let mut lines = legend(theme);
-    for (title, commands) in command::every() {
+    for (title, commands) in command::every(mode) {
         lines.push(Line::default());
         lines.push(Line::styled(title, theme.title()));
         lines.extend(commands.iter().flat_map(|c| entry(c, columns, theme)));
@@ -57,16 +58,16 @@ fn entry(command: &Command, columns: usize, theme: Theme) -> Vec<Line<'static>> 
 }
 
 /// The furthest that the help can be scrolled in `area`.
-pub fn last_scroll(theme: Theme, area: Rect) -> usize {
+pub fn last_scroll(mode: Mode, theme: Theme, area: Rect) -> usize {
     let inner = Block::bordered().inner(area);
-    text(usize::from(inner.width), theme).len().saturating_sub(usize::from(inner.height))
+    text(mode, usize::from(inner.width), theme).len().saturating_sub(usize::from(inner.height))
 }
 
 /// Draws the help over `area`, from line `scroll`.
-pub fn draw(scroll: usize, theme: Theme, area: Rect, buffer: &mut Buffer) {
+pub fn draw(mode: Mode, scroll: usize, theme: Theme, area: Rect, buffer: &mut Buffer) {
     Clear.render(area, buffer);
     let block = Block::bordered().border_set(theme.border()).title(" Help ").border_style(theme.dim());
     let inner = block.inner(area);
     block.render(area, buffer);
-    super::lines(text(usize::from(inner.width), theme).into_iter().skip(scroll), inner, buffer);
+    super::lines(text(mode, usize::from(inner.width), theme).into_iter().skip(scroll), inner, buffer);
 }

@@ -10,7 +10,7 @@ use super::{fixture, script};
 use crate::engine::protocol::Event;
 use crate::plan::Plan;
 use crate::run::runner::{Control, Message, Runner, Running};
-use crate::tui::{Options, run};
+use crate::tui::{Mode, Options, run};
 
 /// Plays a run in which the engine dies once.
 struct Slow;
@@ -48,5 +48,5 @@ fn play(plan: &Plan, messages: &Sender<Message>, control: &Receiver<Control>) ->
 fn demo() {
     let (recipes, resolve) = (fixture::recipes(), Box::new(fixture::resolve));
     let devices = fixture::DEVICES.to_owned();
-    run(Options { recipes, resolve, runner: Box::new(Slow), devices }).expect("a terminal");
+    run(Options { recipes, resolve, runner: Box::new(Slow), devices, mode: Mode::Run }).expect("a terminal");
 }

@@ -12,7 +12,7 @@ use crate::run::runner::{Control, Message};
 use crate::tui::command::{Action, action, every};
 use crate::tui::panel::{Focus, hints};
 use crate::tui::session::Phase;
-use crate::tui::state::{Leaving, Overlay, State};
+use crate::tui::state::{Leaving, Mode, Overlay, State};
 use crate::tui::theme::Theme;
 use crate::tui::update::{Effect, Input, update, wanted};
 
@@ -86,8 +86,8 @@ fn keys_mean_what_their_panel_says() {
 
 #[test]
 fn no_key_means_two_things_at_once() {
-    let global = every().into_iter().next().expect("global commands").1;
-    for (title, commands) in every().into_iter().skip(1) {
+    let global = every(Mode::Run).into_iter().next().expect("global commands").1;
+    for (title, commands) in every(Mode::Run).into_iter().skip(1) {
         let keys: Vec<_> =
             commands.iter().chain(global).flat_map(|c| c.bindings.iter().map(|b| b.0)).collect();
         for (index, key) in keys.iter().enumerate() {
@@ -100,7 +100,7 @@ fn no_key_means_two_things_at_once() {
 fn the_help_has_every_hint() {
     let theme = Theme { colour: false, utf8: true };
     let help: Vec<String> =
-        crate::tui::panel::help::text(200, theme).iter().map(|line| line.to_string()).collect();
+        crate::tui::panel::help::text(Mode::Run, 200, theme).iter().map(|line| line.to_string()).collect();
     for focus in Focus::ALL {
         let state = State { focus, ..started() };
         let hints = hints::hints(&state);

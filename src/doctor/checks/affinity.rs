@@ -1,0 +1,51 @@
+//! The affinity mask.
+
+use crate::doctor::scene::{Scene, ranges, text};
+use crate::doctor::{About, Check, Finding};
+
+pub const CHECK: Check = Check {
+    name: "affinity",
+    about: "the CPUs that measurements may use; warns where a single one has to draw as well",
+    of: About::Measuring,
+    examine: |scene| judge(&scene.mask, online(scene)),
+};
+
+/// CPUs that are online, as far as the system tells.
+fn online(scene: &Scene) -> usize {
+    let listed = text("/sys/devices/system/cpu/online").map_or(0, |list| count(&list));
+    listed.max(scene.mask.len())
+}
+
+/// How many numbers a list such as `0-3,8` has.
+fn count(list: &str) -> usize {
+    let part = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(last.parse::<usize>().ok()?.checked_sub(first.parse().ok()?)? + 1)
+    };
+    list.split(',').filter_map(part).sum()
+}
+
+fn judge(mask: &[usize], online: usize) -> Finding {
+    let text = format!("CPU {} of {online} online", ranges(mask));
+    match mask.len() {
+        1 => Finding::warning(format!("{text}: the screen is drawn on the CPU that is measured"))
+            .advice("allow another one (taskset -c 0,1 scatterlab …), or run without the user interface"),
+        _ => {
+            Finding::ok(format!("{text}; `threads: auto` takes all, fewer threads leave one for the screen"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Level;
+
+    #[test]
+    fn a_single_cpu_is_a_warning() {
+        assert_eq!(judge(&[3], 8).level, Level::Warning);
+        assert_eq!(judge(&[0, 1], 2).level, Level::Ok);
+        assert!(judge(&[0, 1, 2], 8).text.starts_with("CPU 0-2 of 8 online"));
+        assert_eq!(count("0-3,8"), 5);
+    }
+}

@@ -1,0 +1,37 @@
+//! Clocks above the nominal one.
+
+use crate::doctor::scene::text;
+use crate::doctor::{About, Check, Finding};
+
+pub const CHECK: Check = Check {
+    name: "boost",
+    about: "whether the clock may exceed its nominal value; notes it, because it then depends on load and heat",
+    of: About::Measuring,
+    examine: |_| judge(boost()),
+};
+
+/// Whether it is on; Intel's driver says whether it is off.
+fn boost() -> Option<bool> {
+    let generic = text("/sys/devices/system/cpu/cpufreq/boost").map(|on| on == "1");
+    generic.or_else(|| text("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|off| off == "0"))
+}
+
+fn judge(on: Option<bool>) -> Finding {
+    match on {
+        None => Finding::note("not told"),
+        Some(false) => Finding::ok("off: the clock is the nominal one"),
+        Some(true) => Finding::note("on: the clock depends on load and temperature")
+            .advice("leave it for everyday figures; switch it off where a few per cent matter"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Level;
+
+    #[test]
+    fn boost_is_noted() {
+        assert_eq!([Some(true), Some(false)].map(|on| judge(on).level), [Level::Note, Level::Ok]);
+    }
+}

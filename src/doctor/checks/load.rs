@@ -1,0 +1,50 @@
+//! Who else is busy.
+
+use crate::doctor::scene::{Process, text};
+use crate::doctor::{About, Check, Finding};
+
+pub const CHECK: Check = Check {
+    name: "load",
+    about: "what other processes keep busy over a second, and the load average; warns beyond a tenth of a CPU",
+    of: About::Measuring,
+    examine: |scene| judge(&scene.busy, &average()),
+};
+
+/// Less is what a terminal, a logger and a scheduler take.
+const QUIET: f64 = 0.1;
+/// So many are named.
+const NAMED: usize = 3;
+
+fn average() -> String {
+    let load = text("/proc/loadavg").unwrap_or_default();
+    load.split(' ').next().filter(|first| !first.is_empty()).unwrap_or("not told").to_owned()
+}
+
+fn judge(busy: &[Process], average: &str) -> Finding {
+    let total: f64 = busy.iter().map(|process| process.cpus).sum();
+    let name = |p: &Process| format!("{} (process {}) {:.1}", p.name, p.id, p.cpus);
+    let names: Vec<String> = busy.iter().take(NAMED).map(name).collect();
+    match total > QUIET {
+        true => Finding::warning(format!(
+            "others keep {total:.1} CPUs busy: {} (load average {average})",
+            names.join(", ")
+        ))
+        .advice("wait for them or stop them: their rounds are flagged and measured again once"),
+        false => Finding::ok(format!("others keep {total:.2} CPUs busy (load average {average})")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Level;
+
+    #[test]
+    fn a_neighbour_is_named() {
+        let process = |name: &str, cpus| Process { id: 7, name: name.into(), cpus };
+        let found = judge(&[process("rustc", 1.5), process("sshd", 0.1)], "2.10");
+        assert_eq!(found.level, Level::Warning);
+        assert!(found.text.contains("1.6 CPUs busy: rustc (process 7) 1.5, sshd"), "{}", found.text);
+        assert_eq!(judge(&[process("sshd", 0.02)], "0.01").level, Level::Ok);
+    }
+}

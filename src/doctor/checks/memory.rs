@@ -1,0 +1,37 @@
+//! Room for arrays.
+
+use crate::backend::cpu::memory;
+use crate::doctor::{About, Check, Finding};
+use crate::units::fmt_bytes;
+
+pub const CHECK: Check = Check {
+    name: "memory",
+    about: "memory that can be had without swapping; warns below 2 GiB, which cases beyond the caches need",
+    of: About::Measuring,
+    examine: |_| judge(memory::available(), memory::total()),
+};
+
+/// What the shipped recipes need at most on an ordinary machine, and some more.
+const ENOUGH: u64 = 2 << 30;
+
+fn judge(available: Option<u64>, total: Option<u64>) -> Finding {
+    let Some(available) = available else { return Finding::note("not told") };
+    let of = total.map(|total| format!(" of {}", fmt_bytes(total))).unwrap_or_default();
+    let text = format!("{} free{of}", fmt_bytes(available));
+    match available < ENOUGH {
+        true => Finding::warning(text).advice("free some: a case that does not fit is n/a, never shrunk"),
+        false => Finding::ok(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Level;
+
+    #[test]
+    fn little_memory_is_a_warning() {
+        assert_eq!(judge(Some(1 << 30), Some(4 << 30)).level, Level::Warning);
+        assert_eq!(judge(Some(3 << 30), None).level, Level::Ok);
+    }
+}

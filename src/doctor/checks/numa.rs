@@ -1,0 +1,50 @@
+//! Memory nodes.
+
+use crate::doctor::scene::{Scene, ranges, text};
+use crate::doctor::{About, Check, Finding};
+
+pub const CHECK: Check = Check {
+    name: "numa",
+    about: "memory nodes that our CPUs belong to; notes more than one",
+    of: About::Measuring,
+    examine: |scene| judge(&nodes(scene)),
+};
+
+/// Nodes with a CPU of the mask.
+fn nodes(scene: &Scene) -> Vec<usize> {
+    let online = text("/sys/devices/system/node/online").unwrap_or_default();
+    let all = online.split(',').filter_map(|part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.parse::<usize>().ok()?..=last.parse().ok()?)
+    });
+    let ours = |node: &usize| {
+        let has = |cpu: &usize| {
+            std::path::Path::new(&format!("/sys/devices/system/node/node{node}/cpu{cpu}")).exists()
+        };
+        scene.mask.iter().any(has)
+    };
+    all.flatten().filter(ours).collect()
+}
+
+fn judge(nodes: &[usize]) -> Finding {
+    match nodes.len() {
+        0 => Finding::note("not told"),
+        1 => Finding::ok(format!("one node ({})", nodes[0])),
+        count => Finding::note(format!("our CPUs belong to {count} nodes ({})", ranges(nodes)))
+            .advice("numactl --cpunodebind=0 --membind=0 scatterlab … for figures of one node"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Level;
+
+    #[test]
+    fn several_nodes_are_noted() {
+        assert_eq!(
+            [judge(&[]).level, judge(&[1]).level, judge(&[0, 1]).level],
+            [Level::Note, Level::Ok, Level::Note]
+        );
+    }
+}

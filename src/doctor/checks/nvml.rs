@@ -1,0 +1,41 @@
+//! The library that tells a GPU's clocks and why they are held down.
+
+use crate::doctor::{About, Check, Finding};
+
+pub const CHECK: Check = Check {
+    name: "nvml",
+    about: "the library that tells a GPU's clocks and throttling; notes where it is missing",
+    of: About::Measuring,
+    examine: |_| judge(version()),
+};
+
+/// The driver's version as the library tells it.
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+fn version() -> Result<String, String> {
+    let library = nvml_wrapper::Nvml::init().map_err(|error| error.to_string())?;
+    library.sys_driver_version().map_err(|error| error.to_string())
+}
+
+#[cfg(not(all(feature = "cuda", target_os = "linux")))]
+fn version() -> Result<String, String> {
+    Err("this program was built without the `cuda` feature".to_owned())
+}
+
+fn judge(version: Result<String, String>) -> Finding {
+    match version {
+        Ok(version) => Finding::ok(format!("driver {version}")),
+        Err(reason) => Finding::note(format!("n/a: {}", crate::units::escaped(&reason))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Level;
+
+    #[test]
+    fn without_the_library_it_is_a_note() {
+        assert_eq!(judge(Err("no\nlibrary".into())).level, Level::Note);
+        assert_eq!(judge(Ok("580.1".into())), Finding::ok("driver 580.1"));
+    }
+}

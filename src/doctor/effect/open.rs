@@ -1,0 +1,200 @@
+//! Opens a screen and an engine and measures the one's effect on the other.
+
+use std::time::{Duration, Instant};
+
+use super::bench::{self, Bench};
+use super::{Effect, Extent, Screen, Session, cost};
+use crate::backend::Device;
+use crate::engine::client::{Client, Hello};
+use crate::experiments;
+use crate::measure as samples;
+use crate::plan::{self, Measure, Overrides, Plan};
+use crate::recipe;
+use crate::tui::RecipeEntry;
+use crate::tui::rehearsal::{Rehearsal, Surface};
+use crate::units;
+
+/// How much is to be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aim {
+    /// Exactly so many pairs at each number of threads.
+    pub pairs: Option<usize>,
+    /// Few pairs.
+    pub quick: bool,
+    pub surface: Surface,
+}
+
+/// Pairs at least and at most, where nobody asks for a number.
+const PAIRS: (usize, usize) = (24, 60);
+const QUICK: usize = 4;
+/// When no further round begins, at one thread and at all: about two minutes at most.
+const DEADLINES: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(95)];
+/// The copy's arrays together have at least so many bytes, and so many times the last
+/// cache.
+const FOOTPRINT: u64 = 256 << 20;
+const CACHES: u64 = 4;
+/// Rounds of the rehearsed run: enough that it never ends.
+const ROUNDS: u32 = 60;
+/// Bytes that a copy moves for each double, as STREAM counts them.
+const BYTES: f64 = 16.0;
+
+/// Measures at one thread and, on more than one CPU, at all. Fewer, and none, where the
+/// person stops it.
+///
+/// # Errors
+/// When there is no screen to draw on, or the engine dies.
+pub fn measure(client: Client, hello: &Hello, aim: Aim) -> anyhow::Result<Vec<Effect>> {
+    let elements = elements(&hello.devices);
+    let mut screen = OnScreen { rehearsal: rehearsal(hello, aim.surface)? };
+    let mut bench = Bench::new(client, elements)?;
+    let (cpus, began) = (hello.environment.affinity.len(), Instant::now());
+    let settings = [("1", 1), ("auto", cpus)];
+    let mut effects = Vec::new();
+    for ((threads, count), deadline) in settings.into_iter().zip(DEADLINES).take(cpus.clamp(1, 2)) {
+        let extent = extent(aim, began + deadline);
+        let mut session = Session {
+            screen: &mut screen,
+            measured: &mut bench,
+            pairs: Vec::new(),
+            sums: Default::default(),
+        };
+        session.run(threads, &label(count), extent)?;
+        effects.extend(summary(&session, count, cpus, elements));
+        if screen.stopped() {
+            break;
+        }
+    }
+    Ok(effects)
+}
+
+fn extent(aim: Aim, until: Instant) -> Extent {
+    let (least, most) = match (aim.pairs, aim.quick) {
+        (Some(pairs), _) => (pairs, pairs),
+        (None, true) => (QUICK, QUICK),
+        (None, false) => PAIRS,
+    };
+    Extent { least, most, until }
+}
+
+fn label(threads: usize) -> String {
+    let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+    format!("scatterlab doctor: a copy on {threads} is timed while these invented results are drawn or not")
+}
+
+fn summary(session: &Session, threads: usize, cpus: usize, elements: u64) -> Option<Effect> {
+    let without: Vec<f64> = session.pairs.iter().map(|pair| pair.without).collect();
+    let [resting, drawing] = session.sums;
+    Some(Effect {
+        threads,
+        every_cpu: threads == cpus,
+        cost: cost(&session.pairs)?,
+        frames: drawing.frames as f64 / drawing.seconds,
+        cpu_drawing: drawing.cpu / drawing.seconds,
+        cpu_resting: resting.cpu / resting.seconds,
+        bandwidth: BYTES * elements as f64 / samples::median(&without)?,
+    })
+}
+
+/// Doubles in each of the copy's two arrays: beyond the last cache, within a quarter of
+/// the free memory.
+fn elements(devices: &[Device]) -> u64 {
+    let cpu = devices.iter().find(|device| device.backend == "cpu");
+    let facts = cpu.map(|device| device.facts.as_slice()).unwrap_or_default();
+    let size = |text: &str| units::parse_bytes(&text.replace(' ', "")).ok();
+    let caches = facts.iter().filter(|(name, _)| name.starts_with('L')).filter_map(|(_, text)| size(text));
+    let wanted = FOOTPRINT.max(CACHES * caches.max().unwrap_or(0));
+    let free = cpu.and_then(|device| device.memory).unwrap_or(u64::MAX);
+    wanted.min(free / 4) / 16
+}
+
+/// The screen of the first recipe that people see.
+fn rehearsal(hello: &Hello, surface: Surface) -> anyhow::Result<Rehearsal> {
+    let shipped = experiments::find("quickstart");
+    let (path, text) = shipped.map_or(("", ""), |recipe| (recipe.path, recipe.text));
+    let entry = RecipeEntry {
+        group: String::new(),
+        path: path.trim_end_matches(".yaml").to_owned(),
+        title: String::new(),
+        text: text.to_owned(),
+    };
+    Rehearsal::open(entry, rehearsed(path, text)?, hello.environment.clone(), surface)
+}
+
+fn rehearsed(path: &str, text: &str) -> anyhow::Result<Plan> {
+    let backends = ["scalar", "cpu"].map(str::to_owned).to_vec();
+    let overrides = Overrides { backends, ..Overrides::default() };
+    let mut plan = plan::resolve(&recipe::parse(path, text)?, &overrides)?;
+    for experiment in &mut plan.experiments {
+        experiment.measure = Measure::fixed(ROUNDS, 5);
+    }
+    Ok(plan)
+}
+
+struct OnScreen {
+    rehearsal: Rehearsal,
+}
+
+impl Screen for OnScreen {
+    fn draw_for(&mut self, time: Duration) -> anyhow::Result<()> {
+        self.rehearsal.draw_for(time)
+    }
+
+    fn rest_for(&mut self, time: Duration) -> anyhow::Result<()> {
+        self.rehearsal.rest_for(time)
+    }
+
+    fn notify(&mut self, text: &str) {
+        self.rehearsal.notify(text);
+    }
+
+    fn stopped(&self) -> bool {
+        self.rehearsal.stopped()
+    }
+
+    fn frames(&mut self) -> usize {
+        self.rehearsal.frames()
+    }
+
+    fn now(&self) -> f64 {
+        bench::now()
+    }
+
+    fn cpu(&self) -> f64 {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the call writes the one timespec that it is given.
+        unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
+        time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Availability;
+
+    fn device(cache: &str, memory: u64) -> Device {
+        Device {
+            backend: "cpu".into(),
+            name: "CPU".into(),
+            facts: vec![("L2".into(), "1 MiB".into()), ("L3".into(), cache.into())],
+            memory: Some(memory),
+            availability: Availability::Available,
+        }
+    }
+
+    #[test]
+    fn the_copy_is_beyond_the_last_cache_and_within_the_memory() {
+        let footprint = |cache, memory| elements(&[device(cache, memory)]) * 16;
+        assert_eq!(footprint("32 MiB", 1 << 40), 256 << 20);
+        assert_eq!(footprint("260 MiB", 1 << 40), 1040 << 20);
+        assert_eq!(footprint("260 MiB", 1 << 30), 256 << 20);
+        assert_eq!(elements(&[]) * 16, FOOTPRINT);
+    }
+
+    #[test]
+    fn the_rehearsed_recipe_resolves_without_a_gpu() {
+        let shipped = experiments::find("quickstart").expect("shipped");
+        let plan = rehearsed(shipped.path, shipped.text).expect("a plan");
+        assert!(plan.cases.len() > 10 && plan.cases.iter().all(|case| case.not_applicable.is_none()));
+    }
+}

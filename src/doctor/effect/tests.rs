@@ -1,0 +1,125 @@
+//! The interleaving, with a screen and an engine that share an invented clock.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::*;
+
+/// What both sides see.
+#[derive(Default)]
+struct World {
+    now: f64,
+    /// Stretches of drawing.
+    drawn: Vec<(f64, f64)>,
+    /// Threads, when it began and how many samples, of the round that is going on.
+    round: Option<(String, f64, u32)>,
+    rounds: usize,
+    stop_after: Option<f64>,
+    notices: Vec<String>,
+}
+
+/// Seconds of a sample: longer while the screen is drawn.
+const SAMPLE: f64 = 0.01;
+const DISTURBED: f64 = 0.0125;
+
+struct Mock(Rc<RefCell<World>>);
+
+impl Measured for Mock {
+    fn begin(&mut self, threads: &str, samples: u32) -> anyhow::Result<()> {
+        let mut world = self.0.borrow_mut();
+        world.rounds += 1;
+        world.round = Some((threads.to_owned(), world.now, samples));
+        Ok(())
+    }
+
+    fn heard(&mut self) -> anyhow::Result<Option<Heard>> {
+        let mut world = self.0.borrow_mut();
+        let Some((_, started, count)) = world.round.clone() else { anyhow::bail!("no round") };
+        let (mut at, mut samples) = (started, Vec::new());
+        for _ in 0..count {
+            let disturbed = world.drawn.iter().any(|(from, to)| *from <= at && at < *to);
+            let sample = if disturbed { DISTURBED } else { SAMPLE };
+            samples.push(sample);
+            at += sample;
+        }
+        if at > world.now {
+            return Ok(Some(Heard::Timing));
+        }
+        world.round = None;
+        Ok(Some(Heard::Timed(Timed { started, ended: at, samples, batch: 1 })))
+    }
+}
+
+impl Screen for Mock {
+    fn draw_for(&mut self, time: Duration) -> anyhow::Result<()> {
+        let mut world = self.0.borrow_mut();
+        let from = world.now;
+        world.now += time.as_secs_f64();
+        let to = world.now;
+        world.drawn.push((from, to));
+        Ok(())
+    }
+
+    fn rest_for(&mut self, time: Duration) -> anyhow::Result<()> {
+        self.0.borrow_mut().now += time.as_secs_f64();
+        Ok(())
+    }
+
+    fn notify(&mut self, text: &str) {
+        self.0.borrow_mut().notices.push(text.to_owned());
+    }
+
+    fn stopped(&self) -> bool {
+        let world = self.0.borrow();
+        world.stop_after.is_some_and(|after| world.now > after)
+    }
+
+    fn frames(&mut self) -> usize {
+        self.0.borrow().drawn.len() * 3
+    }
+
+    fn now(&self) -> f64 {
+        self.0.borrow().now
+    }
+
+    fn cpu(&self) -> f64 {
+        let world = self.0.borrow();
+        0.1 * world.drawn.iter().map(|(from, to)| to - from).sum::<f64>()
+    }
+}
+
+fn measured(world: &Rc<RefCell<World>>, least: usize, most: usize) -> (Vec<Pair>, [Sums; 2]) {
+    let (mut screen, mut bench) = (Mock(world.clone()), Mock(world.clone()));
+    let mut session =
+        Session { screen: &mut screen, measured: &mut bench, pairs: Vec::new(), sums: Default::default() };
+    let until = Instant::now() + Duration::from_secs(600);
+    session.run("1", "copy", Extent { least, most, until }).expect("no error");
+    (session.pairs, session.sums)
+}
+
+#[test]
+fn halves_with_and_without_drawing_follow_each_other_in_pairs() {
+    let world = Rc::<RefCell<World>>::default();
+    let (pairs, sums) = measured(&world, 20, 60);
+    assert!((20..26).contains(&pairs.len()), "{} pairs: steady, so no more than asked for", pairs.len());
+    for pair in &pairs {
+        // Samples across a boundary are left out; those within are exact.
+        assert!((pair.with / pair.without - 1.25).abs() < 0.02, "{pair:?}");
+    }
+    let found = cost(&pairs).expect("pairs");
+    assert!((found.mean - 0.2).abs() < 0.01 && found.half_width() < NARROW, "{found:?}");
+    let world = world.borrow();
+    assert!(world.rounds >= 4, "memory is allocated afresh now and then");
+    assert!(world.notices[0].contains("pair 1 of 20"), "{:?}", world.notices);
+    let [resting, drawing] = sums;
+    assert!((resting.seconds / drawing.seconds - 1.0).abs() < 0.1, "as much without as with");
+    assert!((drawing.cpu / drawing.seconds - 0.1).abs() < 1e-9 && resting.cpu == 0.0);
+}
+
+#[test]
+fn a_person_can_stop_it() {
+    let world = Rc::new(RefCell::new(World { stop_after: Some(5.0), ..World::default() }));
+    let (pairs, _) = measured(&world, 20, 60);
+    assert!(pairs.len() < 10, "{} pairs", pairs.len());
+    assert!(world.borrow().now < 7.0);
+}

@@ -1,0 +1,224 @@
+//! The screen of a run with invented results, so that what drawing costs can be measured:
+//! the event loop, the drawing and the frame rate are those of a run.
+
+mod pseudo;
+mod script;
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io::{self, Write, stdout};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::event::{KeyCode, KeyModifiers};
+use ratatui::layout::Rect;
+use ratatui::{Terminal, TerminalOptions, Viewport};
+
+use super::app::{App, Incoming, Source};
+use super::recipes::RecipeEntry;
+use super::state::{Mode, State};
+use super::terminal::{Guard, TerminalSource};
+use super::theme::Theme;
+use crate::engine::protocol::Environment;
+use crate::plan::Plan;
+use crate::run::runner::{Control, Message, Runner, Running};
+
+/// Columns and rows of a screen that nobody sees.
+pub const UNSEEN: (u16, u16) = (160, 48);
+
+/// Results arrive this often, as in a run of short cases: each frame has something new.
+const RESULTS: Duration = Duration::from_millis(50);
+
+/// Where the screen is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Surface {
+    /// The terminal of this process, which is taken over meanwhile.
+    Terminal,
+    /// A pseudo-terminal of [`UNSEEN`] columns and rows.
+    Pseudo,
+}
+
+/// A run that is only played. Dropping it gives the terminal back.
+pub struct Rehearsal {
+    app: App,
+    terminal: Terminal<CrosstermBackend<Box<dyn Write>>>,
+    source: Filtered,
+    script: VecDeque<[Message; 2]>,
+    messages: Sender<Message>,
+    due: Duration,
+    _control: Receiver<Control>,
+    _guard: Option<Guard>,
+}
+
+impl Rehearsal {
+    /// Opens the screen of `plan`, which `entry` describes, on a machine of this
+    /// environment.
+    ///
+    /// # Errors
+    /// When the terminal cannot be taken over, or no pseudo-terminal opened.
+    pub fn open(
+        entry: RecipeEntry,
+        plan: Plan,
+        environment: Environment,
+        surface: Surface,
+    ) -> anyhow::Result<Rehearsal> {
+        let ((messages, receiver), (control, wishes)) = (channel(), channel());
+        let folder = PathBuf::from("none: these results are invented");
+        let running = Running { messages: receiver, control, folder };
+        let script = script::results(&plan);
+        for message in script::opening(&plan, environment) {
+            messages.send(message).context("the rehearsal's own channel")?;
+        }
+        let theme = Theme::from_environment(|key| std::env::var(key).ok());
+        let state = State { mode: Mode::Rehearsal, ..State::new(vec![entry], String::new()) };
+        let runner = Box::new(Played(RefCell::new(Some(running))));
+        let mut app = App::new(state, theme, runner, Box::new(move |_| Ok(plan.clone())));
+        app.begin(Duration::ZERO);
+        let (terminal, source, guard) = match surface {
+            Surface::Terminal => on_terminal()?,
+            Surface::Pseudo => on_pseudo_terminal()?,
+        };
+        let source = Filtered { inner: source, stopped: false };
+        Ok(Rehearsal {
+            app,
+            terminal,
+            source,
+            script,
+            messages,
+            due: Duration::ZERO,
+            _control: wishes,
+            _guard: guard,
+        })
+    }
+
+    /// Lets results arrive and draws them, as a run does.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn draw_for(&mut self, time: Duration) -> anyhow::Result<()> {
+        let end = self.source.now() + time;
+        self.due = self.due.max(self.source.now());
+        while let Some(left) = end.checked_sub(self.source.now()).filter(|_| !self.source.stopped) {
+            self.play();
+            if !self.app.turn(&mut self.terminal, &mut self.source, left)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws nothing; the screen keeps what it shows.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn rest_for(&mut self, time: Duration) -> anyhow::Result<()> {
+        let end = self.source.now() + time;
+        while let Some(left) = end.checked_sub(self.source.now()).filter(|_| !self.source.stopped) {
+            self.source.next(left).context("reading the terminal")?;
+        }
+        Ok(())
+    }
+
+    /// Shows a line below the panels from the next frame on.
+    pub fn notify(&mut self, text: &str) {
+        self.app.notify(text);
+    }
+
+    /// Whether the person asked to stop.
+    pub fn stopped(&self) -> bool {
+        self.source.stopped
+    }
+
+    /// Frames drawn so far.
+    pub fn frames(&mut self) -> usize {
+        self.terminal.get_frame().count()
+    }
+
+    /// Says what is due by now, from the start again at the script's end: the app takes
+    /// it in when it looks, as from a run's thread.
+    fn play(&mut self) {
+        while self.due <= self.source.now() {
+            self.due += RESULTS;
+            let Some(step) = self.script.pop_front() else { return };
+            for message in &step {
+                // The app holds the other end as long as the run is not over, and it never is.
+                let _ = self.messages.send(message.clone());
+            }
+            self.script.push_back(step);
+        }
+    }
+}
+
+type Opened = (Terminal<CrosstermBackend<Box<dyn Write>>>, Box<dyn Source>, Option<Guard>);
+
+fn on_terminal() -> anyhow::Result<Opened> {
+    let source = TerminalSource::new().context("listening for signals")?;
+    let guard = Guard::new().context("taking over the terminal")?;
+    let backend = CrosstermBackend::new(Box::new(stdout()) as Box<dyn Write>);
+    Ok((Terminal::new(backend).context("opening the terminal")?, Box::new(source), Some(guard)))
+}
+
+fn on_pseudo_terminal() -> anyhow::Result<Opened> {
+    let (columns, rows) = UNSEEN;
+    let side = pseudo::open(columns, rows).context("opening a pseudo-terminal")?;
+    let backend = CrosstermBackend::new(Box::new(side) as Box<dyn Write>);
+    // Its size is not that of the terminal that crossterm would ask.
+    let viewport = Viewport::Fixed(Rect::new(0, 0, columns, rows));
+    let terminal = Terminal::with_options(backend, TerminalOptions { viewport });
+    Ok((terminal.context("opening the pseudo-terminal")?, Box::new(Unattended(Instant::now())), None))
+}
+
+/// A run that somebody else plays.
+struct Played(RefCell<Option<Running>>);
+
+impl Runner for Played {
+    fn start(&self, _plan: Plan, _recipe: &str) -> anyhow::Result<Running> {
+        self.0.borrow_mut().take().context("it is played already")
+    }
+}
+
+/// Nobody types.
+struct Unattended(Instant);
+
+impl Source for Unattended {
+    fn next(&mut self, timeout: Duration) -> io::Result<Option<Incoming>> {
+        std::thread::sleep(timeout);
+        Ok(None)
+    }
+
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// Keys do nothing here, but for those that stop it.
+struct Filtered {
+    inner: Box<dyn Source>,
+    stopped: bool,
+}
+
+impl Source for Filtered {
+    fn next(&mut self, timeout: Duration) -> io::Result<Option<Incoming>> {
+        let incoming = self.inner.next(timeout)?;
+        self.stopped |= match incoming {
+            Some(Incoming::Terminate) => true,
+            Some(Incoming::Key(key)) => {
+                let control = key.modifiers.contains(KeyModifiers::CONTROL);
+                matches!(key.code, KeyCode::Char('q') | KeyCode::Esc)
+                    || control && key.code == KeyCode::Char('c')
+            }
+            _ => false,
+        };
+        Ok(incoming.filter(|i| *i == Incoming::Resized))
+    }
+
+    fn now(&self) -> Duration {
+        self.inner.now()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,26 @@
+use super::*;
+use crate::tui::tests::fixture;
+
+#[test]
+fn it_is_drawn_as_often_as_a_run_and_not_while_it_rests() {
+    let entry = fixture::recipes().remove(0);
+    let opened = Rehearsal::open(entry, fixture::stream(), Environment::default(), Surface::Pseudo);
+    let mut rehearsal = opened.expect("a pseudo-terminal");
+    rehearsal.notify("pair 1 of 20");
+    rehearsal.draw_for(Duration::from_millis(600)).expect("drawn");
+    // How many depends on the machine; the pacer's own tests count them.
+    let drawn = rehearsal.frames();
+    assert!((1..=3).contains(&drawn), "{drawn} frames");
+    rehearsal.rest_for(Duration::from_millis(300)).expect("rested");
+    assert_eq!(rehearsal.frames(), drawn);
+    assert!(!rehearsal.stopped());
+}
+
+#[test]
+fn something_new_is_said_for_as_long_as_it_lasts() {
+    let plan = fixture::stream();
+    let script = script::results(&plan);
+    assert_eq!(script.len(), plan.cases.len());
+    let sampled = |message: &Message| matches!(message, Message::Event(Event::Progress { .. }));
+    assert!(script.iter().all(|[_, next]| sampled(next)));
+}
