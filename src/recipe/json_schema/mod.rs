@@ -24,7 +24,7 @@ pub fn json_schema() -> Json {
     let mut schemas = Schemas::default();
     let mut properties = experiment_keys(registry(), &mut schemas);
     let experiment = experiment(registry(), properties.clone(), &mut schemas);
-    properties.insert("version".into(), version(&mut schemas));
+    properties.insert("version".into(), version());
     properties.insert("experiments".into(), experiments(experiment));
     let mut all_of = vec![inheritance()];
     all_of.extend(charts(registry(), &mut schemas));
@@ -123,10 +123,9 @@ fn experiments(item: Json) -> Json {
     })
 }
 
-fn version(schemas: &mut Schemas) -> Json {
-    let kind = Kind::Count { min: 1, max: u64::from(LANGUAGE) };
+fn version() -> Json {
     let doc = "the version of the recipe language that this is written for; a newer one than the program's is refused";
-    described(value(&kind, Sweep::One, "version", schemas), doc)
+    json!({ "type": "integer", "minimum": 1, "maximum": LANGUAGE, "default": LANGUAGE, "description": doc })
 }
 
 fn one_primitive(primitives: &[&'static dyn Primitive]) -> Vec<Json> {
