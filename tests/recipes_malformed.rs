@@ -104,11 +104,7 @@ fn each_malformed_override_says_which() {
             "0",
             "--set measure.rounds=0: measure.rounds: 0 is out of range; accepted: 1 to 1k",
         ),
-        (
-            "measure.ci",
-            "2",
-            "--set measure.ci=2: measure.ci: `2` has no unit; write a share such as `3%`, or none",
-        ),
+        ("measure.ci", "2", "--set measure.ci=2: measure.ci: `2` has no unit; write a share such as `3%`"),
         (
             "measure.budget",
             "2h",

@@ -82,8 +82,8 @@ impl Map {
 }
 
 /// A parameter with its description and default.
-fn property(param: &Param, sweep: Sweep, name: &str, schemas: &mut Schemas) -> Json {
-    let mut schema = described(value(&param.kind, sweep, name, schemas), param.doc);
+pub(super) fn property(param: &Param, sweep: Sweep, name: &str, schemas: &mut Schemas) -> Json {
+    let mut schema = described(value(param, sweep, name, schemas), param.doc);
     match param.default {
         Default::Is(text) => schema["default"] = literal(text),
         Default::Unset => return nullable(schema),
@@ -113,16 +113,18 @@ fn nullable(mut schema: Json) -> Json {
     described(json!({ "anyOf": [schema, nothing] }), doc.as_ref().and_then(Json::as_str).unwrap_or_default())
 }
 
-/// The values of a kind.
-pub(super) fn value(kind: &Kind, sweep: Sweep, name: &str, schemas: &mut Schemas) -> Json {
-    let item = match kind {
+/// What a parameter accepts; `name` stands in the definitions.
+fn value(param: &Param, sweep: Sweep, name: &str, schemas: &mut Schemas) -> Json {
+    // An editor shows the description that stands with the words.
+    let words = |words: &[&str]| described(json!({ "enum": words }), param.doc);
+    let item = match &param.kind {
         Kind::Count { min, max } => counts(*min, *max, sweep, schemas),
-        Kind::CountOr { min, max, words } => {
-            any_of(vec![json!({ "enum": words }), counts(*min, *max, sweep, schemas)])
+        Kind::CountOr { min, max, words: known } => {
+            any_of(vec![words(known), counts(*min, *max, sweep, schemas)])
         }
         Kind::Bytes { min, max, accepted } => bytes(*min, *max, accepted, sweep, schemas),
         Kind::Float { min, max } => any_of(float(*min, *max, sweep)),
-        Kind::Word(words) => schemas.shared(name, json!({ "enum": words })),
+        Kind::Word(known) => schemas.shared(name, words(known)),
         Kind::Choice(variants) | Kind::Inline(variants) => {
             let item = choice(variants, sweep, name, schemas);
             schemas.shared(name, item)
@@ -247,11 +249,46 @@ fn choice(variants: &[Variant], sweep: Sweep, owner: &str, schemas: &mut Schemas
         let body = variant_body(variant, sweep, owner, schemas);
         properties.insert(variant.name.to_owned(), described(body, variant.doc));
     }
+    // Editors offer these where a value belongs; JSON Schema itself has no such thing.
+    let snippets: Vec<Json> = variants.iter().filter_map(snippet).collect();
     alternatives.push(json!({
         "type": "object", "properties": properties, "additionalProperties": false,
-        "minProperties": 1, "maxProperties": 1,
+        "minProperties": 1, "maxProperties": 1, "defaultSnippets": snippets,
     }));
     any_of(alternatives)
+}
+
+/// What an editor inserts for a variant that cannot stand alone: `{partitions: 1}`, the
+/// number being where the cursor goes.
+fn snippet(variant: &Variant) -> Option<Json> {
+    let mut stop = 0;
+    let mut fields = Vec::new();
+    for param in needs(variant) {
+        stop += 1;
+        let value = format!("${{{stop}:{}}}", example(&param.kind));
+        let main = Some(param.name) == variant.main;
+        fields.push(if main { value } else { format!("{}: {value}", param.name) });
+    }
+    let body = match (fields.len(), variant.main) {
+        (0, _) => return None,
+        (1, Some(_)) => fields.remove(0),
+        _ => format!("{{{}}}", fields.join(", ")),
+    };
+    let label = format!("{{{}: …}}", variant.name);
+    let text = format!("{{{}: {body}}}", variant.name);
+    Some(json!({ "label": label, "bodyText": text, "description": variant.doc }))
+}
+
+/// Something that the kind accepts.
+fn example(kind: &Kind) -> String {
+    match kind {
+        Kind::Count { min, .. } | Kind::CountOr { min, .. } => label_count(*min),
+        Kind::Bytes { min, accepted, .. } => label_bytes(*accepted.first().unwrap_or(min)),
+        Kind::Float { min, max } => min.max(1.0).min(*max).to_string(),
+        Kind::Word(words) => words.first().copied().unwrap_or_default().to_owned(),
+        Kind::Choice(variants) | Kind::Inline(variants) => variants.first().map_or("", |v| v.name).to_owned(),
+        Kind::Indices { .. } => "[0, 8]".to_owned(),
+    }
 }
 
 /// The parameters that a variant must be given.
@@ -265,7 +302,7 @@ fn variant_body(variant: &Variant, sweep: Sweep, owner: &str, schemas: &mut Sche
     let name = format!("{owner}.{}", variant.name);
     let mut alternatives = Vec::new();
     if let Some(main) = variant.params.iter().find(|param| Some(param.name) == variant.main) {
-        alternatives.push(value(&main.kind, sweep, &format!("{name}.{}", main.name), schemas));
+        alternatives.push(value(main, sweep, &format!("{name}.{}", main.name), schemas));
     }
     alternatives.push(Map::of(variant.params, sweep, &name, schemas).complete());
     if needs(variant).next().is_none() {
