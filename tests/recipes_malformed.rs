@@ -29,7 +29,7 @@ fn each_malformed_recipe_gets_one_useful_line() {
         assert!(message.starts_with("r.yaml:") && !message.contains('\n'), "{message}");
         rows += 1;
     }
-    assert!(rows >= 60, "{rows} rows");
+    assert!(rows >= 88, "{rows} rows");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn each_malformed_override_says_which() {
         (
             "tupels",
             "1Mi",
-            "--set tupels=1Mi: --set: no parameter `tupels`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.samples (did you mean `tuples`?)",
+            "--set tupels=1Mi: --set: no parameter `tupels`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.ci, measure.budget, measure.order, measure.cache, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to (did you mean `tuples`?)",
         ),
         (
             "tuples",
@@ -104,10 +104,26 @@ fn each_malformed_override_says_which() {
             "0",
             "--set measure.rounds=0: measure.rounds: 0 is out of range; accepted: 1 to 1k",
         ),
+        ("measure.ci", "2", "--set measure.ci=2: measure.ci: `2` has no unit; write a share such as `3%`"),
+        (
+            "measure.budget",
+            "2h",
+            "--set measure.budget=2h: measure.budget: `2h` has no known unit; accepted: s, ms, us, ns",
+        ),
+        (
+            "measure.order",
+            "randm",
+            "--set measure.order=randm: measure.order: unknown word `randm`; accepted: interleaved, sequential, random (did you mean `random`?)",
+        ),
+        (
+            "measure.max-round",
+            "9",
+            "--set measure.max-round=9: --set: no parameter `measure.max-round`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.ci, measure.budget, measure.order, measure.cache, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to (did you mean `measure.max-rounds`?)",
+        ),
         (
             "measure",
             "{rounds: 1}",
-            "--set measure={rounds: 1}: --set: no parameter `measure`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.samples",
+            "--set measure={rounds: 1}: --set: no parameter `measure`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.ci, measure.budget, measure.order, measure.cache, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to",
         ),
         (
             "chart.x",
@@ -117,7 +133,7 @@ fn each_malformed_override_says_which() {
         (
             "title",
             "T",
-            "--set title=T: --set: no parameter `title`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.samples",
+            "--set title=T: --set: no parameter `title`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.ci, measure.budget, measure.order, measure.cache, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to",
         ),
     ] {
         let overrides = Overrides { set: vec![(key.to_owned(), value.to_owned())], ..Overrides::default() };

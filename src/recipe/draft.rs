@@ -80,6 +80,7 @@ impl Interpreter {
             }
             drafts.push(draft);
         }
+        unread(entries)?;
         Ok((title, drafts))
     }
 
@@ -145,10 +146,36 @@ impl Interpreter {
     }
 }
 
+/// Checks the keys outside of `experiments`: one that every item has itself is read by
+/// none of them.
+fn unread(entries: &[Entry]) -> Result<(), Mistake> {
+    for (key, node) in entries {
+        match key.text.as_str() {
+            "paper" => paper_fields(node).map(|_| ())?,
+            "seed" => count(node, "seed").map(|_| ())?,
+            "backend" => Setting::read(Slot::top(&BACKENDS, ""), node).map(|_| ())?,
+            "chart" => ChartDraft::read(node).map(|_| ())?,
+            "measure" => measure::read(node).map(|_| ())?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// Refuses a recipe that is written for a language newer than this.
 fn version(node: &Node) -> Result<(), Mistake> {
-    let kind = Kind::Count { min: 1, max: u64::from(LANGUAGE) };
-    value::scalar(&kind, node, "version").map(|_| ())
+    match node.content {
+        Content::Int(number) if (1..=i128::from(LANGUAGE)).contains(&number) => Ok(()),
+        Content::Int(number) if number > i128::from(LANGUAGE) => {
+            let message =
+                format!("{number} is newer than the {LANGUAGE} that this program reads; update scatterlab");
+            Err(Mistake::invalid(node.place, "version", message))
+        }
+        _ => {
+            let expected = format!("the language's version, a number such as `{LANGUAGE}`");
+            Err(Mistake::wrong_type(node.place, "version", &expected, node.describe()))
+        }
+    }
 }
 
 fn find<'e>(entries: &'e [Entry], key: &str) -> Option<&'e Entry> {
@@ -211,18 +238,21 @@ fn text(node: &Node, at: &str) -> Result<String, Mistake> {
 }
 
 fn paper(node: &Node) -> Result<Paper, Mistake> {
+    let [key, figure, table, claim] = paper_fields(node)?;
+    let key = key.ok_or_else(|| Mistake::missing_key(node.place, "paper", "key"))?;
+    Ok(Paper { key, figure, table, claim })
+}
+
+/// The keys of a paper, of which one may lack those that the other has.
+fn paper_fields(node: &Node) -> Result<[Option<String>; 4], Mistake> {
     const ACCEPTED: [&str; 4] = ["key", "figure", "table", "claim"];
     let entries = node.map("paper", "a map of key, figure, table, claim")?;
     only(entries, "paper", &ACCEPTED)?;
     let get = |key: &str| find(entries, key).map(|(_, n)| text(n, &format!("paper.{key}"))).transpose();
-    let (_, key) = find(entries, "key").ok_or_else(|| Mistake::missing_key(node.place, "paper", "key"))?;
-    value::scalar(&Kind::Word(&PAPERS), key, "paper.key")?;
-    Ok(Paper {
-        key: text(key, "paper.key")?,
-        figure: get("figure")?,
-        table: get("table")?,
-        claim: get("claim")?,
-    })
+    if let Some((_, key)) = find(entries, "key") {
+        value::scalar(&Kind::Word(&PAPERS), key, "paper.key")?;
+    }
+    Ok([get("key")?, get("figure")?, get("table")?, get("claim")?])
 }
 
 /// Refuses keys other than these.

@@ -139,6 +139,9 @@ fn width(node: &Node, at: &str) -> Result<Option<f64>, Mistake> {
     if text == NONE {
         return Ok(None);
     }
+    if !text.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return Err(Mistake::unknown_word(node.place, at, &text, &["a share such as `3%`", NONE]));
+    }
     let share = units::parse_percent(&text).map_err(|reason| quantity(node, at, reason))?;
     within(share, CI, node, at, "0.01% to 100%, or none").map(Some)
 }

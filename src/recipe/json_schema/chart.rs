@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 use super::Schemas;
 use super::value::described;
 use crate::backend::BACKENDS;
+use crate::plan::Quantity;
 use crate::primitives::Primitive;
 use crate::primitives::schema::Kind;
 use crate::recipe::Slot;
@@ -17,12 +18,14 @@ pub(super) fn chart(name: &str, primitives: &[&'static dyn Primitive], schemas: 
     let names = Names::of(primitives);
     let axis = schemas.shared(&format!("axis.{name}"), names.axis());
     let axes = json!({ "anyOf": [axis, { "type": "array", "items": axis, "maxItems": MAX_NAMES }] });
-    let words: Vec<&str> = QUANTITIES.iter().map(|(word, _)| *word).collect();
+    let quantities =
+        QUANTITIES.map(|(word, quantity)| described(json!({ "const": word }), meaning(quantity)));
     let chart = json!({
         "type": "object",
+        "description": "how the result is drawn",
         "properties": {
             "x": described(axis, "the parameter on the x axis"),
-            "y": described(json!({ "enum": words, "default": words[0] }), "what is drawn"),
+            "y": described(json!({ "anyOf": quantities, "default": QUANTITIES[0].0 }), "what is drawn"),
             "lines": described(axes.clone(), "parameters whose values tell one line from another"),
             "panels": described(axes, "parameters whose values tell one panel from another"),
             "relative-to": described(names.baseline(),
@@ -32,6 +35,15 @@ pub(super) fn chart(name: &str, primitives: &[&'static dyn Primitive], schemas: 
         "additionalProperties": false,
     });
     schemas.shared(&format!("chart.{name}"), chart)
+}
+
+fn meaning(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::Bandwidth => "effective bandwidth, GB/s: the data tuples that are accessed at random",
+        Quantity::SystemBandwidth => "system bandwidth, GB/s: the data tuples both ways and the locations",
+        Quantity::Time => "time of one execution",
+        Quantity::Throughput => "elements per second",
+    }
 }
 
 /// What parameters may be called.

@@ -14,22 +14,20 @@ use super::draft::{LANGUAGE, MAX_EXPERIMENTS, PAPERS};
 use super::measure::{self, Form, MeasureKey};
 use crate::backend::BACKENDS;
 use crate::plan::{Cache, Order};
-use crate::primitives::schema::Kind;
+use crate::primitives::schema::{Default, Kind, Param};
 use crate::primitives::{Primitive, registry};
 use crate::units::pattern;
-use value::{Map, Sweep, described, literal, value};
+use value::{Map, Sweep, described, literal, property};
 
 /// The schema of recipes of the primitives that the registry knows.
 pub fn json_schema() -> Json {
-    let mut schemas = Schemas::default();
+    let mut schemas = Schemas { definitions: serde_json::Map::new() };
     let mut properties = experiment_keys(registry(), &mut schemas);
     let experiment = experiment(registry(), properties.clone(), &mut schemas);
-    properties.insert("version".into(), version(&mut schemas));
+    properties.insert("version".into(), version());
     properties.insert("experiments".into(), experiments(experiment));
     let mut all_of = vec![inheritance()];
     all_of.extend(charts(registry(), &mut schemas));
-    let any = chart::chart("any", registry(), &mut schemas);
-    all_of.push(when("experiments", json!({ "properties": { "chart": any } })));
     let mut alternatives = one_primitive(registry());
     alternatives.push(json!({ "required": ["experiments"] }));
     json!({
@@ -47,7 +45,6 @@ pub fn json_schema() -> Json {
 }
 
 /// The definitions that several places refer to.
-#[derive(Default)]
 struct Schemas {
     definitions: serde_json::Map<String, Json>,
 }
@@ -72,19 +69,20 @@ fn experiment_keys(
     primitives: &[&'static dyn Primitive],
     schemas: &mut Schemas,
 ) -> serde_json::Map<String, Json> {
-    let seed = value(&Kind::Count { min: 0, max: u64::MAX }, Sweep::One, "seed", schemas);
-    let mut seed = described(seed, "a count from which all inputs follow");
-    seed["default"] = json!(1);
+    let seed = Param {
+        name: "seed",
+        kind: Kind::Count { min: 0, max: u64::MAX },
+        default: Default::Is("1"),
+        doc: "a count from which all inputs follow",
+    };
     let mut keys = serde_json::Map::new();
     keys.insert("title".into(), described(text(), "one line; without it the file's name"));
     keys.insert("paper".into(), paper());
-    keys.insert("seed".into(), seed);
-    keys.insert(
-        "backend".into(),
-        described(value(&BACKENDS.kind, Sweep::Many, "backend", schemas), BACKENDS.doc),
-    );
-    // Which names a chart may hold depends on the primitive: `charts` says so.
-    keys.insert("chart".into(), json!({ "type": "object", "description": "how the result is drawn" }));
+    keys.insert("seed".into(), property(&seed, Sweep::One, "seed", schemas));
+    keys.insert("backend".into(), property(&BACKENDS, Sweep::Many, "backend", schemas));
+    // Which names a chart may hold depends on the primitive: `charts` says so, and editors
+    // are to offer that one alone.
+    keys.insert("chart".into(), json!({ "type": "object", "doNotSuggest": true }));
     keys.insert("measure".into(), sampling(schemas));
     for primitive in primitives {
         keys.insert(
@@ -123,27 +121,30 @@ fn experiments(item: Json) -> Json {
     })
 }
 
-fn version(schemas: &mut Schemas) -> Json {
-    let kind = Kind::Count { min: 1, max: u64::from(LANGUAGE) };
+fn version() -> Json {
     let doc = "the version of the recipe language that this is written for; a newer one than the program's is refused";
-    described(value(&kind, Sweep::One, "version", schemas), doc)
+    json!({ "type": "integer", "minimum": 1, "maximum": LANGUAGE, "default": LANGUAGE, "description": doc })
 }
 
 fn one_primitive(primitives: &[&'static dyn Primitive]) -> Vec<Json> {
     primitives.iter().map(|primitive| json!({ "required": [primitive.name()] })).collect()
 }
 
-fn when(key: &str, then: Json) -> Json {
-    json!({ "if": { "required": [key] }, "then": then })
-}
-
-/// Each primitive's chart with the names of its parameters.
+/// Each primitive's chart with the names of its parameters; with all of them where there
+/// is no primitive.
 fn charts(primitives: &[&'static dyn Primitive], schemas: &mut Schemas) -> Vec<Json> {
-    let chart_of = |primitive: &&'static dyn Primitive| {
+    let mut charts: Vec<Json> = Vec::new();
+    for primitive in primitives {
         let chart = chart::chart(primitive.name(), &[*primitive], schemas);
-        when(primitive.name(), json!({ "properties": { "chart": chart } }))
-    };
-    primitives.iter().map(chart_of).collect()
+        charts.push(json!({
+            "if": { "required": [primitive.name()] }, "then": { "properties": { "chart": chart } },
+        }));
+    }
+    let any = chart::chart("any", primitives, schemas);
+    charts.push(json!({
+        "if": { "anyOf": one_primitive(primitives) }, "else": { "properties": { "chart": any } },
+    }));
+    charts
 }
 
 /// What experiments in a list may leave to the keys outside.
@@ -151,7 +152,7 @@ fn inheritance() -> Json {
     let items = |item: Json| json!({ "properties": { "experiments": { "items": item } } });
     let inherited =
         |key: &str| json!({ "anyOf": [{ "required": [key] }, items(json!({ "required": [key] }))] });
-    let with_key = json!({ "properties": { "paper": { "required": ["key"] } } });
+    let with_key = json!({ "properties": { "paper": { "required": ["key"], "doNotSuggest": true } } });
     let outside = json!({ "required": ["paper"], "allOf": [with_key] });
     let none_outside = json!({ "not": { "required": ["paper"] }, "allOf": [items(with_key.clone())] });
     let in_each = items(json!({ "required": ["paper"], "allOf": [with_key] }));
@@ -201,14 +202,20 @@ fn sampling(schemas: &mut Schemas) -> Json {
 
 fn measure_key(key: &MeasureKey, schemas: &mut Schemas) -> Json {
     let words = |names: &[&str]| json!({ "enum": names });
-    let quantity = |pattern: String, example: &str| {
-        let message = format!("Expected {example}");
-        json!({ "type": "string", "pattern": format!("^{pattern}$"), "patternErrorMessage": message })
+    let quantity = |pattern: String, expected: &str| {
+        let message = format!("Expected {expected}");
+        json!({
+            "type": "string", "pattern": format!("^({pattern})$"),
+            "patternErrorMessage": message, "errorMessage": message,
+        })
     };
     let schema = match key.form {
-        Form::Count(kind) => value(&kind, Sweep::One, key.name, schemas),
+        Form::Count(kind) => {
+            let (name, default, doc) = (key.name, Default::Is(key.default), key.doc);
+            return property(&Param { name, kind, default, doc }, Sweep::One, name, schemas);
+        }
         Form::Width => {
-            json!({ "anyOf": [words(&[measure::NONE]), quantity(pattern::percent(), "a share such as 3%, or none")] })
+            quantity(format!("{}|{}", measure::NONE, pattern::percent()), "a share such as 3%, or none")
         }
         Form::Time => quantity(pattern::seconds(), "a time such as 10s or 500ms"),
         Form::Order => words(&Order::NAMES.map(|(name, _)| name)),

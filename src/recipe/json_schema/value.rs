@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::Schemas;
 use crate::primitives::schema::{Default, Kind, Param, Variant};
 use crate::recipe::range;
-use crate::units::pattern;
+use crate::units::{label_bytes, label_count, pattern};
 
 /// Whether lists and ranges sweep, or an item of `cases` fixes the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,8 +82,8 @@ impl Map {
 }
 
 /// A parameter with its description and default.
-fn property(param: &Param, sweep: Sweep, name: &str, schemas: &mut Schemas) -> Json {
-    let mut schema = described(value(&param.kind, sweep, name, schemas), param.doc);
+pub(super) fn property(param: &Param, sweep: Sweep, name: &str, schemas: &mut Schemas) -> Json {
+    let mut schema = described(value(param, sweep, name, schemas), param.doc);
     match param.default {
         Default::Is(text) => schema["default"] = literal(text),
         Default::Unset => return nullable(schema),
@@ -104,41 +104,50 @@ pub(super) fn literal(text: &str) -> Json {
 
 /// `null` takes an unset parameter away.
 fn nullable(mut schema: Json) -> Json {
-    let null = json!({ "type": "null" });
+    let nothing = json!({ "type": "null" });
     if let Some(alternatives) = schema.get_mut("anyOf").and_then(Json::as_array_mut) {
-        alternatives.push(null);
+        alternatives.push(nothing);
         return schema;
     }
     let doc = schema.as_object_mut().and_then(|map| map.remove("description"));
-    json!({ "anyOf": [schema, null], "description": doc })
+    described(json!({ "anyOf": [schema, nothing] }), doc.as_ref().and_then(Json::as_str).unwrap_or_default())
 }
 
-/// The values of a kind.
-pub(super) fn value(kind: &Kind, sweep: Sweep, name: &str, schemas: &mut Schemas) -> Json {
-    match kind {
-        Kind::Count { min, max } => swept(vec![count(*min, *max, sweep)], sweep),
-        Kind::CountOr { min, max, words } => {
-            swept(vec![json!({ "enum": words }), count(*min, *max, sweep)], sweep)
+/// What a parameter accepts; `name` stands in the definitions.
+fn value(param: &Param, sweep: Sweep, name: &str, schemas: &mut Schemas) -> Json {
+    // An editor shows the description that stands with the words.
+    let words = |words: &[&str]| described(json!({ "enum": words }), param.doc);
+    let item = match &param.kind {
+        Kind::Count { min, max } => counts(*min, *max, sweep, schemas),
+        Kind::CountOr { min, max, words: known } => {
+            any_of(vec![words(known), counts(*min, *max, sweep, schemas)])
         }
-        Kind::Bytes { min, max, accepted } => swept(bytes(*min, *max, accepted, sweep), sweep),
-        Kind::Float { min, max } => swept(float(*min, *max, sweep), sweep),
-        Kind::Word(words) => swept(vec![schemas.shared(name, json!({ "enum": words }))], sweep),
+        Kind::Bytes { min, max, accepted } => bytes(*min, *max, accepted, sweep, schemas),
+        Kind::Float { min, max } => any_of(float(*min, *max, sweep)),
+        Kind::Word(known) => schemas.shared(name, words(known)),
         Kind::Choice(variants) | Kind::Inline(variants) => {
             let item = choice(variants, sweep, name, schemas);
-            swept(vec![schemas.shared(name, item)], sweep)
+            schemas.shared(name, item)
         }
-        Kind::Indices { max_length } => indices(*max_length, sweep),
-    }
+        Kind::Indices { max_length } => return indices(*max_length, sweep, schemas),
+    };
+    swept(item, sweep)
 }
 
-/// One of the alternatives, or where it sweeps a list of them.
-fn swept(mut alternatives: Vec<Json>, sweep: Sweep) -> Json {
-    if sweep == Sweep::Many {
-        let item = any_of(alternatives.clone());
-        alternatives.push(json!({
-            "type": "array", "items": item, "minItems": 1, "maxItems": crate::recipe::MAX_CASES,
-        }));
+/// The item, or where it sweeps a list of them.
+fn swept(item: Json, sweep: Sweep) -> Json {
+    if sweep == Sweep::One {
+        return item;
     }
+    let list = json!({
+        "type": "array", "items": item, "minItems": 1, "maxItems": crate::recipe::MAX_CASES,
+    });
+    // Alternatives beside each other, not within each other, read better in an editor.
+    let mut alternatives = match item.get("anyOf").and_then(Json::as_array) {
+        Some(several) => several.clone(),
+        None => vec![item],
+    };
+    alternatives.push(list);
     any_of(alternatives)
 }
 
@@ -150,33 +159,49 @@ fn any_of(mut alternatives: Vec<Json>) -> Json {
 }
 
 /// An integer, or a text with a suffix or of a range.
-fn count(min: u64, max: u64, sweep: Sweep) -> Json {
+fn counts(min: u64, max: u64, sweep: Sweep, schemas: &mut Schemas) -> Json {
     let one = pattern::count(min, max);
-    let range = range::pattern(&one, &pattern::count(1, max), &pattern::count(1, max));
-    json!({
+    let positive = pattern::count(1, max);
+    let schema = json!({
         "type": ["integer", "string"],
         "minimum": min,
         "maximum": max,
-        "pattern": text_pattern(&one, range, sweep),
+        "pattern": text_pattern(&one, range::pattern(&one, &positive, &positive), sweep),
         "patternErrorMessage": format!("Expected a count such as 4096 or 16Mi{}", or_range(sweep, "1..64 x2")),
-    })
+    });
+    schemas.shared(&format!("count.{}{}", limits(min, max, label_count), suffix(sweep)), schema)
 }
 
 /// A size always has a unit, so that a number is none.
-fn bytes(min: u64, max: u64, accepted: &[u64], sweep: Sweep) -> Vec<Json> {
-    let one = pattern::bytes(min, max);
-    let unit = pattern::bytes(1, u64::MAX);
+fn bytes(min: u64, max: u64, accepted: &[u64], sweep: Sweep, schemas: &mut Schemas) -> Json {
+    let (one, unit) = (pattern::bytes(min, max), pattern::bytes(1, u64::MAX));
     let range = range::pattern(&one, &unit, &unit);
     let sizes: Vec<String> = accepted.iter().flat_map(|bytes| pattern::spellings(*bytes)).collect();
     let text = |pattern: String| {
         let message = format!("Expected a size such as 8B or 128MiB{}", or_range(sweep, "8B..32B x2"));
         json!({ "type": "string", "pattern": pattern, "patternErrorMessage": message })
     };
-    match (sizes.is_empty(), sweep) {
-        (true, _) => vec![text(text_pattern(&one, range, sweep))],
-        (false, Sweep::One) => vec![json!({ "enum": sizes })],
-        (false, Sweep::Many) => vec![json!({ "enum": sizes }), text(format!("^{range}$"))],
+    if sizes.is_empty() {
+        let name = format!("size.{}{}", limits(min, max, label_bytes), suffix(sweep));
+        return schemas.shared(&name, text(text_pattern(&one, range, sweep)));
     }
+    let known = json!({ "enum": sizes });
+    match sweep {
+        Sweep::One => known,
+        Sweep::Many => {
+            let range = schemas.shared("size.range", text(format!("^{range}$")));
+            any_of(vec![known, range])
+        }
+    }
+}
+
+/// `1-4Ki`, or `1` where there is no end.
+fn limits(min: u64, max: u64, label: fn(u64) -> String) -> String {
+    if max == u64::MAX { label(min) } else { format!("{}-{}", label(min), label(max)) }
+}
+
+fn suffix(sweep: Sweep) -> &'static str {
+    if sweep == Sweep::Many { "" } else { ".fixed" }
 }
 
 fn float(min: f64, max: f64, sweep: Sweep) -> Vec<Json> {
@@ -204,8 +229,8 @@ fn or_range(sweep: Sweep, example: &str) -> String {
 }
 
 /// `[0, 8]`, `8`, and where it sweeps `[[0], [8]]`.
-fn indices(max_length: usize, sweep: Sweep) -> Json {
-    let index = count(0, u64::MAX, Sweep::One);
+fn indices(max_length: usize, sweep: Sweep, schemas: &mut Schemas) -> Json {
+    let index = counts(0, u64::MAX, Sweep::One, schemas);
     let list = json!({ "type": "array", "items": index, "minItems": 1, "maxItems": max_length });
     let lists = json!({ "type": "array", "items": list, "minItems": 1 });
     match sweep {
@@ -224,11 +249,46 @@ fn choice(variants: &[Variant], sweep: Sweep, owner: &str, schemas: &mut Schemas
         let body = variant_body(variant, sweep, owner, schemas);
         properties.insert(variant.name.to_owned(), described(body, variant.doc));
     }
+    // Editors offer these where a value belongs; JSON Schema itself has no such thing.
+    let snippets: Vec<Json> = variants.iter().filter_map(snippet).collect();
     alternatives.push(json!({
         "type": "object", "properties": properties, "additionalProperties": false,
-        "minProperties": 1, "maxProperties": 1,
+        "minProperties": 1, "maxProperties": 1, "defaultSnippets": snippets,
     }));
     any_of(alternatives)
+}
+
+/// What an editor inserts for a variant that cannot stand alone: `{partitions: 1}`, the
+/// number being where the cursor goes.
+fn snippet(variant: &Variant) -> Option<Json> {
+    let mut stop = 0;
+    let mut fields = Vec::new();
+    for param in needs(variant) {
+        stop += 1;
+        let value = format!("${{{stop}:{}}}", example(&param.kind));
+        let main = Some(param.name) == variant.main;
+        fields.push(if main { value } else { format!("{}: {value}", param.name) });
+    }
+    let body = match (fields.len(), variant.main) {
+        (0, _) => return None,
+        (1, Some(_)) => fields.remove(0),
+        _ => format!("{{{}}}", fields.join(", ")),
+    };
+    let label = format!("{{{}: …}}", variant.name);
+    let text = format!("{{{}: {body}}}", variant.name);
+    Some(json!({ "label": label, "bodyText": text, "description": variant.doc }))
+}
+
+/// Something that the kind accepts.
+fn example(kind: &Kind) -> String {
+    match kind {
+        Kind::Count { min, .. } | Kind::CountOr { min, .. } => label_count(*min),
+        Kind::Bytes { min, accepted, .. } => label_bytes(*accepted.first().unwrap_or(min)),
+        Kind::Float { min, max } => min.max(1.0).min(*max).to_string(),
+        Kind::Word(words) => words.first().copied().unwrap_or_default().to_owned(),
+        Kind::Choice(variants) | Kind::Inline(variants) => variants.first().map_or("", |v| v.name).to_owned(),
+        Kind::Indices { .. } => "[0, 8]".to_owned(),
+    }
 }
 
 /// The parameters that a variant must be given.
@@ -242,7 +302,7 @@ fn variant_body(variant: &Variant, sweep: Sweep, owner: &str, schemas: &mut Sche
     let name = format!("{owner}.{}", variant.name);
     let mut alternatives = Vec::new();
     if let Some(main) = variant.params.iter().find(|param| Some(param.name) == variant.main) {
-        alternatives.push(value(&main.kind, sweep, &format!("{name}.{}", main.name), schemas));
+        alternatives.push(value(main, sweep, &format!("{name}.{}", main.name), schemas));
     }
     alternatives.push(Map::of(variant.params, sweep, &name, schemas).complete());
     if needs(variant).next().is_none() {
