@@ -22,6 +22,7 @@
 //! | [`primitives`] | definitions, parameters, accesses, oracles (pure); beside them the implementations |
 //! | [`backend`] | what a backend offers: pools, buffers, timing; [`backend::Prepared`] |
 //! | [`measure`] | statistics |
+//! | [`indices`] | reads index arrays from files |
 //! | [`engine`] | the process that runs a plan; its protocol, server and client |
 //! | [`run`] | a run's folder, its records, and what drives a plan through an engine |
 //! | [`judge`] | whether two runs of the same cases tell the same (pure) |
@@ -48,6 +49,7 @@ pub mod cli;
 pub mod doctor;
 pub mod engine;
 pub mod experiments;
+pub mod indices;
 pub mod judge;
 pub mod measure;
 pub mod patterns;

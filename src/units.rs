@@ -196,6 +196,19 @@ pub fn fmt_count(count: u64) -> String {
     if count < 1000 { count.to_string() } else { stepped(count as f64, &DECIMAL, "").trim_end().to_owned() }
 }
 
+/// A count for people, exactly, in groups of three digits: `1,048,576`.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 const DECIMAL: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
 
 /// Seconds for people: `512 ns`, `45.6 µs`, `1.23 s`, `2 min 05 s`, `1 h 02 min`.
@@ -285,6 +298,12 @@ fn rounded_to_three(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digits_stand_in_groups() {
+        let groups = [0, 999, 1000, 1_048_576, u64::MAX].map(grouped);
+        assert_eq!(groups, ["0", "999", "1,000", "1,048,576", "18,446,744,073,709,551,615"]);
+    }
 
     #[test]
     fn counts_and_sizes_parse() {

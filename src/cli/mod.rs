@@ -8,6 +8,7 @@ mod dry_run;
 mod engine;
 mod headless;
 mod interrupt;
+mod locality;
 mod out;
 mod recipes;
 mod run;
@@ -55,6 +56,8 @@ enum Command {
     Verify(VerifyArguments),
     /// Check what disturbs measurements here, and measure what the user interface costs
     Doctor(DoctorArguments),
+    /// Show what an index array touches, before anything runs: reuse, strides, lines
+    Locality(locality::LocalityArguments),
     /// Serve plans: commands on standard input, events on standard output
     Engine,
     /// Print the profiler's command line for cases: ncu on the GPU, perf on the processor
@@ -171,7 +174,10 @@ enum Format {
 /// Carries out the command line.
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let engine = arguments.engine.command();
-    let here = matches!(arguments.command, Some(Command::Verify(_) | Command::Engine | Command::Counters(_)));
+    let here = matches!(
+        arguments.command,
+        Some(Command::Verify(_) | Command::Engine | Command::Counters(_) | Command::Locality(_))
+    );
     if here && engine != EngineCommand::Own {
         bail!("--engine: this command works in its own process; run it where the engine would run");
     }
@@ -181,6 +187,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(Command::Devices) => devices::run(&engine),
         Some(Command::Verify(verify)) => verify::run(&verify),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, &engine),
+        Some(Command::Locality(locality)) => locality::run(&locality),
         Some(Command::Engine) => engine::run(),
         Some(Command::Counters(counters)) => counters::run(&counters),
         Some(Command::Schema) => schema::run(),

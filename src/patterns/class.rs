@@ -41,20 +41,21 @@ impl fmt::Display for Class {
     }
 }
 
-/// The class of a pattern.
+/// The class of a pattern of any length.
 pub fn classify(pattern: &[u64]) -> Class {
-    let differences: Vec<i128> = pattern.windows(2).map(|w| i128::from(w[1]) - i128::from(w[0])).collect();
-    let Some(&first) = differences.first() else {
+    let differences = || pattern.windows(2).map(|w| i128::from(w[1]) - i128::from(w[0]));
+    let Some(first) = differences().next() else {
         return Class::Single;
     };
-    let equal_to = |value| differences.iter().filter(|&&d| d == value).count();
-    if first >= 1 && equal_to(first) == differences.len() {
+    let equal_to = |value| differences().filter(|&d| d == value).count();
+    let count = pattern.len() - 1;
+    if first >= 1 && equal_to(first) == count {
         return u64::try_from(first).map_or(Class::Complex, Class::Stride);
     }
-    if differences.iter().all(|&d| d >= 0) && 2 * equal_to(0) >= differences.len() {
+    if differences().all(|d| d >= 0) && 2 * equal_to(0) >= count {
         return Class::Broadcast;
     }
-    if 3 * equal_to(1) >= differences.len() { Class::MostlyStride1 } else { Class::Complex }
+    if 3 * equal_to(1) >= count { Class::MostlyStride1 } else { Class::Complex }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ pub mod applications;
 pub mod arrays;
 pub mod class;
 pub mod generators;
+pub mod locality;
 pub mod mix;
 pub mod notation;
 pub mod partitions;

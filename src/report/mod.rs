@@ -3,6 +3,7 @@
 
 pub mod csv;
 mod files;
+pub mod locality;
 pub mod names;
 mod relative;
 pub mod scale;

@@ -1,0 +1,271 @@
+//! What an index array says about itself before anything runs: how much it touches, how
+//! it moves, and how soon it comes back. Pure.
+
+mod reuse;
+
+use serde::Serialize;
+
+use super::class::classify;
+use reuse::Stack;
+
+/// Bytes of a sector, the part of a line that a GPU transfers.
+pub const SECTOR: u64 = 32;
+/// Bytes of a page.
+pub const PAGE: u64 = 4096;
+/// Caches that are tried, bytes.
+pub const CACHES: [u64; 3] = [32 << 10, 1 << 20, 32 << 20];
+/// Most accesses to lines that are followed. Each needs up to 48 bytes of memory, so all of
+/// them 6 GiB.
+pub const MAX_ACCESSES: u64 = 1 << 27;
+/// Largest element, bytes.
+pub const MAX_ELEMENT: u64 = 4096;
+/// Shortest and longest line, bytes; a power of two.
+pub const LINES: [u64; 2] = [8, 1 << 20];
+
+/// How indices become addresses: element `i` is bytes `[i·element, (i+1)·element)`, and
+/// memory is cut into lines from byte 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Layout {
+    /// Bytes of an element.
+    pub element: u64,
+    /// Bytes of a line.
+    pub line: u64,
+}
+
+impl Layout {
+    /// First and last unit of `bytes` bytes that element `index` touches.
+    fn units(self, index: u64, bytes: u64) -> (u64, u64) {
+        let first = index * self.element;
+        (first / bytes, (first + self.element - 1) / bytes)
+    }
+
+    /// The lines that the indices touch, one access after another.
+    fn lines(self, indices: &[u64]) -> impl Iterator<Item = u64> {
+        indices.iter().flat_map(move |&index| {
+            let (first, last) = self.units(index, self.line);
+            first..=last
+        })
+    }
+}
+
+/// A bin of a histogram: values from `low` to `high`, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Bin<T> {
+    pub low: T,
+    pub high: T,
+    pub count: u64,
+}
+
+/// Differences between neighbours, in elements.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Strides {
+    /// Differences: one less than indices.
+    pub count: u64,
+    /// Of them, exactly 1.
+    pub ones: u64,
+    /// By powers of two and sign, ascending, without empty bins.
+    pub bins: Vec<Bin<i64>>,
+}
+
+/// How far apart the accesses to a line are: the number of other lines touched in between
+/// (the LRU stack distance), exactly.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Reuse {
+    /// Accesses to lines: an element that lies in two lines makes two.
+    pub accesses: u64,
+    /// Of them, the first to their line.
+    pub cold: u64,
+    /// Lines that were touched more than once.
+    pub lines_reused: u64,
+    /// Of the accesses that are not cold, by powers of two, ascending, without empty bins.
+    pub bins: Vec<Bin<u64>>,
+    pub caches: Vec<CacheHits>,
+}
+
+/// What a fully associative cache with LRU replacement, empty at the start, would hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CacheHits {
+    pub bytes: u64,
+    /// Accesses that find their line.
+    pub hits: u64,
+}
+
+/// The statistics of an index array.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Locality {
+    pub layout: Layout,
+    /// Indices.
+    pub count: u64,
+    pub min: u64,
+    pub max: u64,
+    /// The class by the rule of [`classify`].
+    pub class: String,
+    pub distinct_elements: u64,
+    /// Of [`SECTOR`] bytes.
+    pub distinct_sectors: u64,
+    pub distinct_lines: u64,
+    /// Of [`PAGE`] bytes.
+    pub distinct_pages: u64,
+    pub strides: Strides,
+    pub reuse: Reuse,
+}
+
+impl Locality {
+    /// The statistics of `indices`, each below [`arrays::END`](super::arrays::END). Takes
+    /// O(n log n) steps.
+    ///
+    /// # Errors
+    /// An empty array, a layout outside of the limits, and more than [`MAX_ACCESSES`].
+    pub fn of(indices: &[u64], layout: Layout) -> Result<Locality, String> {
+        check(layout)?;
+        let mut sorted = indices.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let (Some(&min), Some(&max)) = (sorted.first(), sorted.last()) else {
+            return Err("there are no indices".to_owned());
+        };
+        if max >= super::arrays::END {
+            return Err(format!("the index {max} is too large"));
+        }
+        let accesses: u64 =
+            indices.iter().map(|&i| layout.units(i, layout.line)).map(|(a, b)| b - a + 1).sum();
+        if accesses > MAX_ACCESSES {
+            return Err(format!(
+                "{accesses} accesses to lines are too many; accepted: at most {MAX_ACCESSES}"
+            ));
+        }
+        Ok(Locality {
+            layout,
+            count: indices.len() as u64,
+            min,
+            max,
+            class: classify(indices).to_string(),
+            distinct_elements: sorted.len() as u64,
+            distinct_sectors: distinct(&sorted, layout, SECTOR),
+            distinct_lines: distinct(&sorted, layout, layout.line),
+            distinct_pages: distinct(&sorted, layout, PAGE),
+            strides: strides(indices),
+            reuse: reuse(indices, &sorted, layout, accesses),
+        })
+    }
+}
+
+fn check(layout: Layout) -> Result<(), String> {
+    let [shortest, longest] = LINES;
+    if !(1..=MAX_ELEMENT).contains(&layout.element) {
+        return Err(format!("an element of {} bytes; accepted: 1 to {MAX_ELEMENT}", layout.element));
+    }
+    if !layout.line.is_power_of_two() || !(shortest..=longest).contains(&layout.line) {
+        let accepted = format!("powers of two from {shortest} to {longest}");
+        return Err(format!("a line of {} bytes; accepted: {accepted}", layout.line));
+    }
+    Ok(())
+}
+
+/// How many units of `bytes` bytes ascending distinct indices touch.
+fn distinct(sorted: &[u64], layout: Layout, bytes: u64) -> u64 {
+    let (mut next, mut count) = (0, 0);
+    for &index in sorted {
+        let (first, last) = layout.units(index, bytes);
+        count += (last + 1).saturating_sub(first.max(next));
+        next = last + 1;
+    }
+    count
+}
+
+/// 0, then 1 + ⌊log2 v⌋: the bins 0, 1, 2–3, 4–7 …
+fn bin(value: u64) -> usize {
+    (u64::BITS - value.leading_zeros()) as usize
+}
+
+/// Least and largest value of a bin.
+fn ends(bin: usize) -> (u64, u64) {
+    match bin {
+        0 => (0, 0),
+        _ => (1 << (bin - 1), (1u64 << (bin - 1)) * 2 - 1),
+    }
+}
+
+fn strides(indices: &[u64]) -> Strides {
+    let (mut up, mut down, mut ones) = ([0u64; 64], [0u64; 64], 0);
+    for pair in indices.windows(2) {
+        let side = if pair[1] < pair[0] { &mut down } else { &mut up };
+        side[bin(pair[1].abs_diff(pair[0]))] += 1;
+        ones += u64::from(pair[1] == pair[0] + 1);
+    }
+    // Indices are below 2^40, so that the ends fit.
+    let signed = |sign: i64, at: usize, count: u64| {
+        let (low, high) = ends(at);
+        let (a, b) = (sign * low as i64, sign * high as i64);
+        Bin { low: a.min(b), high: a.max(b), count }
+    };
+    let below = (1..42).rev().map(|at| signed(-1, at, down[at]));
+    let above = (0..42).map(|at| signed(1, at, up[at]));
+    let bins = below.chain(above).filter(|bin| bin.count > 0).collect();
+    Strides { count: indices.len() as u64 - 1, ones, bins }
+}
+
+fn reuse(indices: &[u64], sorted: &[u64], layout: Layout, accesses: u64) -> Reuse {
+    let lines = Lines::new(sorted, layout, accesses);
+    let mut stack = Stack::new(lines.ids());
+    let mut bins = [0u64; 64];
+    let mut caches = CACHES.map(|bytes| CacheHits { bytes, hits: 0 });
+    for line in layout.lines(indices) {
+        let Some(distance) = stack.touch(lines.id(line)) else { continue };
+        bins[bin(distance)] += 1;
+        for cache in &mut caches {
+            cache.hits += u64::from(distance < cache.bytes / layout.line);
+        }
+    }
+    let whole = |(at, &count): (usize, &u64)| {
+        let (low, high) = ends(at);
+        (count > 0).then_some(Bin { low, high, count })
+    };
+    Reuse {
+        accesses,
+        cold: stack.cold(),
+        lines_reused: stack.reused(),
+        bins: bins.iter().enumerate().filter_map(whole).collect(),
+        caches: caches.to_vec(),
+    }
+}
+
+/// Lines by small numbers.
+enum Lines {
+    /// From the first line on.
+    From { first: u64, count: usize },
+    /// Where they are sparse: by their rank.
+    Ranked(Vec<u64>),
+}
+
+impl Lines {
+    fn new(sorted: &[u64], layout: Layout, accesses: u64) -> Lines {
+        let first = sorted.first().map_or(0, |&index| layout.units(index, layout.line).0);
+        let last = sorted.last().map_or(0, |&index| layout.units(index, layout.line).1);
+        let span = last - first + 1;
+        if span <= accesses.max(1024) {
+            return Lines::From { first, count: span as usize };
+        }
+        let mut lines: Vec<u64> = layout.lines(sorted).collect();
+        lines.dedup();
+        Lines::Ranked(lines)
+    }
+
+    fn ids(&self) -> usize {
+        match self {
+            Lines::From { count, .. } => *count,
+            Lines::Ranked(lines) => lines.len(),
+        }
+    }
+
+    fn id(&self, line: u64) -> usize {
+        match self {
+            Lines::From { first, .. } => (line - first) as usize,
+            Lines::Ranked(lines) => lines.partition_point(|&known| known < line),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

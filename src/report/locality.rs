@@ -1,0 +1,278 @@
+//! The locality of index arrays, for people and for programs.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::patterns::locality::{Bin, Locality, PAGE, SECTOR};
+use crate::units::{fmt_bytes, grouped, label_bytes, label_count, three_digits};
+
+/// An index array with a name.
+#[derive(Clone, Debug, Serialize)]
+pub struct Named {
+    /// A file's name, or what the array is.
+    pub array: String,
+    /// [`crate::patterns::arrays::hash`] of its indices.
+    pub hash: String,
+    /// What was left out, where the array was too long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    #[serde(flatten)]
+    pub locality: Locality,
+}
+
+/// Columns of [`csv`], in the order of the file.
+pub const COLUMNS: [&str; 8] = ["array", "hash", "class", "quantity", "low", "high", "count", "share"];
+
+/// Letters of the longest bar, which is 100 %.
+const BAR: usize = 44;
+/// Letters of the labels before the bars.
+const LABEL: usize = 20;
+
+/// Text with bars, at most 80 columns (but for the name).
+pub fn text(arrays: &[Named]) -> String {
+    let each: Vec<String> = arrays.iter().map(|named| one(named).join("\n")).collect();
+    each.join("\n\n\n")
+}
+
+fn one(named: &Named) -> Vec<String> {
+    let l = &named.locality;
+    let mut lines = vec![
+        format!(
+            "{}: {} indices from {} to {}",
+            named.array,
+            grouped(l.count),
+            grouped(l.min),
+            grouped(l.max)
+        ),
+        format!(
+            "class {}, elements of {}, lines of {}",
+            l.class,
+            size(l.layout.element),
+            size(l.layout.line)
+        ),
+        format!("hash {}…", named.hash.get(..12).unwrap_or(&named.hash)),
+    ];
+    lines.extend(named.note.clone());
+    lines.push(String::new());
+    lines.extend(touched(l));
+    lines.push(String::new());
+    lines.extend(strides(l));
+    lines.push(String::new());
+    lines.extend(reuse(l));
+    lines.push(String::new());
+    lines.push("Hits in a cache of whole lines, LRU, empty at the start, of all accesses".to_owned());
+    lines.extend(l.reuse.caches.iter().map(|c| row(&size(c.bytes), c.hits, l.reuse.accesses)));
+    lines
+}
+
+fn touched(l: &Locality) -> Vec<String> {
+    let line = |name: String, distinct: u64| {
+        let uses = three_digits(l.count as f64 / distinct.max(1) as f64);
+        format!("  {name:<18} {:>20} {uses:>20}", grouped(distinct))
+    };
+    vec![
+        format!("{:<20} {:>20} {:>20}", "Touched", "distinct", "indices for each"),
+        line("elements".to_owned(), l.distinct_elements),
+        line(format!("sectors of {}", size(SECTOR)), l.distinct_sectors),
+        line(format!("lines of {}", size(l.layout.line)), l.distinct_lines),
+        line(format!("pages of {}", size(PAGE)), l.distinct_pages),
+    ]
+}
+
+fn strides(l: &Locality) -> Vec<String> {
+    let s = &l.strides;
+    let ones = if s.count == 0 { String::new() } else { format!("; {} are 1", percent(s.ones, s.count)) };
+    let head = format!("Strides: from one index to the next, in elements{ones}");
+    let label = |bin: &Bin<i64>| match bin.low {
+        ..0 => format!("back {}", range(bin.high.unsigned_abs(), bin.low.unsigned_abs())),
+        _ => range(bin.low.unsigned_abs(), bin.high.unsigned_abs()),
+    };
+    std::iter::once(head).chain(s.bins.iter().map(|bin| row(&label(bin), bin.count, s.count))).collect()
+}
+
+fn reuse(l: &Locality) -> Vec<String> {
+    let r = &l.reuse;
+    let again = percent(r.accesses - r.cold, r.accesses);
+    let lines = percent(r.lines_reused, l.distinct_lines);
+    let mut all = vec![
+        format!("Reuse: {again} of {} accesses are to a line touched before;", grouped(r.accesses)),
+        format!("{lines} of the lines are touched again. Other lines touched in between:"),
+    ];
+    all.extend(r.bins.iter().map(|bin| row(&range(bin.low, bin.high), bin.count, r.accesses)));
+    all.push(row("first touch", r.cold, r.accesses));
+    all
+}
+
+fn size(bytes: u64) -> String {
+    // An odd size stays exact.
+    if bytes.is_power_of_two() { fmt_size(bytes) } else { label_bytes(bytes).replace('B', " B") }
+}
+
+/// `64 B`, `4 KiB`: powers of two need no decimals.
+fn fmt_size(bytes: u64) -> String {
+    fmt_bytes(bytes).replace(".00", "").replace(".0 ", " ")
+}
+
+/// A bin: `1`, `512 to 1023`, `4Ki to <8Ki`.
+fn range(low: u64, high: u64) -> String {
+    match low {
+        _ if low == high => low.to_string(),
+        0..1024 => format!("{low} to {high}"),
+        _ => format!("{} to <{}", label_count(low), label_count(high + 1)),
+    }
+}
+
+/// A label, a bar and the share.
+fn row(label: &str, count: u64, of: u64) -> String {
+    let share = if of == 0 { 0.0 } else { count as f64 / of as f64 };
+    let full = (share * BAR as f64).round() as usize;
+    // What is too little for a letter of the bar is still seen to be there.
+    let bar = if full == 0 && count > 0 { ".".to_owned() } else { "#".repeat(full) };
+    format!("  {label:<LABEL$} {bar:<BAR$} {:>7}", percent(count, of))
+}
+
+/// `12.3 %`; what is there but rounds to nothing is `< 0.1 %`.
+fn percent(count: u64, of: u64) -> String {
+    let share = if of == 0 { 0.0 } else { 100.0 * count as f64 / of as f64 };
+    match count {
+        1.. if share < 0.05 => "<0.1 %".to_owned(),
+        _ if count < of && share >= 99.95 => ">99.9 %".to_owned(),
+        _ => format!("{share:.1} %"),
+    }
+}
+
+/// JSON: a list with an object for each array.
+///
+/// # Errors
+/// What writing answers.
+pub fn json(out: impl Write, arrays: &[Named]) -> io::Result<()> {
+    serde_json::to_writer_pretty(out, arrays).map_err(io::Error::from)
+}
+
+/// CSV with the [`COLUMNS`]: one row for each number.
+///
+/// # Errors
+/// What writing answers.
+pub fn csv(out: impl Write, arrays: &[Named]) -> csv::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(COLUMNS)?;
+    for named in arrays {
+        for Row { quantity, low, high, count, of } in rows(&named.locality) {
+            let cell = |value: Option<i64>| value.map(|v| v.to_string()).unwrap_or_default();
+            let share = of.filter(|&of| of > 0).map(|of| (count as f64 / of as f64).to_string());
+            let cells = [cell(low), cell(high), count.to_string(), share.unwrap_or_default()];
+            let head = [named.array.as_str(), &named.hash, &named.locality.class, quantity];
+            writer.write_record(head.into_iter().chain(cells.iter().map(String::as_str)))?;
+        }
+    }
+    writer.flush()?;
+    Ok(())
+}
+
+struct Row {
+    quantity: &'static str,
+    low: Option<i64>,
+    high: Option<i64>,
+    count: u64,
+    /// What the count is a share of.
+    of: Option<u64>,
+}
+
+fn rows(l: &Locality) -> Vec<Row> {
+    let r = &l.reuse;
+    let plain = |quantity, count, of| Row { quantity, low: None, high: None, count, of };
+    let range = |quantity, low: i64, high: i64, count, of| Row {
+        quantity,
+        low: Some(low),
+        high: Some(high),
+        count,
+        of: Some(of),
+    };
+    let mut rows = vec![
+        Row { of: None, ..range("indices", l.min as i64, l.max as i64, l.count, 0) },
+        plain("distinct-elements", l.distinct_elements, None),
+        plain("distinct-sectors", l.distinct_sectors, None),
+        plain("distinct-lines", l.distinct_lines, None),
+        plain("distinct-pages", l.distinct_pages, None),
+        plain("lines-reused", r.lines_reused, Some(l.distinct_lines)),
+        plain("accesses", r.accesses, None),
+        plain("first-touch", r.cold, Some(r.accesses)),
+    ];
+    rows.extend(l.strides.bins.iter().map(|b| range("stride", b.low, b.high, b.count, l.strides.count)));
+    rows.extend(
+        r.bins.iter().map(|b| range("reuse-distance", b.low as i64, b.high as i64, b.count, r.accesses)),
+    );
+    rows.extend(
+        r.caches.iter().map(|c| Row { low: None, ..range("hits", 0, c.bytes as i64, c.hits, r.accesses) }),
+    );
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::patterns::arrays;
+    use crate::patterns::locality::Layout;
+
+    fn named(indices: &[u64]) -> Named {
+        let layout = Layout { element: 8, line: 64 };
+        let locality = Locality::of(indices, layout).expect("statistics");
+        Named { array: "x".into(), hash: arrays::hash(indices), note: None, locality }
+    }
+
+    fn random() -> Vec<u64> {
+        let permutation = crate::patterns::Permutation::new(1 << 30, 1).expect("a permutation");
+        (0..5000).map(|i| permutation.apply(i) * 1000).chain([0, 0, 1]).collect()
+    }
+
+    #[test]
+    fn text_fits_80_columns_and_is_plain() {
+        for indices in [vec![0], vec![3, 3], (0..99).collect(), random()] {
+            let text = text(&[named(&indices)]);
+            assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+            assert!(!text.contains('\x1b') && !text.contains("NaN"), "{text}");
+        }
+        let text = text(&[named(&[0, 1, 2, 3, 400])]);
+        assert!(text.contains("x: 5 indices from 0 to 400"), "{text}");
+        assert!(text.contains("75.0 % are 1") && text.contains("256 to 511"), "{text}");
+    }
+
+    #[test]
+    fn shares_do_not_round_to_none_or_all() {
+        assert_eq!(percent(1, 1 << 20), "<0.1 %");
+        assert_eq!(percent((1 << 20) - 1, 1 << 20), ">99.9 %");
+        assert_eq!([percent(0, 7), percent(7, 7), percent(0, 0)], ["0.0 %", "100.0 %", "0.0 %"]);
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        assert_eq!([32, 4096, 1 << 20, 12, 96].map(size), ["32 B", "4 KiB", "1 MiB", "12 B", "96 B"]);
+    }
+
+    #[test]
+    fn every_column_of_the_csv_is_in_the_dictionary() {
+        let dictionary = include_str!("../../docs/data-dictionary.md");
+        let (_, section) = dictionary.split_once("## The locality of an index array").expect("its section");
+        let section = section.split("\n## ").next().unwrap_or_default();
+        let mut out = Vec::new();
+        csv(&mut out, &[named(&random())]).expect("written");
+        let text = String::from_utf8(out).expect("UTF-8");
+        assert_eq!(text.lines().next(), Some(COLUMNS.join(",").as_str()));
+        for column in COLUMNS {
+            assert!(section.contains(&format!("| `{column}` |")), "{column}");
+        }
+        for row in rows(&named(&random()).locality) {
+            assert!(section.contains(&format!("`{}`", row.quantity)), "{}", row.quantity);
+        }
+    }
+
+    #[test]
+    fn json_is_a_list_of_objects() {
+        let mut out = Vec::new();
+        json(&mut out, &[named(&[0, 8, 0])]).expect("written");
+        let value: serde_json::Value = serde_json::from_slice(&out).expect("JSON");
+        assert_eq!(value[0]["distinct_lines"], 2);
+        assert_eq!(value[0]["reuse"]["bins"][0]["count"], 1);
+    }
+}
