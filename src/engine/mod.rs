@@ -10,7 +10,7 @@ pub mod executors;
 mod lines;
 pub mod protocol;
 mod sampler;
-mod schedule;
+pub(crate) mod schedule;
 pub mod server;
 pub mod verify;
 pub mod watch;
