@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use scatterlab::backend::Device;
 use scatterlab::engine::protocol::{Environment, Event};
 use scatterlab::plan::Plan;
-use scatterlab::report::csv;
+use scatterlab::report::{Origin, csv};
 use scatterlab::run::Ledger;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_scatterlab");
@@ -127,12 +127,14 @@ fn the_folder_holds_what_its_tables_were_made_of() {
     let plan: Plan = serde_json::from_value(manifest["plan"].clone()).expect("the plan");
     let environment: Environment = serde_json::from_value(manifest["environment"].clone()).expect("it");
     let devices: Vec<Device> = serde_json::from_value(manifest["devices"].clone()).expect("devices");
-    let mut ledger = Ledger::new(plan);
+    let mut ledger = Ledger::new(plan.clone());
+    let (version, date) = (env!("CARGO_PKG_VERSION"), "");
+    let origin = Origin { plan: &plan, version, date, environment: &environment, devices: &devices };
     for line in read("events.ndjson").lines() {
         ledger.apply(&serde_json::from_str::<Event>(line).expect("each line is an event"));
     }
     let (mut results, mut samples) = (Vec::new(), Vec::new());
-    csv::results(&mut results, ledger.plan(), ledger.records(), &environment, &devices).expect("results");
+    csv::results(&mut results, &origin, ledger.records()).expect("results");
     csv::samples(&mut samples, ledger.records()).expect("samples");
     assert_eq!(text(&results), read("results.csv"));
     assert_eq!(text(&samples), read("samples.csv"));

@@ -1,6 +1,6 @@
 //! A run without the user interface: plain lines, and one live line on a terminal.
 
-use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
@@ -11,13 +11,13 @@ use crate::backend::Verdict;
 use crate::engine::protocol::{Event, Level, Stage};
 use crate::measure::Statistics;
 use crate::plan::{Case, Plan, Quantity};
-use crate::run::eta::{self, Eta};
+use crate::run::eta::Eta;
 use crate::run::runner::{Control, Message, Runner, Running};
 use crate::run::{Ledger, Record, Status};
 use crate::units;
 
 /// How a run ended, in cases.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     pub done: usize,
     pub not_applicable: usize,
@@ -27,20 +27,29 @@ pub struct Summary {
     pub unfinished: usize,
     /// Of those with results: rounds too far apart to tell small differences.
     pub unsteady: usize,
+    /// Whether resuming the run would have nothing to do.
+    pub complete: bool,
+    /// Where its results are.
+    pub folder: PathBuf,
 }
 
 /// Runs a plan to its end, printing what happens.
 pub fn run(runner: &impl Runner, plan: Plan, recipe: &str, interrupt: &Interrupt) -> anyhow::Result<Summary> {
-    let running = runner.start(plan.clone(), recipe)?;
+    watch(&runner.start(plan.clone(), recipe)?, Ledger::new(plan), interrupt)
+}
+
+/// Prints what happens in a run until its end. The ledger holds what is on file already.
+pub fn watch(running: &Running, ledger: Ledger, interrupt: &Interrupt) -> anyhow::Result<Summary> {
     interrupt.attach(running.control.clone());
-    let mut printer = Printer::new(plan);
+    let mut printer = Printer::new(ledger);
     printer.headline();
-    let ended = follow(&running, &mut printer);
+    let ended = follow(running, &mut printer);
     interrupt.detach();
+    let summary = Summary::of(&printer.ledger, &running.folder);
     if printer.heard {
-        printer.close(&running.folder.display().to_string());
+        printer.close(&summary);
     }
-    ended.map(|()| printer.summary())
+    ended.map(|()| summary)
 }
 
 /// Prints what the run says until it is over; its first trouble is the error.
@@ -78,22 +87,24 @@ struct Printer {
 }
 
 impl Printer {
-    fn new(plan: Plan) -> Printer {
-        let live = io::stdout().is_terminal();
-        let (eta, started) = (Eta::default(), Instant::now());
-        Printer { ledger: Ledger::new(plan), eta, started, live, heard: false }
+    fn new(ledger: Ledger) -> Printer {
+        let (eta, started) = (Eta::new(&ledger), Instant::now());
+        Printer { ledger, eta, started, live: out::is_terminal(), heard: false }
     }
 
     fn headline(&self) {
         let plan = self.ledger.plan();
         let hash = plan.short_hash();
-        out::line(&format!("{} · {} cases · recipe {hash}", plan.title, plan.cases.len()));
+        let (done, all) = self.eta.progress();
+        let on_file = if done > 0 { format!(" · {done} of {all} rounds on file") } else { String::new() };
+        out::line(&format!("{} · {} cases · recipe {hash}{on_file}", plan.title, plan.cases.len()));
     }
 
     fn event(&mut self, event: &Event) {
         let changed = self.ledger.apply(event);
         let now = self.started.elapsed();
         self.heard = true;
+        changed.inspect(|at| self.eta.note(*at, &self.ledger));
         match event {
             Event::Hello { devices, .. } => {
                 self.eta.begin(now);
@@ -101,12 +112,16 @@ impl Printer {
             }
             Event::Progress { case, stage, .. } => self.status(case, *stage),
             Event::Round { .. } => {
-                changed.inspect(|at| self.eta.finish(*at, now));
+                changed.inspect(|at| self.eta.finish(*at, &self.ledger, now));
                 self.result(changed);
             }
             Event::NotApplicable { .. } | Event::Failed { .. } => {
                 self.eta.begin(now);
                 self.result(changed);
+            }
+            Event::Retried { .. } => {
+                let record = changed.and_then(|at| self.ledger.records().get(at));
+                record.inspect(|record| self.note(&format!("{}: another try", self.label(&record.case))));
             }
             Event::Log { level: Level::Info, text } => self.note(text),
             Event::Log { text, .. } => self.note(&format!("warning: {text}")),
@@ -152,8 +167,8 @@ impl Printer {
     /// `12/48, 1m05s left`: finished and all (case, round) pairs, and how long the rest
     /// may take.
     fn place(&self) -> String {
-        let (done, all) = eta::progress(&self.ledger);
-        match self.eta.remaining(&self.ledger, self.started.elapsed()) {
+        let (done, all) = self.eta.progress();
+        match self.eta.remaining(self.started.elapsed()) {
             Some(left) if done < all => format!("{done}/{all}, {} left", minutes(left)),
             _ => format!("{done}/{all}"),
         }
@@ -166,9 +181,18 @@ impl Printer {
         out::line(text);
     }
 
-    fn summary(&self) -> Summary {
-        let mut summary = Summary::default();
-        for record in self.ledger.records() {
+    fn close(&self, summary: &Summary) {
+        let (time, folder) = (minutes(self.started.elapsed()), summary.folder.display());
+        self.note(&format!("{} in {time} → {folder}", summary.words()));
+    }
+}
+
+impl Summary {
+    /// Of the run in a folder.
+    pub fn of(ledger: &Ledger, folder: &Path) -> Summary {
+        let (complete, folder) = (ledger.is_complete(), folder.to_owned());
+        let mut summary = Summary { complete, folder, ..Summary::default() };
+        for record in ledger.records() {
             match record.status {
                 Status::Done => summary.done += 1,
                 Status::NotApplicable(_) => summary.not_applicable += 1,
@@ -181,18 +205,24 @@ impl Printer {
         summary
     }
 
-    fn close(&self, folder: &str) {
-        let s = self.summary();
-        let mut parts = vec![format!("{} certified", s.done)];
+    /// `12 certified, 3 n/a`.
+    pub fn words(&self) -> String {
         let others = [
-            (s.partial, "with some of their rounds"),
-            (s.not_applicable, "n/a"),
-            (s.failed, "failed"),
-            (s.unfinished, "not started"),
-            (s.unsteady, "unsteady (rounds more than 10 % apart)"),
+            (self.partial, "with some of their rounds"),
+            (self.not_applicable, "n/a"),
+            (self.failed, "failed"),
+            (self.unfinished, "not started"),
+            (self.unsteady, "unsteady (rounds more than 10 % apart)"),
         ];
-        parts.extend(others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
-        self.note(&format!("{} in {} → {folder}", parts.join(", "), minutes(self.started.elapsed())));
+        let others = others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
+        let words: Vec<String> = std::iter::once(format!("{} certified", self.done)).chain(others).collect();
+        words.join(", ")
+    }
+
+    /// Whether a script may take the run for a success: one that measured nothing must not
+    /// look like it.
+    pub fn is_success(&self) -> bool {
+        self.failed + self.partial + self.unfinished == 0 && self.done > 0
     }
 }
 

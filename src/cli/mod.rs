@@ -6,11 +6,14 @@ mod devices;
 mod doctor;
 mod dry_run;
 mod engine;
+mod format;
 mod headless;
 mod interrupt;
 mod locality;
 mod out;
 mod recipes;
+mod report;
+mod resume;
 mod run;
 mod schema;
 mod shell;
@@ -24,6 +27,7 @@ use anyhow::bail;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
+use self::format::FormatName;
 use crate::engine::client::EngineCommand;
 
 /// Exit status when a case failed, its certificate did not hold, or it was not finished.
@@ -50,8 +54,10 @@ pub struct Arguments {
 enum Command {
     /// Run recipes without the user interface
     Run(RunArguments),
+    /// Write the tables and charts of stored runs anew, without measuring
+    Report(ReportArguments),
     /// List the backends and their devices, or why there are none
-    Devices,
+    Devices(DevicesArguments),
     /// Check every primitive and method against its oracle, and every certificate
     Verify(VerifyArguments),
     /// Check what disturbs measurements here, and measure what the user interface costs
@@ -95,8 +101,11 @@ impl EngineArguments {
 #[derive(Debug, Args)]
 struct RunArguments {
     /// Recipe files, or names of shipped recipes such as quickstart or he2007/fig09-passes
-    #[arg(required = true, value_name = "RECIPE")]
+    #[arg(required_unless_present = "resume", value_name = "RECIPE")]
     recipes: Vec<String>,
+    /// Go on with an interrupted run in its folder: nothing on file is measured again
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["recipes", "backend", "set", "only", "out", "dry_run"])]
+    resume: Option<PathBuf>,
     /// Run on these backends instead of the recipe's: scalar, cpu, cuda
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     backend: Vec<String>,
@@ -112,6 +121,26 @@ struct RunArguments {
     /// Print the cases with their memory and estimated time, and measure nothing
     #[arg(long)]
     dry_run: bool,
+    /// Write the results to standard output, and what happens to standard error
+    #[arg(long, value_name = "FORMAT", conflicts_with = "dry_run")]
+    format: Option<FormatName>,
+}
+
+#[derive(Debug, Args)]
+struct ReportArguments {
+    /// Folders of runs, old ones and those in progress too
+    #[arg(required = true, value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
+    /// Write the results to standard output, and no files
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<FormatName>,
+}
+
+#[derive(Debug, Args)]
+struct DevicesArguments {
+    /// Write a table of them for programs
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<FormatName>,
 }
 
 #[derive(Debug, Args)]
@@ -176,7 +205,13 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let engine = arguments.engine.command();
     let here = matches!(
         arguments.command,
-        Some(Command::Verify(_) | Command::Engine | Command::Counters(_) | Command::Locality(_))
+        Some(
+            Command::Verify(_)
+                | Command::Engine
+                | Command::Counters(_)
+                | Command::Locality(_)
+                | Command::Report(_)
+        )
     );
     if here && engine != EngineCommand::Own {
         bail!("--engine: this command works in its own process; run it where the engine would run");
@@ -184,7 +219,8 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.command {
         None => tui::run(engine),
         Some(Command::Run(run)) => run::run(&run, engine),
-        Some(Command::Devices) => devices::run(&engine),
+        Some(Command::Report(report)) => report::run(&report),
+        Some(Command::Devices(devices)) => devices::run(&devices, &engine),
         Some(Command::Verify(verify)) => verify::run(&verify),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, &engine),
         Some(Command::Locality(locality)) => locality::run(&locality),

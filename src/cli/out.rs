@@ -1,11 +1,33 @@
 //! Printing that survives a closed pipe: `println!` would panic, and a run goes on to
 //! the disk even when nobody reads along any more.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether standard output is for another program.
+static DIVERTED: AtomicBool = AtomicBool::new(false);
+
+/// From now on lines for people go to standard error.
+pub fn divert() {
+    DIVERTED.store(true, Ordering::Relaxed);
+}
+
+fn diverted() -> bool {
+    DIVERTED.load(Ordering::Relaxed)
+}
+
+/// Whether a person sees the lines as they come.
+pub fn is_terminal() -> bool {
+    if diverted() { io::stderr().is_terminal() } else { io::stdout().is_terminal() }
+}
+
+fn stream() -> Box<dyn Write> {
+    if diverted() { Box::new(io::stderr()) } else { Box::new(io::stdout()) }
+}
 
 /// Prints a line.
 pub fn line(text: &str) {
-    let _ = writeln!(io::stdout(), "{text}");
+    let _ = writeln!(stream(), "{text}");
 }
 
 /// Prints what has its own line ends.
@@ -17,7 +39,7 @@ pub fn text(text: &str) {
 /// because a line that wraps could not be replaced.
 pub fn live(text: &str) {
     let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
-    let mut out = io::stdout();
+    let mut out = stream();
     let _ = write!(out, "\r\x1b[K{}", cut(text, columns.saturating_sub(1))).and_then(|()| out.flush());
 }
 

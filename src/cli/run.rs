@@ -6,15 +6,30 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 
+use super::format::Output;
+use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
 use super::recipes::Source;
-use super::{CASES_FAILED, RunArguments, dry_run, headless, out};
+use super::{CASES_FAILED, RunArguments, dry_run, out, resume};
 use crate::engine::client::EngineCommand;
 use crate::plan::{Overrides, Plan};
 use crate::run::EngineRunner;
+use crate::run::runner::advice;
+use crate::run::stored::Stored;
+
+/// Goes on with a run, or runs recipes.
+pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
+    let Some(folder) = &arguments.resume else { return run_recipes(arguments, engine) };
+    let mut output = Output::open(arguments.format, 1)?;
+    let summary = resume::run(folder, &engine, &Interrupt::listen()?)?;
+    let success = closed(&summary, &engine, &mut output)?;
+    output.end()?;
+    Ok(if success { ExitCode::SUCCESS } else { ExitCode::from(CASES_FAILED) })
+}
 
 /// Resolves all recipes before the first of them runs, then runs one after the other.
-pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
+fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
+    let mut output = Output::open(arguments.format, arguments.recipes.len())?;
     let overrides =
         Overrides { only: arguments.only.clone(), ..overrides(&arguments.set, &arguments.backend)? };
     let plans = arguments
@@ -42,10 +57,21 @@ pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<Ex
         }
         let runner = EngineRunner { engine: engine.clone(), out, root: PathBuf::from("reports") };
         let summary = headless::run(&runner, plan, &source.text, &interrupt)?;
-        // A run that measured nothing must not look like a success to a script.
-        incomplete |= summary.failed + summary.partial + summary.unfinished > 0 || summary.done == 0;
+        incomplete |= !closed(&summary, &engine, &mut output)?;
     }
+    output.end()?;
     Ok(if incomplete { ExitCode::from(CASES_FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// What there is to say after a run; whether it is a success.
+fn closed(summary: &Summary, engine: &EngineCommand, output: &mut Output) -> anyhow::Result<bool> {
+    if !summary.complete {
+        out::line(&format!("to go on: {}", advice("run --resume", &summary.folder, engine)));
+    }
+    if output.is_asked_for() {
+        output.results(&Stored::open(&summary.folder)?)?;
+    }
+    Ok(summary.is_success())
 }
 
 /// What `--set` and `--backend` say.

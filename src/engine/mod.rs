@@ -11,7 +11,7 @@ mod lines;
 mod pace;
 pub mod protocol;
 mod sampler;
-mod schedule;
+pub(crate) mod schedule;
 pub mod server;
 pub mod verify;
 pub mod watch;

@@ -54,6 +54,9 @@ pub struct FinishedRound {
     pub median: f64,
     /// Seconds that all its attempts took, with preparation.
     pub wall: f64,
+    /// Its only attempt is flagged: the second look is still due.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub doubtful: bool,
 }
 
 /// What a case is going through.
@@ -119,6 +122,10 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
 /// Where the engine runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -158,7 +165,18 @@ pub enum Event {
     /// The case cannot run here. Waits for its acknowledgement.
     NotApplicable { seq: u64, case: String, reason: String },
     /// The case went wrong; nothing of it is a result. Waits for its acknowledgement.
-    Failed { seq: u64, case: String, round: u32, error: String },
+    Failed {
+        seq: u64,
+        case: String,
+        round: u32,
+        error: String,
+        /// It took the engine or its device with it, which says little about the case: a
+        /// resumed run tries it again.
+        #[serde(default, skip_serializing_if = "is_false")]
+        lost: bool,
+    },
+    /// From a resumed run: a lost case gets another try, and its rounds count again.
+    Retried { case: String },
     /// GB/s of a quick copy on a backend.
     Probed { backend: String, copy: Option<f64>, reason: Option<String> },
     /// Something a person may want to know.

@@ -64,18 +64,22 @@ impl Schedule {
             .collect();
         let at: HashMap<&str, usize> =
             plan.cases.iter().enumerate().map(|(i, c)| (c.id.as_str(), i)).collect();
-        for round in &finished.rounds {
-            let Some(case) = at.get(round.case.as_str()).map(|at| &mut cases[*at]) else { continue };
-            case.medians.insert(round.round, round.median);
-            case.spent += round.wall;
-        }
         for id in &finished.given_up {
             if let Some(at) = at.get(id.as_str()) {
                 cases[*at].given_up = true;
             }
         }
+        let mut again = Vec::new();
+        for round in &finished.rounds {
+            let Some(case) = at.get(round.case.as_str()).copied() else { continue };
+            cases[case].medians.insert(round.round, round.median);
+            cases[case].spent += round.wall;
+            if round.doubtful && !cases[case].given_up {
+                again.push(Turn { case, round: round.round, attempt: 1 });
+            }
+        }
         let seed = plan.cases.first().map_or(0, |case| case.seed);
-        Schedule { cases, seed, passes: 0, queue: VecDeque::new(), again: Vec::new() }
+        Schedule { cases, seed, passes: 0, queue: VecDeque::new(), again }
     }
 
     /// Passes that have begun.

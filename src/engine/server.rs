@@ -285,10 +285,10 @@ impl<W: Write> Server<W> {
                 self.emit_result(|seq| Event::NotApplicable { seq, case: id, reason })?;
             }
             Failure::Failed(error) => {
-                self.emit_result(|seq| Event::Failed { seq, case: id, round, error })?
+                self.emit_result(|seq| Event::Failed { seq, case: id, round, error, lost: false })?
             }
             Failure::Lost(error) => {
-                self.emit_result(|seq| Event::Failed { seq, case: id, round, error })?;
+                self.emit_result(|seq| Event::Failed { seq, case: id, round, error, lost: true })?;
                 return Ok(Some(Stop::Lost));
             }
         }

@@ -13,36 +13,37 @@ use std::io::Write;
 use anyhow::{Context, Result};
 
 use self::columns::columns;
-use crate::backend::Device;
-use crate::engine::protocol::{Environment, RoundResult};
-use crate::plan::Plan;
+use super::Origin;
+use super::cell::Cell;
+use super::format::{Document, Format, Table};
+use crate::engine::protocol::RoundResult;
 use crate::run::{Record, Status};
 
 /// Everything that a row may tell of.
 pub(crate) struct Row<'a> {
-    pub plan: &'a Plan,
+    pub origin: &'a Origin<'a>,
     pub record: &'a Record,
-    pub environment: &'a Environment,
-    pub devices: &'a [Device],
 }
 
-/// Writes one row for each of the plan's cases, in the plan's order. Times are in
-/// seconds, sizes in bytes, rates in GB/s (1e9 bytes a second).
-pub fn results(
-    out: impl Write,
-    plan: &Plan,
-    records: &[Record],
-    environment: &Environment,
-    devices: &[Device],
-) -> Result<()> {
-    let columns = columns(plan, records);
-    let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(columns.iter().map(|c| c.name.as_str())).context("results.csv")?;
-    for record in records {
-        let row = Row { plan, record, environment, devices };
-        writer.write_record(columns.iter().map(|c| c.source.cell(&row).unwrap_or_default()))?;
-    }
-    writer.flush().context("results.csv")
+/// One row for each of the plan's cases, in the plan's order. Times are in seconds, sizes
+/// in bytes, rates in GB/s (1e9 bytes a second).
+pub fn table<'a>(
+    origin: &'a Origin<'a>,
+    records: &'a [Record],
+) -> Table<impl Iterator<Item = Vec<Option<Cell>>> + use<'a>> {
+    let columns = columns(origin.plan, records);
+    let names = columns.iter().map(|column| column.name.clone()).collect();
+    let cells = move |record| -> Vec<Option<Cell>> {
+        columns.iter().map(|column| column.source.cell(&Row { origin, record })).collect()
+    };
+    Table { columns: names, rows: records.iter().map(cells) }
+}
+
+/// Writes [`table`].
+pub fn results(out: impl Write, origin: &Origin, records: &[Record]) -> Result<()> {
+    let mut document = Document::new(out, Format::Csv);
+    document.table(table(origin, records))?;
+    document.end()
 }
 
 /// Columns of `samples.csv`.
@@ -75,10 +76,11 @@ fn write_samples(
 ) -> csv::Result<()> {
     let numbers = [round.round, round.attempt, round.batch].map(|n| n.to_string());
     let [number, attempt, batch] = numbers.each_ref().map(String::as_str);
-    let started = float(round.started).unwrap_or_default();
+    let float = |value| Cell::number(value).map(|cell| cell.to_string()).unwrap_or_default();
+    let started = float(round.started);
     let flags = round.flags.iter().map(|flag| flag.word()).collect::<Vec<_>>().join(";");
     for (i, seconds) in round.samples.iter().enumerate() {
-        let (i, seconds) = (i.to_string(), float(*seconds).unwrap_or_default());
+        let (i, seconds) = (i.to_string(), float(*seconds));
         let head = [&round.case, number, attempt, counts, &i];
         writer.write_record(head.into_iter().chain([&seconds, batch, &started, &flags, status]))?;
     }
@@ -93,9 +95,4 @@ fn status(status: &Status) -> &'static str {
         Status::NotApplicable(_) => "n/a",
         Status::Failed(_) => "failed",
     }
-}
-
-/// The shortest digits that read back as the same number; nothing for what is none.
-fn float(value: f64) -> Option<String> {
-    value.is_finite().then(|| value.to_string())
 }

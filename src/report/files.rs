@@ -8,47 +8,48 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::svg::{Caption, render};
-use super::{csv, series};
-use crate::backend::Device;
-use crate::engine::protocol::Environment;
-use crate::plan::Plan;
+use super::{Origin, csv, series};
+use crate::plan::{Plan, slug};
 use crate::run::Record;
+use crate::run::folder::draft;
+
+/// The table that is written first.
+pub const RESULTS: &str = "results.csv";
 
 /// Writes `results.csv`, `samples.csv` and one `<slug>.svg` for each experiment into
 /// `folder`, which exists, and returns their paths.
 ///
-/// Each file replaces an older one only when it is complete. `date` is printed under
-/// the charts as it is; the same arguments give the same bytes.
-pub fn write_all(
+/// Each file replaces an older one only when it is complete. The same arguments give the
+/// same bytes.
+pub fn write_all<'a>(
     folder: &Path,
-    plan: &Plan,
+    origin: impl Into<Origin<'a>>,
     records: &[Record],
-    environment: &Environment,
-    devices: &[Device],
-    date: &str,
 ) -> Result<Vec<PathBuf>> {
+    let origin = &origin.into();
     let mut paths = vec![
-        replace(folder, "results.csv", |out| csv::results(out, plan, records, environment, devices))?,
+        replace(folder, RESULTS, |out| csv::results(out, origin, records))?,
         replace(folder, "samples.csv", |out| csv::samples(out, records))?,
     ];
-    for (experiment, name) in chart_names(plan).iter().enumerate() {
-        let data = series::series(plan, experiment, records);
-        let caption = Caption::new(plan, experiment, records, environment, devices, date);
+    for (experiment, name) in chart_names(origin.plan).iter().enumerate() {
+        let data = series::series(origin.plan, experiment, records);
+        let caption = Caption::new(origin, experiment, records);
         let document = render(&data, &caption)?;
         paths.push(replace(folder, name, |out| Ok(out.write_all(document.as_bytes())?))?);
     }
     Ok(paths)
 }
 
-/// A file name for each experiment; a slug that comes again gets a number.
+/// A file name for each experiment; a slug that comes again gets a number. A manifest may
+/// come from anywhere: what it calls a slug must not lead out of the folder.
 fn chart_names(plan: &Plan) -> Vec<String> {
     let mut taken = HashSet::new();
-    let name = |slug: &str| {
+    let mut name = |slug: &str| {
         let numbered = (2..).map(|n| format!("{slug}-{n}.svg"));
         let mut free = std::iter::once(format!("{slug}.svg")).chain(numbered);
         free.find(|n| taken.insert(n.clone())).unwrap_or_default()
     };
-    plan.experiments.iter().map(|e| e.slug.as_str()).map(name).collect()
+    plan.experiments.iter().map(|e| name(&slug(&e.slug))).collect()
 }
 
 /// Writes beside the file and renames, so that nobody ever reads half of it.
@@ -57,7 +58,7 @@ fn replace(
     name: &str,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<()>,
 ) -> Result<PathBuf> {
-    let (path, draft) = (folder.join(name), folder.join(format!(".{name}.part")));
+    let (path, draft) = (folder.join(name), draft(folder, name));
     let attempt = || {
         let mut out = BufWriter::new(File::create(&draft)?);
         write(&mut out)?;
@@ -77,17 +78,15 @@ fn replace(
 mod tests {
     use super::*;
     use crate::report::series::tests::passes;
-    use crate::report::svg::tests::environment;
+    use crate::report::svg::tests::{environment, origin};
 
     #[test]
     fn every_experiment_gets_a_chart_and_nothing_else_is_left() {
         let folder = tempfile::tempdir().expect("a folder");
         let (mut plan, records) = passes();
         plan.experiments.push(plan.experiments[0].clone());
-        let write = || {
-            let date = "2026-11-20";
-            write_all(folder.path(), &plan, &records, &environment(), &[], date).expect("written")
-        };
+        let write =
+            || write_all(folder.path(), origin(&plan, &environment(), &[]), &records).expect("written");
         let paths = write();
         let read = |paths: &[PathBuf]| -> Vec<Vec<u8>> {
             paths.iter().map(|p| fs::read(p).expect("readable")).collect()
@@ -100,10 +99,17 @@ mod tests {
     }
 
     #[test]
+    fn a_slug_does_not_lead_out_of_the_folder() {
+        let (mut plan, _) = passes();
+        plan.experiments[0].slug = "../../etc/passwd".to_owned();
+        assert_eq!(chart_names(&plan), ["etc-passwd.svg"]);
+    }
+
+    #[test]
     fn a_folder_that_is_not_there_is_an_error_that_names_it() {
         let (plan, records) = passes();
         let missing = Path::new("/nonexistent/run");
-        let error = write_all(missing, &plan, &records, &environment(), &[], "").expect_err("no folder");
+        let error = write_all(missing, origin(&plan, &environment(), &[]), &records).expect_err("no folder");
         assert!(format!("{error:#}").contains("/nonexistent/run/results.csv"), "{error:#}");
     }
 }

@@ -1,8 +1,10 @@
 //! What a run leaves for people and programs: tables and charts, all drawn from the
 //! same [`Record`](crate::run::Record)s, so that they cannot disagree.
 
+pub mod cell;
 pub mod csv;
 mod files;
+pub mod format;
 pub mod locality;
 pub mod names;
 mod relative;
@@ -11,4 +13,33 @@ pub mod series;
 pub mod svg;
 pub mod unit;
 
-pub use files::write_all;
+pub use files::{RESULTS, write_all};
+
+use crate::backend::Device;
+use crate::engine::protocol::Environment;
+use crate::plan::Plan;
+use crate::run::folder::Manifest;
+
+/// Where the records of a report come from.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    pub plan: &'a Plan,
+    /// Version of the scatterlab that measured.
+    pub version: &'a str,
+    /// When it started, printed as it is.
+    pub date: &'a str,
+    pub environment: &'a Environment,
+    pub devices: &'a [Device],
+}
+
+impl<'a> From<&'a Manifest> for Origin<'a> {
+    fn from(manifest: &'a Manifest) -> Origin<'a> {
+        Origin {
+            plan: &manifest.plan,
+            version: &manifest.version,
+            date: &manifest.started,
+            environment: &manifest.environment,
+            devices: &manifest.devices,
+        }
+    }
+}

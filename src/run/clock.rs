@@ -8,6 +8,11 @@ pub fn now() -> String {
     format(seconds)
 }
 
+/// Seconds since 1970, now; missing where the clock stands before that.
+pub fn epoch() -> Option<f64> {
+    SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|d| d.as_secs_f64())
+}
+
 /// `YYYY-MM-DD HH:MM:SS`, UTC, so many seconds after 1970.
 fn format(seconds: u64) -> String {
     let (year, month, day) = civil(seconds / 86_400);

@@ -6,8 +6,12 @@ use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::folder::{Folder, Manifest, SCHEMA, Urgency, fresh_path};
-use super::runner::{Control, Message, Runner, Running};
+use anyhow::Context;
+
+use super::derived::Derived;
+use super::folder::{ENGINE_DIED, EVENTS, Folder, Manifest, SCHEMA, Urgency, fresh_path};
+use super::interrupted::{Interrupted, differences};
+use super::runner::{Control, Message, Runner, Running, advice};
 use super::{Ledger, clock};
 use crate::engine::client::{Client, EngineCommand, Hello, Incoming};
 use crate::engine::protocol::{Command, Event, Level, PROTOCOL, Stage};
@@ -16,10 +20,6 @@ use crate::report;
 
 /// How long a cancelled engine may need to reach the next boundary of a sample.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// How often the derived files are brought up to date while the run goes on. It happens
-/// before an acknowledgement, so never while a sample is timed.
-const REFRESH: Duration = Duration::from_secs(5);
 
 /// How often the user interface's wishes are looked at.
 const POLL: Duration = Duration::from_millis(50);
@@ -43,23 +43,42 @@ impl Runner for EngineRunner {
         };
         let folder = Folder::create(&path)?;
         folder.write_recipe(&with_overrides(&plan, recipe))?;
-        let (message_sender, messages) = mpsc::channel();
-        let (control, wishes) = mpsc::channel();
-        let drive = Drive {
-            ledger: Ledger::new(plan),
-            folder,
-            engine: self.engine.clone(),
-            started,
-            messages: message_sender,
-            wishes,
-            hello: None,
-            current: None,
-            sampling: false,
-            refreshed: Instant::now(),
-        };
-        thread::Builder::new().name("run".into()).spawn(move || drive.run())?;
-        Ok(Running { messages, control, folder: path })
+        drive(&self.engine, folder, Ledger::new(plan), Beginning::Fresh { started })
     }
+}
+
+/// Goes on with an interrupted run in its own folder.
+///
+/// # Errors
+/// When its thread cannot be started.
+pub fn resume(engine: &EngineCommand, run: Interrupted) -> anyhow::Result<Running> {
+    let Interrupted { stored, folder, retried } = run;
+    drive(engine, folder, stored.ledger, Beginning::Again { manifest: Box::new(stored.manifest), retried })
+}
+
+fn drive(
+    engine: &EngineCommand,
+    folder: Folder,
+    ledger: Ledger,
+    beginning: Beginning,
+) -> anyhow::Result<Running> {
+    let (messages, received) = mpsc::channel();
+    let (control, wishes) = mpsc::channel();
+    let path = folder.path().to_owned();
+    let drive = Drive {
+        ledger,
+        folder,
+        engine: engine.clone(),
+        beginning: Some(beginning),
+        manifest: None,
+        messages,
+        wishes,
+        current: None,
+        sampling: false,
+        derived: Derived::new(),
+    };
+    thread::Builder::new().name("run".into()).spawn(move || drive.run())?;
+    Ok(Running { messages: received, control, folder: path })
 }
 
 /// The recipe as the user wrote it, below a comment that says what the command line
@@ -73,19 +92,29 @@ fn with_overrides(plan: &Plan, recipe: &str) -> String {
     format!("# Run with: {changes}\n{recipe}")
 }
 
+/// What there is before the first engine says hello.
+enum Beginning {
+    /// Nothing. When the run started, `YYYY-MM-DD HH:MM:SS` UTC.
+    Fresh { started: String },
+    /// A run on disk, and the cases that get another try.
+    Again { manifest: Box<Manifest>, retried: Vec<String> },
+}
+
 struct Drive {
     ledger: Ledger,
     folder: Folder,
     engine: EngineCommand,
-    started: String,
+    /// Until the first engine has said hello.
+    beginning: Option<Beginning>,
+    /// From then on.
+    manifest: Option<Manifest>,
     messages: Sender<Message>,
     wishes: Receiver<Control>,
-    hello: Option<Hello>,
     /// The case and round that the engine last said it was working on.
     current: Option<(String, u32)>,
     /// Whether the engine times samples: then nothing is written.
     sampling: bool,
-    refreshed: Instant,
+    derived: Derived,
 }
 
 /// How one engine's part of the run ended.
@@ -107,19 +136,42 @@ fn wish(wishes: &Receiver<Control>) -> Option<Control> {
 
 impl Drive {
     fn run(mut self) {
-        if let Err(error) = self.run_engines() {
-            self.tell(Message::Broken(format!("{error:#}")));
+        let trouble = self.run_engines().err();
+        let broken = trouble.is_some();
+        if let Some(error) = trouble {
+            self.tell(Message::Broken(self.with_advice(&error)));
         }
-        if self.hello.is_none() {
+        match (&self.manifest, &self.beginning) {
             // Nothing was measured: leave the name free for the next attempt.
-            self.folder.remove_unused();
-        } else {
-            match self.folder.flush().and_then(|()| self.write_reports()) {
-                Ok(folder) => self.tell(Message::Reported(folder)),
-                Err(error) => self.tell(Message::Broken(format!("{error:#}"))),
-            }
+            (None, Some(Beginning::Fresh { .. })) => self.folder.remove_unused(),
+            (None, _) => {}
+            (Some(_), _) => self.complete(broken),
         }
         self.tell(Message::Over);
+    }
+
+    /// Leaves the folder with tables and charts of everything that was measured.
+    fn complete(&mut self, broken: bool) {
+        match self.folder.flush().and_then(|()| self.write_reports()) {
+            Ok(()) => self.tell(Message::Reported(self.folder.path().to_owned())),
+            Err(error) => {
+                let report = advice("report", self.folder.path(), &EngineCommand::Own);
+                let text = format!("{error:#}; what was measured is in {EVENTS}: {report}");
+                // One trouble is enough to end a run; the other is good to know.
+                self.tell(match broken {
+                    true => Message::Event(Event::Log { level: Level::Warn, text }),
+                    false => Message::Broken(text),
+                });
+            }
+        }
+    }
+
+    /// The error, and how to go on where something is on disk.
+    fn with_advice(&self, error: &anyhow::Error) -> String {
+        match self.beginning {
+            Some(Beginning::Fresh { .. }) => format!("{error:#}"),
+            _ => format!("{error:#}; to go on: {}", advice("run --resume", self.folder.path(), &self.engine)),
+        }
     }
 
     /// One engine after the other, until the plan is through or somebody ends it.
@@ -147,25 +199,49 @@ impl Drive {
         }
     }
 
+    /// The manifest keeps the first engine's machine; whatever is different later stands
+    /// in the events.
     fn greet(&mut self, hello: Hello) -> anyhow::Result<()> {
-        self.folder.write_manifest(&Manifest {
-            schema: SCHEMA,
-            version: hello.version.clone(),
-            revision: hello.revision.clone(),
-            started: self.started.clone(),
-            command_line: std::env::args().collect(),
-            environment: hello.environment.clone(),
-            devices: hello.devices.clone(),
-            plan: self.ledger.plan().clone(),
-        })?;
-        self.hello = Some(hello.clone());
+        let (manifest, retried) = match self.beginning.take() {
+            Some(Beginning::Fresh { started }) => {
+                let manifest = self.manifest(&hello, &started);
+                if let Err(error) = self.folder.write_manifest(&manifest) {
+                    self.beginning = Some(Beginning::Fresh { started });
+                    return Err(error);
+                }
+                (manifest, None)
+            }
+            Some(Beginning::Again { manifest, retried }) => (*manifest, Some(retried)),
+            None => (self.manifest.take().context("an engine without a run")?, None),
+        };
+        let differences = differences(&manifest, &hello);
+        self.manifest = Some(manifest);
         self.record(&Event::Hello {
             protocol: PROTOCOL,
             version: hello.version,
             revision: hello.revision,
             devices: hello.devices,
             environment: hello.environment,
-        })
+        })?;
+        if let Some(retried) = retried {
+            let line: Vec<String> = std::env::args().collect();
+            self.hear(Level::Info, format!("the run goes on: {}", line.join(" ")))?;
+            retried.into_iter().try_for_each(|case| self.record(&Event::Retried { case }))?;
+        }
+        differences.into_iter().try_for_each(|text| self.hear(Level::Warn, text))
+    }
+
+    fn manifest(&self, hello: &Hello, started: &str) -> Manifest {
+        Manifest {
+            schema: SCHEMA,
+            version: hello.version.clone(),
+            revision: hello.revision.clone(),
+            started: started.to_owned(),
+            command_line: std::env::args().collect(),
+            environment: hello.environment.clone(),
+            devices: hello.devices.clone(),
+            plan: self.ledger.plan().clone(),
+        }
     }
 
     /// Follows an engine until it finishes, dies, or is cancelled.
@@ -220,8 +296,8 @@ impl Drive {
         }
         self.record(event)?;
         if let Some(seq) = event.seq() {
-            if self.refreshed.elapsed() > REFRESH {
-                self.write_reports()?;
+            if self.derived.is_due() {
+                self.refresh_reports()?;
             }
             client.send(&Command::Ack { seq });
         }
@@ -249,28 +325,28 @@ impl Drive {
     fn bury(&mut self, reason: &str) -> anyhow::Result<()> {
         let lost = self.current.take();
         if let Some((case, round)) = lost.clone() {
-            let error = format!("the engine died: {reason}");
-            self.record(&Event::Failed { seq: 0, case, round, error })?;
+            let error = format!("{ENGINE_DIED}{reason}");
+            self.record(&Event::Failed { seq: 0, case, round, error, lost: true })?;
         }
-        self.write_reports()?;
+        self.refresh_reports()?;
         self.tell(Message::Died { reason: reason.to_owned(), case: lost.map(|(case, _)| case) });
         Ok(())
     }
 
-    fn write_reports(&mut self) -> anyhow::Result<PathBuf> {
-        self.refreshed = Instant::now();
-        let folder = self.folder.path();
-        if let Some(hello) = &self.hello {
-            report::write_all(
-                folder,
-                self.ledger.plan(),
-                self.ledger.records(),
-                &hello.environment,
-                &hello.devices,
-                &self.started,
-            )?;
+    /// Along the way, tables and charts that cannot be written are worth a warning: the
+    /// results are safe in the events, and the next attempt may succeed.
+    fn refresh_reports(&mut self) -> anyhow::Result<()> {
+        let Err(error) = self.write_reports() else { return Ok(()) };
+        match self.derived.news(format!("{error:#}")) {
+            Some(text) => self.hear(Level::Warn, text),
+            None => Ok(()),
         }
-        Ok(folder.to_owned())
+    }
+
+    fn write_reports(&mut self) -> anyhow::Result<()> {
+        let Some(manifest) = &self.manifest else { return Ok(()) };
+        let (folder, records) = (self.folder.path(), self.ledger.records());
+        self.derived.timed(|| report::write_all(folder, manifest, records)).map(|_| ())
     }
 
     fn tell(&self, message: Message) {

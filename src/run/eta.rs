@@ -1,21 +1,87 @@
-//! How long a run will still take, from the (case, round) pairs that are over.
+//! How far a run is and how long it will still take, from the (case, round) pairs that
+//! are over. Sums are kept up to date one case at a time, so that an event costs the same
+//! in a run of ten cases and of ten thousand.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use super::{Ledger, Record, Status};
 use crate::plan::Plan;
 
-/// Durations of finished (case, round) pairs, by case.
+/// Rounds done and left, and how long one takes.
 #[derive(Clone, Debug, Default)]
 pub struct Eta {
     /// When the pair that is being worked on began.
     began: Option<Duration>,
-    /// Sum and number, by position in the plan.
-    seen: HashMap<usize, (Duration, u32)>,
+    /// By position in the plan.
+    cases: Vec<Share>,
+    backends: Vec<Backend>,
+    total: Total,
+}
+
+/// What one case contributes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    /// Index into the backends.
+    backend: usize,
+    wanted: u32,
+    left: u32,
+    seen: Pace,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Backend {
+    name: String,
+    seen: Pace,
+    /// Rounds left of cases of which no round has been seen.
+    unseen: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Total {
+    wanted: u32,
+    left: u32,
+    seen: Pace,
+    /// Seconds that the rounds left of cases that have been seen will take.
+    known: f64,
+}
+
+/// Rounds that were timed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pace {
+    seconds: f64,
+    rounds: u32,
+}
+
+impl Pace {
+    fn mean(self) -> Option<f64> {
+        (self.rounds > 0).then(|| self.seconds / f64::from(self.rounds))
+    }
+
+    fn add(&mut self, seconds: f64) {
+        *self = Pace { seconds: self.seconds + seconds, rounds: self.rounds + 1 };
+    }
 }
 
 impl Eta {
+    /// Of a run as far as the ledger knows it.
+    pub fn new(ledger: &Ledger) -> Eta {
+        let mut eta = Eta::default();
+        for at in 0..ledger.records().len() {
+            let backend = eta.backend(ledger.records()[at].case.backend());
+            eta.cases.push(Share { backend, ..Share::default() });
+            eta.note(at, ledger);
+        }
+        eta
+    }
+
+    fn backend(&mut self, name: &str) -> usize {
+        let known = self.backends.iter().position(|backend| backend.name == name);
+        known.unwrap_or_else(|| {
+            self.backends.push(Backend { name: name.to_owned(), ..Backend::default() });
+            self.backends.len() - 1
+        })
+    }
+
     /// The engine begins (or begins again after a pause).
     pub fn begin(&mut self, now: Duration) {
         self.began = Some(now);
@@ -26,45 +92,65 @@ impl Eta {
         self.began = None;
     }
 
-    /// A round of the case at `position` is over.
-    pub fn finish(&mut self, position: usize, now: Duration) {
-        if let Some(began) = self.began.replace(now) {
-            let seen = self.seen.entry(position).or_default();
-            *seen = (seen.0 + now.saturating_sub(began), seen.1 + 1);
+    /// The record at `at` is no longer what it was.
+    pub fn note(&mut self, at: usize, ledger: &Ledger) {
+        let Some(record) = ledger.records().get(at) else { return };
+        let (wanted, left) = (rounds_wanted(ledger.plan(), record), rounds_left(ledger.plan(), record));
+        self.update(at, |share| *share = Share { wanted, left, ..*share });
+    }
+
+    /// A round of the case at `at` is over.
+    pub fn finish(&mut self, at: usize, ledger: &Ledger, now: Duration) {
+        self.note(at, ledger);
+        let Some(began) = self.began.replace(now) else { return };
+        let seconds = now.saturating_sub(began).as_secs_f64();
+        self.update(at, |share| share.seen.add(seconds));
+        self.total.seen.add(seconds);
+        if let Some(share) = self.cases.get(at) {
+            self.backends[share.backend].seen.add(seconds);
         }
+    }
+
+    /// Changes a share and every sum that it is part of.
+    fn update(&mut self, at: usize, change: impl FnOnce(&mut Share)) {
+        let Some(share) = self.cases.get_mut(at) else { return };
+        let before = *share;
+        change(share);
+        let after = *share;
+        let (total, unseen) = (&mut self.total, &mut self.backends[after.backend].unseen);
+        total.wanted = total.wanted + after.wanted - before.wanted;
+        total.left = total.left + after.left - before.left;
+        total.known += after.known() - before.known();
+        *unseen = *unseen + after.unseen() - before.unseen();
     }
 
     /// Time until the last case, `None` until a first round is over. A case that has
     /// not run yet is taken to need what the others needed on average on its backend,
     /// or on all where its backend has not been seen.
-    pub fn remaining(&self, ledger: &Ledger, now: Duration) -> Option<Duration> {
-        let overall = mean(self.seen.values())?;
-        let backends = self.by_backend(ledger);
-        let left: Duration = (ledger.records().iter().enumerate())
-            .map(|(at, record)| {
-                let own = self.seen.get(&at).and_then(|s| mean(std::iter::once(s)));
-                let each = own.or_else(|| backends.get(record.case.backend()).copied()).unwrap_or(overall);
-                each * rounds_left(ledger.plan(), record)
-            })
-            .sum();
-        let spent = self.began.map_or(Duration::ZERO, |began| now.saturating_sub(began));
-        Some(left.saturating_sub(spent))
+    pub fn remaining(&self, now: Duration) -> Option<Duration> {
+        let overall = self.total.seen.mean()?;
+        let unseen = |b: &Backend| b.unseen as f64 * b.seen.mean().unwrap_or(overall);
+        let left = self.total.known + self.backends.iter().map(unseen).sum::<f64>();
+        let spent = self.began.map_or(0.0, |began| now.saturating_sub(began).as_secs_f64());
+        Duration::try_from_secs_f64((left - spent).max(0.0)).ok()
     }
 
-    fn by_backend<'a>(&self, ledger: &'a Ledger) -> HashMap<&'a str, Duration> {
-        let mut sums: HashMap<&str, (Duration, u32)> = HashMap::new();
-        for (at, (sum, count)) in &self.seen {
-            let Some(record) = ledger.records().get(*at) else { continue };
-            let entry = sums.entry(record.case.backend()).or_default();
-            *entry = (entry.0 + *sum, entry.1 + count);
-        }
-        sums.into_iter().filter_map(|(name, s)| Some((name, mean(std::iter::once(&s))?))).collect()
+    /// Finished and all (case, round) pairs of a run as far as they are known; a failed
+    /// case has nothing left.
+    pub fn progress(&self) -> (u32, u32) {
+        (self.total.wanted - self.total.left, self.total.wanted)
     }
 }
 
-fn mean<'a>(seen: impl Iterator<Item = &'a (Duration, u32)>) -> Option<Duration> {
-    let (sum, count) = seen.fold((Duration::ZERO, 0), |(s, n), (sum, count)| (s + *sum, n + count));
-    (count > 0).then(|| sum / count)
+impl Share {
+    /// Seconds that its rounds will take, judged by its own.
+    fn known(&self) -> f64 {
+        self.seen.mean().map_or(0.0, |each| each * f64::from(self.left))
+    }
+
+    fn unseen(&self) -> u64 {
+        if self.seen.rounds == 0 { u64::from(self.left) } else { 0 }
+    }
 }
 
 /// Rounds that a case will have at least: those that every case gets, and one more
@@ -90,13 +176,4 @@ fn rounds_left(plan: &Plan, record: &Record) -> u32 {
         Status::Failed(_) | Status::Done => 0,
         _ => rounds_wanted(plan, record).saturating_sub(record.rounds.len() as u32),
     }
-}
-
-/// Finished and all (case, round) pairs of a run as far as they are known; a failed case
-/// has nothing left.
-pub fn progress(ledger: &Ledger) -> (u32, u32) {
-    ledger.records().iter().fold((0, 0), |(done, all), record| {
-        let wanted = rounds_wanted(ledger.plan(), record);
-        (done + wanted - rounds_left(ledger.plan(), record), all + wanted)
-    })
 }

@@ -1,11 +1,12 @@
 //! Records, derived from a plan and the events of its run. Pure: the headless
 //! runner, the TUI and the report of a stored run all fold the same events.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::record::{Record, Status};
 use crate::backend::Verdict;
 use crate::engine::protocol::{Event, Finished, FinishedRound, RoundResult};
+use crate::engine::schedule::Schedule;
 use crate::measure;
 use crate::plan::{Case, Plan};
 use crate::primitives;
@@ -17,6 +18,8 @@ pub struct Ledger {
     records: Vec<Record>,
     index: HashMap<String, usize>,
     references: BTreeMap<String, Vec<f64>>,
+    /// Positions of the cases that failed because they took an engine with them.
+    lost: BTreeSet<usize>,
 }
 
 impl Ledger {
@@ -24,7 +27,7 @@ impl Ledger {
     pub fn new(plan: Plan) -> Ledger {
         let records: Vec<Record> = plan.cases.iter().map(blank).collect();
         let index = plan.cases.iter().enumerate().map(|(i, c)| (c.id.clone(), i)).collect();
-        Ledger { plan, records, index, references: BTreeMap::new() }
+        Ledger { plan, records, index, references: BTreeMap::new(), lost: BTreeSet::new() }
     }
 
     pub fn plan(&self) -> &Plan {
@@ -52,21 +55,47 @@ impl Ledger {
             if matches!(record.status, Status::Failed(_) | Status::NotApplicable(_)) {
                 finished.given_up.push(record.case.id.clone());
             }
-            finished.rounds.extend(record.rounds.iter().filter_map(|round| {
-                let aside = record.set_aside.iter().filter(|r| r.round == round.round);
-                Some(FinishedRound {
-                    case: round.case.clone(),
-                    round: round.round,
-                    median: measure::median(&round.samples)?,
-                    wall: round.wall + aside.map(|r| r.wall).sum::<f64>(),
-                })
-            }));
+            finished.rounds.extend(record.rounds.iter().filter_map(|round| finished_round(record, round)));
         }
         finished
     }
 
+    /// Whether a resumed run would have nothing to do.
+    pub fn is_complete(&self) -> bool {
+        self.lost.is_empty() && Schedule::new(&self.plan, &self.finished()).next().is_none()
+    }
+
     /// Takes an event in; returns the position of the case that it changed.
     pub fn apply(&mut self, event: &Event) -> Option<usize> {
+        let at = self.file(event)?;
+        self.refresh(at);
+        Some(at)
+    }
+
+    /// What follows from everything that was only filed.
+    pub(super) fn settle(&mut self) {
+        (0..self.records.len()).for_each(|at| self.refresh(at));
+    }
+
+    /// Marks a case as failed: no time of it is shown any more.
+    pub fn fail(&mut self, at: usize, error: String) {
+        self.records[at].status = Status::Failed(error);
+        self.refresh(at);
+    }
+
+    /// Reopens the cases that were lost with an engine, and returns their ids.
+    pub fn retry_lost(&mut self) -> Vec<String> {
+        let lost: Vec<usize> = self.lost.iter().copied().collect();
+        for at in &lost {
+            self.reopen(*at);
+            self.refresh(*at);
+        }
+        lost.into_iter().map(|at| self.records[at].case.id.clone()).collect()
+    }
+
+    /// What an event says, without what follows from it: [`settle`](Self::settle) works
+    /// that out once for many events.
+    pub(super) fn file(&mut self, event: &Event) -> Option<usize> {
         match event {
             Event::Round { result, .. } => {
                 let at = self.position(&result.case)?;
@@ -75,14 +104,22 @@ impl Ledger {
             }
             Event::NotApplicable { case, reason, .. } => {
                 let at = self.position(case)?;
-                let record = &mut self.records[at];
-                record.status = Status::NotApplicable(reason.clone());
-                record.statistics = None;
+                self.records[at].status = Status::NotApplicable(reason.clone());
                 Some(at)
             }
-            Event::Failed { case, error, .. } => {
+            Event::Failed { case, error, lost, .. } => {
                 let at = self.position(case)?;
-                self.fail(at, error.clone());
+                self.records[at].status = Status::Failed(error.clone());
+                if *lost {
+                    self.lost.insert(at)
+                } else {
+                    self.lost.remove(&at)
+                };
+                Some(at)
+            }
+            Event::Retried { case } => {
+                let at = self.position(case)?;
+                self.reopen(at);
                 Some(at)
             }
             Event::Reference { backend, copy, .. } => {
@@ -93,15 +130,7 @@ impl Ledger {
         }
     }
 
-    /// Marks a case as failed: no time of it is shown any more.
-    pub fn fail(&mut self, at: usize, error: String) {
-        let record = &mut self.records[at];
-        record.status = Status::Failed(error);
-        record.statistics = None;
-    }
-
     fn add_round(&mut self, at: usize, result: &RoundResult) {
-        let measure = &self.plan.experiments[self.plan.cases[at].experiment].measure;
         let record = &mut self.records[at];
         if !record.add(result.clone()) {
             return;
@@ -110,10 +139,30 @@ impl Ledger {
             record.verdict = Some(verdict.clone());
         }
         if let Some(Verdict::Wrong { mistake }) = &record.verdict {
-            let mistake = format!("wrong result: {mistake}");
-            return self.fail(at, mistake);
+            record.status = Status::Failed(format!("wrong result: {mistake}"));
         }
+    }
+
+    /// A case that failed without being wrong may be measured again.
+    fn reopen(&mut self, at: usize) {
+        self.lost.remove(&at);
+        let record = &mut self.records[at];
+        let wrong = matches!(record.verdict, Some(Verdict::Wrong { .. }));
+        if matches!(record.status, Status::Failed(_)) && !wrong {
+            record.status = Status::Pending;
+        }
+    }
+
+    /// What follows from a record's rounds: of a case that failed or cannot run, no time
+    /// is shown any more.
+    fn refresh(&mut self, at: usize) {
+        let measure = &self.plan.experiments[self.plan.cases[at].experiment].measure;
+        let record = &mut self.records[at];
         if matches!(record.status, Status::Failed(_) | Status::NotApplicable(_)) {
+            record.statistics = None;
+            return;
+        }
+        if record.rounds.is_empty() {
             return;
         }
         record.statistics = measure::statistics(record.rounds.iter().map(|r| r.samples.as_slice()));
@@ -121,6 +170,18 @@ impl Ledger {
         let complete = record.stop.is_some() && record.verdict.is_some();
         record.status = if complete { Status::Done } else { Status::Partial };
     }
+}
+
+/// A second look is due where the only attempt is flagged.
+fn finished_round(record: &Record, round: &RoundResult) -> Option<FinishedRound> {
+    let aside = || record.set_aside.iter().filter(|r| r.round == round.round);
+    Some(FinishedRound {
+        case: round.case.clone(),
+        round: round.round,
+        median: measure::median(&round.samples)?,
+        wall: round.wall + aside().map(|r| r.wall).sum::<f64>(),
+        doubtful: round.attempt == 0 && !round.flags.is_empty() && aside().next().is_none(),
+    })
 }
 
 fn blank(case: &Case) -> Record {

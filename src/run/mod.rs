@@ -2,14 +2,17 @@
 //! plan through an engine.
 
 pub mod clock;
+mod derived;
 mod drive;
 pub mod eta;
 pub mod folder;
+mod interrupted;
 mod ledger;
 mod record;
 pub mod runner;
 pub mod stored;
 
-pub use drive::EngineRunner;
+pub use drive::{EngineRunner, resume};
+pub use interrupted::Interrupted;
 pub use ledger::Ledger;
 pub use record::{Record, Status};

@@ -1,9 +1,10 @@
 //! What a user interface sees of a run in progress.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
+use crate::engine::client::EngineCommand;
 use crate::engine::protocol::Event;
 use crate::plan::Plan;
 
@@ -69,6 +70,27 @@ impl Running {
     }
 }
 
+/// A command line that a person may copy: `scatterlab run --resume out`, with the engine
+/// that was asked for.
+pub(crate) fn advice(verb: &str, folder: &Path, engine: &EngineCommand) -> String {
+    let folder = quoted(&folder.display().to_string());
+    let engine = match engine {
+        EngineCommand::Own => String::new(),
+        EngineCommand::Shell(line) => format!(" --engine {}", quoted(line)),
+    };
+    format!("scatterlab {verb} {folder}{engine}")
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+=:@,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 /// Starts runs. The TUI is generic over it, so that its tests need no engine.
 pub trait Runner {
     /// Starts `plan`, whose recipe's text is `recipe`.
@@ -80,6 +102,15 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
+
+    #[test]
+    fn advice_can_be_copied_into_a_shell() {
+        let own = advice("run --resume", Path::new("reports/a-1"), &EngineCommand::Own);
+        assert_eq!(own, "scatterlab run --resume reports/a-1");
+        let far = EngineCommand::Shell("ssh host 'scatterlab' engine".into());
+        let far = advice("report", Path::new("my runs/a"), &far);
+        assert_eq!(far, r"scatterlab report 'my runs/a' --engine 'ssh host '\''scatterlab'\'' engine'");
+    }
 
     #[test]
     fn an_abandoned_run_is_killed_and_waited_for() {

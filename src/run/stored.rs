@@ -5,12 +5,13 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::Ledger;
-use super::folder::{EVENTS, MANIFEST, Manifest, RECIPE, SCHEMA};
+use super::folder::{ENGINE_DIED, EVENTS, MANIFEST, Manifest, RECIPE, SCHEMA};
 use crate::engine::protocol::Event;
+use crate::units;
 
 /// A run on disk.
 #[derive(Clone, Debug)]
@@ -21,15 +22,17 @@ pub struct Stored {
     pub recipe: String,
     /// The plan and its records, folded from the events.
     pub ledger: Ledger,
+    /// Bytes of the events' whole lines; a torn one may follow.
+    pub whole: u64,
 }
 
 /// One line of a run's events.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     #[serde(flatten)]
     pub event: Event,
     /// Seconds since the epoch when it was taken down; runs of schema 1 do not say.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<f64>,
 }
 
@@ -43,12 +46,13 @@ impl Stored {
     pub fn open(path: &Path) -> anyhow::Result<Stored> {
         let manifest = read_manifest(path)?;
         let mut ledger = Ledger::new(manifest.plan.clone());
-        each_event(path, |line| {
-            ledger.apply(&line.event);
+        let whole = each_event(path, |line| {
+            ledger.file(&line.event);
         })?;
+        ledger.settle();
         // An old folder may lack its recipe; the plan is what counts.
         let recipe = fs::read_to_string(path.join(RECIPE)).unwrap_or_default();
-        Ok(Stored { path: path.to_owned(), manifest, recipe, ledger })
+        Ok(Stored { path: path.to_owned(), manifest, recipe, ledger, whole })
     }
 }
 
@@ -69,7 +73,8 @@ pub fn each_event(path: &Path, mut take: impl FnMut(Line)) -> anyhow::Result<u64
             break;
         }
         let line = serde_json::from_slice(&text);
-        take(line.with_context(|| format!("{}:{number}: no event of this version", file.display()))?);
+        let line = line.with_context(|| format!("{}:{number}: no event of this version", file.display()))?;
+        take(said_in_words(line));
         whole += read as u64;
     }
     Ok(whole)
@@ -83,7 +88,21 @@ fn read_manifest(path: &Path) -> anyhow::Result<Manifest> {
     let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
     let json = serde_json::from_str(&text).with_context(|| format!("{} is damaged", file.display()))?;
     let json = migrated(json).with_context(|| file.display().to_string())?;
-    serde_json::from_value(json).with_context(|| format!("{} is damaged", file.display()))
+    let manifest: Manifest =
+        serde_json::from_value(json).with_context(|| format!("{} is damaged", file.display()))?;
+    let stray = manifest.plan.cases.iter().find(|case| case.experiment >= manifest.plan.experiments.len());
+    if let Some(case) = stray {
+        bail!("{} is damaged: case {} belongs to no experiment", file.display(), units::shown(&case.id));
+    }
+    Ok(manifest)
+}
+
+/// Schema 1 said only in words that a case was lost with its engine.
+fn said_in_words(mut line: Line) -> Line {
+    if let Event::Failed { error, lost, .. } = &mut line.event {
+        *lost |= error.starts_with(ENGINE_DIED);
+    }
+    line
 }
 
 /// A manifest as today's version would have written it: one step for each version.

@@ -8,7 +8,7 @@ use super::state::Mode;
 use super::words::{self, number_of};
 use crate::engine::protocol::{Environment, Event, Level, Stage};
 use crate::report::series::{ChartData, series};
-use crate::run::eta::{self, Eta};
+use crate::run::eta::Eta;
 use crate::run::runner::Message;
 use crate::run::{Ledger, Status};
 
@@ -73,7 +73,7 @@ pub struct Session {
 impl Session {
     /// A run that has just been started at `now`.
     pub fn new(recipe: usize, ledger: Ledger, folder: PathBuf, now: Duration) -> Session {
-        let mut eta = Eta::default();
+        let mut eta = Eta::new(&ledger);
         eta.begin(now);
         let chart = series(ledger.plan(), 0, ledger.records());
         let mut session = Session {
@@ -134,14 +134,14 @@ impl Session {
     /// Time that is left; `None` while nobody can tell.
     pub fn remaining(&self, now: Duration) -> Option<Duration> {
         match self.phase {
-            Phase::Running | Phase::Cancelling => self.eta.remaining(&self.ledger, now),
+            Phase::Running | Phase::Cancelling => self.eta.remaining(now),
             _ => None,
         }
     }
 
     /// Finished and all (case, round) pairs.
     pub fn progress(&self) -> (u32, u32) {
-        eta::progress(&self.ledger)
+        self.eta.progress()
     }
 
     /// The chart of the shown experiment, as of the last [`refresh`](Self::refresh).
@@ -258,6 +258,7 @@ impl Session {
     fn event(&mut self, event: &Event, now: Duration) {
         let changed = self.ledger.apply(event);
         self.stale |= changed.is_some();
+        changed.inspect(|at| self.eta.note(*at, &self.ledger));
         match event {
             Event::Hello { version, environment, .. } => {
                 let text = format!("engine {version} on {}, {}", environment.host, environment.cpu);
@@ -273,6 +274,9 @@ impl Session {
             Event::Round { .. } => self.finished_round(changed, now),
             Event::NotApplicable { reason, .. } => self.settled(changed, "n/a", reason, Level::Warn, now),
             Event::Failed { error, .. } => self.settled(changed, "failed", error, Level::Error, now),
+            Event::Retried { .. } => {
+                changed.inspect(|at| self.say(now, Level::Info, &format!("{}: another try", self.name(*at))));
+            }
             Event::Log { level, text } => self.say(now, *level, text),
             Event::Finished { cancelled } => self.cancelled |= cancelled,
             Event::Probed { .. } | Event::Reference { .. } => {}
@@ -289,7 +293,7 @@ impl Session {
 
     fn finished_round(&mut self, case: Option<usize>, now: Duration) {
         let Some(case) = case else { return };
-        self.eta.finish(case, now);
+        self.eta.finish(case, &self.ledger, now);
         self.current = None;
         if let Some(Status::Failed(error)) = self.ledger.records().get(case).map(|r| &r.status) {
             let text = format!("{}: {error}", self.name(case));

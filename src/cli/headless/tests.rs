@@ -12,7 +12,7 @@ measure: {rounds: 3}
 
 fn printer() -> Printer {
     let recipe = recipe::parse("test", RECIPE).expect("a recipe");
-    Printer::new(resolve(&recipe, &Overrides::default()).expect("a plan"))
+    Printer::new(Ledger::new(resolve(&recipe, &Overrides::default()).expect("a plan")))
 }
 
 fn round(printer: &Printer, case: usize, round: u32, verdict: Option<Verdict>) -> Event {
@@ -48,5 +48,5 @@ fn what_will_not_run_does_not_count_as_left() {
     assert!(printer.place().starts_with("3/6"), "{}", printer.place());
     let record = &printer.ledger.records()[cpu];
     assert_eq!(outcome(record), "FAILED: wrong result: out[0]", "a wrong case has no figures");
-    assert_eq!(printer.summary().failed, 1);
+    assert_eq!(Summary::of(&printer.ledger, Path::new("")).failed, 1);
 }

@@ -125,7 +125,13 @@ fn what_is_given_up_gets_no_more_turns() {
 #[test]
 fn a_fresh_engine_measures_only_what_is_left() {
     let plan = plan(&[Measure::fixed(3, 1)], &[("a", 0), ("b", 0), ("c", 0)]);
-    let round = |case: &str, round| FinishedRound { case: case.into(), round, median: 1.0, wall: 1.0 };
+    let round = |case: &str, round| FinishedRound {
+        case: case.into(),
+        round,
+        median: 1.0,
+        wall: 1.0,
+        doubtful: false,
+    };
     let finished =
         Finished { rounds: vec![round("a", 0), round("a", 2), round("b", 0)], given_up: vec!["c".into()] };
     let turns = turns(Schedule::new(&plan, &finished), steady);

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use super::Row;
 use super::fixed::{Fixed, HEAD, TAIL};
 use crate::backend::BACKENDS;
-use crate::plan::{Plan, Value};
+use crate::plan::Plan;
 use crate::primitives;
 use crate::primitives::schema::{Kind, Param};
+use crate::report::cell::Cell;
 use crate::run::Record;
 
 /// One column.
@@ -28,25 +29,18 @@ pub enum Source {
 
 impl Source {
     /// The cell; `None` where the value does not exist.
-    pub fn cell(&self, row: &Row) -> Option<String> {
+    pub fn cell(&self, row: &Row) -> Option<Cell> {
         match self {
             Source::Fixed((_, cell)) => cell(row),
-            Source::Parameter(key) => row.record.case.params.get(key).and_then(text),
+            Source::Parameter(key) => row.record.case.params.get(key).and_then(Cell::of),
             Source::Resolved(key) => {
                 let resolved = row.record.rounds.iter().rev().flat_map(|r| &r.resolved);
-                resolved.into_iter().find(|(k, _)| k == key).and_then(|(_, v)| text(v))
+                resolved.into_iter().find(|(k, _)| k == key).and_then(|(_, v)| Cell::of(v))
             }
             Source::Annotation(name) => {
-                row.record.annotations.iter().find(|(n, _)| n == name).and_then(|(_, v)| text(v))
+                row.record.annotations.iter().find(|(n, _)| n == name).and_then(|(_, v)| Cell::of(v))
             }
         }
-    }
-}
-
-fn text(value: &Value) -> Option<String> {
-    match value {
-        Value::Float(v) => super::float(*v),
-        other => Some(other.to_string()),
     }
 }
 

@@ -6,11 +6,11 @@ use super::*;
 use crate::backend::Verdict;
 use crate::engine::protocol::{Event, RoundResult};
 use crate::experiments::shipped;
-use crate::plan::{Case, Overrides, Value, resolve};
+use crate::plan::{Case, Overrides, Plan, Value, resolve};
 use crate::primitives::schema::{Kind, Param};
 use crate::recipe;
 use crate::report::series::tests::{case, passes, text};
-use crate::report::svg::tests::{device, environment};
+use crate::report::svg::tests::{device, environment, origin};
 use crate::run::Ledger;
 
 const DICTIONARY: &str = include_str!("../../../docs/data-dictionary.md");
@@ -48,7 +48,7 @@ pub fn finished_in(path: &str, seconds: impl Fn(&Case) -> f64) -> Ledger {
 fn rows(plan: &Plan, records: &[Record]) -> Vec<HashMap<String, String>> {
     let mut out = Vec::new();
     let devices = [device("cuda", "NVIDIA H200")];
-    results(&mut out, plan, records, &environment(), &devices).expect("written");
+    results(&mut out, &origin(plan, &environment(), &devices), records).expect("written");
     let mut reader = ::csv::Reader::from_reader(out.as_slice());
     reader.deserialize().collect::<Result<_, _>>().expect("rows with the header's columns")
 }
@@ -154,7 +154,7 @@ fn what_is_missing_is_an_empty_cell() {
     assert_eq!(rows[0]["verification"], "wrong");
     assert_eq!(rows[0]["reason"], "wrong result: word 3");
     let mut out = Vec::new();
-    results(&mut out, &plan, &records, &environment(), &[]).expect("written");
+    results(&mut out, &origin(&plan, &environment(), &[]), &records).expect("written");
     assert!(!String::from_utf8(out).expect("UTF-8").contains("NaN"));
 }
 

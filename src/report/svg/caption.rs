@@ -2,8 +2,8 @@
 
 use crate::backend::Device;
 use crate::engine::protocol::Environment;
-use crate::plan::{Case, Experiment, Paper, Plan};
-use crate::report::names;
+use crate::plan::{Case, Experiment, Paper};
+use crate::report::{Origin, names};
 use crate::run::Record;
 
 /// What stands under the title and under the chart.
@@ -20,22 +20,16 @@ pub struct Caption {
 }
 
 impl Caption {
-    /// Of one experiment of a plan. `date` is printed as it is.
-    pub fn new(
-        plan: &Plan,
-        experiment: usize,
-        records: &[Record],
-        environment: &Environment,
-        devices: &[Device],
-        date: &str,
-    ) -> Caption {
+    /// Of one experiment of the origin's plan.
+    pub fn new(origin: &Origin, experiment: usize, records: &[Record]) -> Caption {
+        let plan = origin.plan;
         let found = plan.experiments.get(experiment);
         let used = backends(records, experiment);
         let mut lines: Vec<String> = found.map(sampling).into_iter().collect();
         lines.extend(found.and_then(|e| fixed(e, plan.cases.iter().filter(|c| c.experiment == experiment))));
-        lines.extend(machine(&used, environment, devices));
+        lines.extend(machine(&used, origin.environment, origin.devices));
         let hash = plan.short_hash();
-        lines.push(format!("Recipe {hash} · {date} · scatterlab {}", env!("CARGO_PKG_VERSION")));
+        lines.push(format!("Recipe {hash} · {} · scatterlab {}", origin.date, origin.version));
         let recipe = found.filter(|e| e.title != plan.title).map(|_| plan.title.clone());
         let changes =
             (!plan.overrides.is_empty()).then(|| format!("Changed by {}", plan.overrides.join(" ")));

@@ -295,7 +295,7 @@ fn every_shipped_recipe_has_a_chart_with_all_its_labels() {
         let (plan, records) = (ledger.plan(), ledger.records());
         for (i, experiment) in plan.experiments.iter().enumerate() {
             let data = series(plan, i, records);
-            let caption = Caption::new(plan, i, records, &environment(), &[], "2026-11-20");
+            let caption = Caption::new(&origin(plan, &environment(), &[]), i, records);
             let document = render(&data, &caption).expect("a chart");
             let shown: usize = records.iter().filter(|r| r.case.experiment == i).count();
             assert!(data.measured().count() > 0 && data.measured().count() <= shown, "{}", recipe.path);
@@ -321,12 +321,20 @@ fn captions_name_paper_machine_recipe_and_date() {
     let environment = environment();
     let devices =
         vec![device("scalar", "A processor"), device("cpu", "A processor"), device("cuda", "NVIDIA H200")];
-    let caption = Caption::new(&plan, 0, &records, &environment, &devices, "2026-11-20");
+    let caption = Caption::new(&origin(&plan, &environment, &devices), 0, &records);
     assert_eq!(caption.paper.as_deref(), Some("lavin2020, figure 3: bandwidth halves with each doubling"));
     assert_eq!(caption.recipe.as_deref(), Some("Recipe"));
     assert_eq!(caption.lines[1], "scalar, cpu: A processor · cuda: NVIDIA H200");
-    let version = env!("CARGO_PKG_VERSION");
-    assert_eq!(caption.lines[2], format!("Recipe 0123456789ab · 2026-11-20 · scatterlab {version}"));
+    assert_eq!(caption.lines[2], "Recipe 0123456789ab · 2026-11-20 · scatterlab 0.0.7");
+}
+
+/// Measured by a version that is not this one.
+pub fn origin<'a>(
+    plan: &'a Plan,
+    environment: &'a crate::engine::protocol::Environment,
+    devices: &'a [crate::backend::Device],
+) -> crate::report::Origin<'a> {
+    crate::report::Origin { plan, version: "0.0.7", date: "2026-11-20", environment, devices }
 }
 
 pub fn environment() -> crate::engine::protocol::Environment {

@@ -71,7 +71,7 @@ pub fn messages(plan: &Plan, fails: Option<usize>) -> Vec<Message> {
             events.push(progress(plan, at, round, Stage::Sample));
             let (id, error) = (case.id.clone(), "wrong result: out[7] = 3, not 4".to_owned());
             events.push(match failed {
-                true => Event::Failed { seq, case: id, round, error },
+                true => Event::Failed { seq, case: id, round, error, lost: false },
                 false => Event::Round { seq, result: result(plan, at, round) },
             });
         }
@@ -84,7 +84,7 @@ pub fn messages(plan: &Plan, fails: Option<usize>) -> Vec<Message> {
 pub fn died(plan: &Plan, at: usize, reason: &str) -> [Message; 2] {
     let case = plan.cases[at].id.clone();
     let error = format!("the engine died: {reason}");
-    let failed = Event::Failed { seq: 0, case: case.clone(), round: 0, error };
+    let failed = Event::Failed { seq: 0, case: case.clone(), round: 0, error, lost: true };
     [Message::Event(failed), Message::Died { reason: reason.to_owned(), case: Some(case) }]
 }
 

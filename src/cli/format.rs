@@ -1,0 +1,88 @@
+//! `--format`: results for another program on standard output.
+
+use std::io::{self, BufWriter, ErrorKind, StdoutLock};
+
+use anyhow::bail;
+use clap::ValueEnum;
+
+use super::out;
+use crate::report::cell::Cell;
+use crate::report::format::{Document, Format, Table};
+use crate::report::{Origin, csv};
+use crate::run::stored::Stored;
+
+/// The formats' names on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FormatName {
+    /// One table with a header; one run at a time, because each has its own columns
+    Csv,
+    /// One array of objects; what does not exist is null
+    Json,
+    /// One object a line
+    Ndjson,
+}
+
+/// Standard output as a document of tables; without a format, nothing.
+pub struct Output(Option<Document<BufWriter<StdoutLock<'static>>>>);
+
+impl Output {
+    /// Standard output for so many tables; lines for people make way for them.
+    ///
+    /// # Errors
+    /// Several tables in one CSV.
+    pub fn open(format: Option<FormatName>, tables: usize) -> anyhow::Result<Output> {
+        let Some(name) = format else { return Ok(Output(None)) };
+        if name == FormatName::Csv && tables > 1 {
+            bail!(
+                "--format csv takes one run, because each has its own columns; json and ndjson take several"
+            );
+        }
+        let format = match name {
+            FormatName::Csv => Format::Csv,
+            FormatName::Json => Format::Json,
+            FormatName::Ndjson => Format::Ndjson,
+        };
+        out::divert();
+        Ok(Output(Some(Document::new(BufWriter::new(io::stdout().lock()), format))))
+    }
+
+    /// Whether there is anything to write for.
+    pub fn is_asked_for(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Writes a run's results.
+    pub fn results(&mut self, run: &Stored) -> anyhow::Result<()> {
+        let origin = Origin::from(&run.manifest);
+        self.table(csv::table(&origin, run.ledger.records()))
+    }
+
+    pub fn table(&mut self, table: Table<impl Iterator<Item = Vec<Option<Cell>>>>) -> anyhow::Result<()> {
+        survive(self.0.as_mut().map_or(Ok(()), |document| document.table(table)))
+    }
+
+    pub fn end(self) -> anyhow::Result<()> {
+        survive(self.0.map_or(Ok(()), Document::end))
+    }
+}
+
+/// Whoever reads decides how much of it.
+fn survive(written: anyhow::Result<()>) -> anyhow::Result<()> {
+    match written {
+        Err(error) if closed(&error) => Ok(()),
+        other => other,
+    }
+}
+
+fn closed(error: &anyhow::Error) -> bool {
+    let kind = |cause: &(dyn std::error::Error + 'static)| {
+        let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        let json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+        let csv = cause.downcast_ref::<::csv::Error>().and_then(|error| match error.kind() {
+            ::csv::ErrorKind::Io(error) => Some(error.kind()),
+            _ => None,
+        });
+        io.or(json).or(csv)
+    };
+    error.chain().any(|cause| kind(cause) == Some(ErrorKind::BrokenPipe))
+}

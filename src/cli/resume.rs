@@ -1,0 +1,38 @@
+//! `scatterlab run --resume`.
+
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+
+use super::headless::{self, Summary};
+use super::interrupt::Interrupt;
+use super::{out, report};
+use crate::engine::client::EngineCommand;
+use crate::report::RESULTS;
+use crate::run::folder::EVENTS;
+use crate::run::stored::Stored;
+use crate::run::{self, Interrupted};
+
+/// Goes on with an interrupted run; one that is complete only gets the tables and charts
+/// that it lacks.
+pub fn run(folder: &Path, engine: &EngineCommand, interrupt: &Interrupt) -> anyhow::Result<Summary> {
+    let stored = Stored::open(folder)?;
+    if !stored.ledger.is_complete() {
+        let run = Interrupted::open(folder)?;
+        let ledger = run.stored.ledger.clone();
+        return headless::watch(&run::resume(engine, run)?, ledger, interrupt);
+    }
+    let summary = Summary::of(&stored.ledger, folder);
+    out::line(&format!("the run is complete: {} → {}", summary.words(), folder.display()));
+    if is_stale(folder) {
+        out::line(&report::render(&stored)?);
+    }
+    Ok(summary)
+}
+
+/// Whether the tables are older than the events, or missing.
+fn is_stale(folder: &Path) -> bool {
+    let changed =
+        |name: &str| -> Option<SystemTime> { fs::metadata(folder.join(name)).ok()?.modified().ok() };
+    changed(RESULTS) < changed(EVENTS)
+}

@@ -1,0 +1,59 @@
+//! A value of a table: text in a CSV, a number or a string in JSON.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::plan::Value;
+
+/// A value of a table. One that does not exist is `None` beside it, never a cell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Cell {
+    Text(String),
+    Count(u64),
+    /// Finite.
+    Number(f64),
+}
+
+impl Cell {
+    /// Nothing for what is no number.
+    pub fn number(value: f64) -> Option<Cell> {
+        value.is_finite().then_some(Cell::Number(value))
+    }
+
+    pub fn text(text: &str) -> Cell {
+        Cell::Text(text.to_owned())
+    }
+
+    pub fn of(value: &Value) -> Option<Cell> {
+        match value {
+            Value::Int(count) => Some(Cell::Count(*count)),
+            Value::Float(number) => Cell::number(*number),
+            Value::Text(_) | Value::Indices(_) => Some(Cell::Text(value.to_string())),
+        }
+    }
+}
+
+/// Numbers with the shortest digits that read back as the same, without an exponent.
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cell::Text(text) => f.write_str(text),
+            Cell::Count(count) => write!(f, "{count}"),
+            Cell::Number(number) => write!(f, "{number}"),
+        }
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(count: u64) -> Cell {
+        Cell::Count(count)
+    }
+}
+
+impl From<usize> for Cell {
+    fn from(count: usize) -> Cell {
+        Cell::Count(count as u64)
+    }
+}

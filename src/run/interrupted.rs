@@ -1,0 +1,106 @@
+//! A run that ended before its time, and what is different when it goes on.
+
+use std::path::Path;
+
+use super::folder::{Folder, Manifest, SCHEMA};
+use super::stored::Stored;
+use crate::backend::{Availability, Device};
+use crate::engine::client::Hello;
+use crate::engine::protocol::Environment;
+
+/// A run on disk, held against other programs, to be gone on with.
+#[derive(Debug)]
+pub struct Interrupted {
+    pub stored: Stored,
+    pub(super) folder: Folder,
+    /// Cases that were lost with an engine; their records are open again.
+    pub(super) retried: Vec<String>,
+}
+
+impl Interrupted {
+    /// Opens a run's folder: a torn last line of its events is cut off, an old manifest
+    /// brought up to date.
+    ///
+    /// # Errors
+    /// As for [`Stored::open`], and when another program is writing the run.
+    pub fn open(path: &Path) -> anyhow::Result<Interrupted> {
+        let mut folder = Folder::reopen(path)?;
+        let mut stored = Stored::open(path)?;
+        folder.cut(stored.whole)?;
+        if stored.manifest.schema < SCHEMA {
+            stored.manifest.schema = SCHEMA;
+            folder.write_manifest(&stored.manifest)?;
+        }
+        let retried = stored.ledger.retry_lost();
+        Ok(Interrupted { stored, folder, retried })
+    }
+}
+
+/// Facts that change from minute to minute and stand in the events of each engine.
+const FLEETING: [&str; 3] = ["load", "free", "uptime"];
+
+/// What an engine's machine has that the manifest's did not, one line each.
+pub fn differences(manifest: &Manifest, hello: &Hello) -> Vec<String> {
+    let told = |what: &str, was: &str, is: &str| {
+        let both = !was.is_empty() && !is.is_empty();
+        (both && was != is).then(|| format!("not as when the run began: {what} is {is}, was {was}"))
+    };
+    let mut lines: Vec<String> = [
+        told("version", &manifest.version, &hello.version),
+        told("revision", &manifest.revision, &hello.revision),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let (before, now) = (machine(&manifest.environment), machine(&hello.environment));
+    lines.extend(changes("", &before, &now, &told));
+    for device in &hello.devices {
+        let before = manifest.devices.iter().find(|d| d.backend == device.backend).map(facts);
+        lines.extend(changes(&device.backend, &before.unwrap_or_default(), &facts(device), &told));
+    }
+    lines
+}
+
+type Facts = Vec<(String, String)>;
+
+/// The names that both sides tell of, with values that differ. What only one of them tells
+/// was not asked for by the other's version, or goes with a device that has a line already.
+fn changes(
+    of: &str,
+    before: &Facts,
+    now: &Facts,
+    told: &impl Fn(&str, &str, &str) -> Option<String>,
+) -> Vec<String> {
+    let was = |name: &str| before.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str());
+    let lasting = |name: &str| !FLEETING.iter().any(|fleeting| name.starts_with(fleeting));
+    now.iter()
+        .filter(|(name, _)| lasting(name))
+        .filter_map(|(name, is)| told(format!("{of} {name}").trim(), was(name)?, is))
+        .collect()
+}
+
+fn machine(environment: &Environment) -> Facts {
+    let affinity: Vec<String> = environment.affinity.iter().map(usize::to_string).collect();
+    let named = [
+        ("host", environment.host.clone()),
+        ("os", environment.os.clone()),
+        ("kernel", environment.kernel.clone()),
+        ("processor", environment.cpu.clone()),
+        ("affinity", affinity.join(",")),
+        ("memory", format!("{} B", environment.memory)),
+        ("transparent huge pages", environment.transparent_huge_pages.clone().unwrap_or_default()),
+    ];
+    named.map(|(name, value)| (name.to_owned(), value)).into_iter().chain(environment.facts.clone()).collect()
+}
+
+/// What is free of its memory is different every time.
+fn facts(device: &Device) -> Facts {
+    let name = match &device.availability {
+        Availability::Available => device.name.clone(),
+        Availability::Unavailable { reason } => format!("n/a: {reason}"),
+    };
+    [("device".to_owned(), name)].into_iter().chain(device.facts.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests;

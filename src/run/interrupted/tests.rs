@@ -1,0 +1,91 @@
+use super::*;
+use crate::plan::Plan;
+
+fn device(backend: &str, driver: &str) -> Device {
+    Device {
+        backend: backend.into(),
+        name: "NVIDIA H200".into(),
+        facts: vec![("driver".into(), driver.into()), ("free".into(), driver.into())],
+        memory: Some(driver.len() as u64),
+        availability: Availability::Available,
+    }
+}
+
+fn environment(host: &str, affinity: &[usize], load: &str) -> Environment {
+    Environment {
+        host: host.into(),
+        affinity: affinity.to_vec(),
+        facts: vec![("load".into(), load.into())],
+        ..Environment::default()
+    }
+}
+
+fn manifest() -> Manifest {
+    Manifest {
+        schema: SCHEMA,
+        version: "0.1.0".into(),
+        revision: "abc".into(),
+        started: String::new(),
+        command_line: Vec::new(),
+        environment: environment("here", &[0, 1], "0.1"),
+        devices: vec![device("cuda", "580.65.06")],
+        plan: Plan {
+            title: String::new(),
+            recipe_hash: String::new(),
+            overrides: Vec::new(),
+            experiments: Vec::new(),
+            cases: Vec::new(),
+        },
+    }
+}
+
+fn hello() -> Hello {
+    let Manifest { version, revision, devices, environment, .. } = manifest();
+    Hello { version, revision, devices, environment }
+}
+
+#[test]
+fn the_same_machine_is_the_same_whatever_its_load() {
+    assert_eq!(differences(&manifest(), &hello()), [""; 0]);
+    let busy = Hello { environment: environment("here", &[0, 1], "7.5"), ..hello() };
+    assert_eq!(differences(&manifest(), &busy), [""; 0]);
+}
+
+#[test]
+fn each_difference_is_one_line_with_both_values() {
+    let other = Hello {
+        version: "0.2.0".into(),
+        environment: environment("there", &[0], "0.1"),
+        devices: vec![device("cuda", "590.1")],
+        ..hello()
+    };
+    let lines = differences(&manifest(), &other);
+    for (line, (what, is, was)) in lines.iter().zip([
+        ("version", "0.2.0", "0.1.0"),
+        ("host", "there", "here"),
+        ("affinity", "0", "0,1"),
+        ("cuda driver", "590.1", "580.65.06"),
+    ]) {
+        assert_eq!(line, &format!("not as when the run began: {what} is {is}, was {was}"));
+    }
+    assert_eq!(lines.len(), 4, "{lines:?}");
+}
+
+#[test]
+fn what_the_other_version_did_not_ask_for_is_no_difference() {
+    let more = Environment {
+        kernel: "6.1".into(),
+        facts: vec![("governor".into(), "powersave".into())],
+        ..environment("here", &[0, 1], "0.1")
+    };
+    assert_eq!(differences(&manifest(), &Hello { environment: more, ..hello() }), [""; 0]);
+}
+
+#[test]
+fn a_device_that_is_gone_is_one_difference() {
+    let mut without = hello();
+    without.devices[0].availability = Availability::Unavailable { reason: "no CUDA driver".into() };
+    without.devices[0].facts.clear();
+    let lines = differences(&manifest(), &without);
+    assert_eq!(lines, ["not as when the run began: cuda device is n/a: no CUDA driver, was NVIDIA H200"]);
+}
