@@ -123,7 +123,7 @@ fn each_malformed_override_says_which() {
         (
             "measure",
             "{rounds: 1}",
-            "--set measure={rounds: 1}: --set: no parameter `measure`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.ci, measure.budget, measure.order, measure.cache, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to",
+            "--set measure={rounds: 1}: measure: set one of its keys: measure.rounds, measure.max-rounds, measure.samples, measure.ci, measure.budget, measure.order, measure.cache",
         ),
         (
             "chart.x",

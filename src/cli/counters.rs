@@ -35,8 +35,8 @@ struct Subject<'a> {
     work: Work,
     /// Seconds of one execution, where the case was measured.
     median: Option<f64>,
-    /// The run of the case alone, but for the samples.
-    run: String,
+    /// The words of a run of the case alone.
+    run: Vec<String>,
 }
 
 /// Prints the command lines, and what to look at as the shell's comments.
@@ -146,15 +146,23 @@ fn subject<'a>(origin: &'a Origin, case: &'a Case) -> anyhow::Result<Subject<'a>
     })
 }
 
-/// `scatterlab run RECIPE --only CASE …`, one round, into a folder of its own, because a
-/// profiler slows the times.
-fn command(origin: &Origin, case: &Case) -> anyhow::Result<String> {
+impl Subject<'_> {
+    /// The run with so many samples, into a folder of its own, because a profiler slows
+    /// the times.
+    fn command(&self, samples: u64) -> String {
+        let samples = ["--set".to_owned(), format!("measure.samples={samples}")];
+        let words: Vec<String> = self.run.iter().chain(&samples).map(|word| quoted(word)).collect();
+        words.join(" ") + " --out \"$(mktemp -d)\""
+    }
+}
+
+/// `scatterlab run RECIPE --only CASE …`, one round.
+fn command(origin: &Origin, case: &Case) -> anyhow::Result<Vec<String>> {
     let program = env::current_exe().context("cannot tell where this program is")?;
     let mut words = vec![program.display().to_string(), "run".to_owned(), origin.recipe.clone()];
     words.extend(origin.overrides.iter().cloned());
     words.extend(["--only", &case.id, "--set", "measure.rounds=1"].map(str::to_owned));
-    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    Ok(words.join(" ") + " --out \"$(mktemp -d)\"")
+    Ok(words)
 }
 
 /// Everything about a case, so that all of it may be pasted into a shell.

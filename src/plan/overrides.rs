@@ -104,6 +104,11 @@ fn replace_backends(draft: &mut Draft, names: &[String]) -> Result<(), Mistake> 
 fn set(draft: &mut Draft, key: &str, node: &Node) -> Result<Option<Mistake>, Mistake> {
     match key.split_once('.') {
         None if key == "seed" => draft.seed = count(node, "seed")?,
+        None if matches!(key, "measure" | "chart") => {
+            let of_it = |name: &String| name.split('.').next() == Some(key);
+            let names = other_keys().into_iter().filter(of_it).collect::<Vec<_>>().join(", ");
+            return Err(Mistake::invalid(node.place, key, format!("set one of its keys: {names}")));
+        }
         Some(("measure", part)) if measure_keys().contains(&part) => {
             set_measure(&mut draft.measure, part, node)?
         }

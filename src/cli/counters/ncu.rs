@@ -45,7 +45,7 @@ pub fn commands(subject: &Subject, launched: &Launched) -> Vec<String> {
         // The profiler would empty the caches and lower the clocks, which the run does not.
         format!("--cache-control {} --clock-control none", if cold { "all" } else { "none" }),
         format!("--metrics {}", METRICS.join(",")),
-        format!("{} --set measure.samples=1", subject.run),
+        subject.command(1),
     ];
     vec![command.join(" \\\n    ")]
 }

@@ -40,7 +40,7 @@ fn samples(subject: &Subject) -> u64 {
 pub fn commands(subject: &Subject) -> Vec<String> {
     let command = |samples: u64| {
         let stat = format!("perf stat -e {} --", EVENTS.join(","));
-        format!("{stat} \\\n    {} --set measure.samples={samples}", subject.run)
+        format!("{stat} \\\n    {}", subject.command(samples))
     };
     vec![command(1), command(1 + samples(subject))]
 }
@@ -73,6 +73,8 @@ pub fn advice(subject: &Subject) -> Vec<String> {
     }
     lines.extend([
         "  page-faults: near 0; the arrays are touched before the samples".to_owned(),
+        "where a round was noisy, samples.csv has a second attempt and that run counts twice: repeat it"
+            .to_owned(),
         "perf needs kernel.perf_event_paranoid of 2 or less, or root; virtual machines answer".to_owned(),
         "  `<not supported>` where they have no counters. It follows the engine, a child process, by itself"
             .to_owned(),

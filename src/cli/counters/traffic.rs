@@ -78,9 +78,10 @@ fn array(access: &Access) -> String {
         Order::Pattern { indices, delta } => format!("{} indices, delta {delta}", indices.len()),
     };
     let (bytes, count) = (fmt_bytes(access.bytes()), fmt_count(access.count));
-    let footprint = fmt_bytes(access.footprint);
-    format!(
-        "{way} {}: {bytes} of {footprint}, {order}, {count} accesses of {} B",
-        access.array, access.element
-    )
+    let over = if access.footprint == access.bytes() {
+        String::new()
+    } else {
+        format!(" over {}", fmt_bytes(access.footprint))
+    };
+    format!("{way} {}: {bytes}{over}, {order}, {count} accesses of {} B", access.array, access.element)
 }
