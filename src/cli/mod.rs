@@ -11,6 +11,7 @@ mod recipes;
 mod run;
 mod tui;
 mod verify;
+mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,6 +20,7 @@ use anyhow::bail;
 use clap::{Args, Parser, Subcommand};
 
 use crate::engine::client::EngineCommand;
+use crate::run::watch::Speed;
 
 /// Exit status when a case failed, its certificate did not hold, or it was not finished.
 /// 1 is an error that ended the command, 2 a wrong command line.
@@ -48,6 +50,8 @@ enum Command {
     Devices,
     /// Check every primitive and method against its oracle, and every certificate
     Verify(VerifyArguments),
+    /// Play a stored run as if it ran; nothing is measured or written
+    Watch(WatchArguments),
     /// Check what disturbs measurements here, and measure what the user interface costs
     Doctor(DoctorArguments),
     /// Serve plans: commands on standard input, events on standard output
@@ -106,6 +110,19 @@ struct VerifyArguments {
 }
 
 #[derive(Debug, Args)]
+struct WatchArguments {
+    /// The run's folder
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+    /// How many times faster than it ran: a number, or max
+    #[arg(long, default_value = "1", value_name = "SPEED")]
+    speed: Speed,
+    /// Print lines instead of opening the user interface
+    #[arg(long)]
+    headless: bool,
+}
+
+#[derive(Debug, Args)]
 struct DoctorArguments {
     /// Measure exactly so many pairs of stretches with and without drawing
     #[arg(long, value_name = "N")]
@@ -129,7 +146,7 @@ enum Format {
 /// Carries out the command line.
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let engine = arguments.engine.command();
-    let here = matches!(arguments.command, Some(Command::Verify(_) | Command::Engine));
+    let here = matches!(arguments.command, Some(Command::Verify(_) | Command::Engine | Command::Watch(_)));
     if here && engine != EngineCommand::Own {
         bail!("--engine: this command works in its own process; run it where the engine would run");
     }
@@ -139,6 +156,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(Command::Devices) => devices::run(&engine),
         Some(Command::Verify(verify)) => verify::run(&verify),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, &engine),
+        Some(Command::Watch(watch)) => watch::run(&watch),
         Some(Command::Engine) => engine::run(),
     }
 }

@@ -9,6 +9,7 @@ mod ledger;
 mod record;
 pub mod runner;
 pub mod stored;
+pub mod watch;
 
 pub use drive::EngineRunner;
 pub use ledger::Ledger;
