@@ -1,5 +1,6 @@
 //! A run without the user interface: plain lines, and one live line on a terminal.
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
@@ -9,11 +10,12 @@ use super::interrupt::Interrupt;
 use super::out;
 use crate::backend::Verdict;
 use crate::engine::protocol::{Event, Level, Stage};
-use crate::measure::Statistics;
+use crate::measure::noise::Flag;
+use crate::measure::{self, Statistics};
 use crate::plan::{Case, Plan, Quantity};
 use crate::run::eta::{self, Eta};
 use crate::run::runner::{Control, Message, Runner, Running};
-use crate::run::{Ledger, Record, Status};
+use crate::run::{Ledger, Record, Status, reference};
 use crate::units;
 
 /// How a run ended, in cases.
@@ -27,6 +29,8 @@ pub struct Summary {
     pub unfinished: usize,
     /// Of those with results: rounds too far apart to tell small differences.
     pub unsteady: usize,
+    /// Of those with results: some of their rounds were measured in noise.
+    pub doubtful: usize,
 }
 
 /// Runs a plan to its end, printing what happens.
@@ -110,6 +114,11 @@ impl Printer {
             }
             Event::Log { level: Level::Info, text } => self.note(text),
             Event::Log { text, .. } => self.note(&format!("warning: {text}")),
+            Event::Reference { backend, .. } => {
+                if let Some(text) = reference::news(&self.ledger, backend) {
+                    self.note(&text);
+                }
+            }
             _ => {}
         }
     }
@@ -176,19 +185,29 @@ impl Printer {
                 Status::Partial => summary.partial += 1,
                 Status::Pending => summary.unfinished += 1,
             }
+            summary.doubtful += usize::from(record.statistics.is_some() && !record.flags().is_empty());
             summary.unsteady += usize::from(record.statistics.as_ref().is_some_and(Statistics::unsteady));
         }
         summary
     }
 
+    /// What made rounds doubtful, in words.
+    fn noise(&self) -> String {
+        let flags = self.ledger.records().iter().filter(|r| r.statistics.is_some()).flat_map(Record::flags);
+        let words: BTreeSet<Flag> = flags.collect();
+        words.into_iter().map(Flag::word).collect::<Vec<_>>().join(", ")
+    }
+
     fn close(&self, folder: &str) {
         let s = self.summary();
         let mut parts = vec![format!("{} certified", s.done)];
+        let doubtful = format!("doubtful ({})", self.noise());
         let others = [
             (s.partial, "with some of their rounds"),
             (s.not_applicable, "n/a"),
             (s.failed, "failed"),
             (s.unfinished, "not started"),
+            (s.doubtful, doubtful.as_str()),
             (s.unsteady, "unsteady (rounds more than 10 % apart)"),
         ];
         parts.extend(others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
@@ -213,6 +232,8 @@ fn outcome(record: &Record) -> String {
     }
     if let Some(statistics) = &record.statistics {
         parts.push(units::fmt_seconds(statistics.median));
+        let half = measure::half_width(&record.medians());
+        parts.extend(half.map(|half| format!("±{:.1} %", half * 100.0)));
     }
     if let Some(Verdict::Certified { .. }) = record.verdict {
         parts.push("certified".to_owned());

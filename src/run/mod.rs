@@ -7,6 +7,7 @@ pub mod eta;
 pub mod folder;
 mod ledger;
 mod record;
+pub mod reference;
 pub mod runner;
 pub mod stored;
 pub mod watch;
