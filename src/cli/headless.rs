@@ -1,5 +1,6 @@
 //! A run without the user interface: plain lines, and one live line on a terminal.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -9,11 +10,12 @@ use super::interrupt::Interrupt;
 use super::out;
 use crate::backend::Verdict;
 use crate::engine::protocol::{Event, Level, Stage};
-use crate::measure::Statistics;
+use crate::measure::noise::Flag;
+use crate::measure::{self, Statistics};
 use crate::plan::{Case, Plan, Quantity};
 use crate::run::eta::Eta;
 use crate::run::runner::{Control, Message, Runner, Running};
-use crate::run::{Ledger, Record, Status};
+use crate::run::{Ledger, Record, Status, reference};
 use crate::units;
 
 /// How a run ended, in cases.
@@ -31,6 +33,10 @@ pub struct Summary {
     pub complete: bool,
     /// Where its results are.
     pub folder: PathBuf,
+    /// Of those with results: some of their rounds were measured in noise.
+    pub doubtful: usize,
+    /// What made them so.
+    pub noise: BTreeSet<Flag>,
 }
 
 /// Runs a plan to its end, printing what happens.
@@ -125,6 +131,11 @@ impl Printer {
             }
             Event::Log { level: Level::Info, text } => self.note(text),
             Event::Log { text, .. } => self.note(&format!("warning: {text}")),
+            Event::Reference { backend, .. } => {
+                if let Some(text) = reference::news(&self.ledger, backend) {
+                    self.note(&text);
+                }
+            }
             _ => {}
         }
     }
@@ -200,6 +211,9 @@ impl Summary {
                 Status::Partial => summary.partial += 1,
                 Status::Pending => summary.unfinished += 1,
             }
+            let flags = if record.statistics.is_some() { record.flags() } else { Vec::new() };
+            summary.doubtful += usize::from(!flags.is_empty());
+            summary.noise.extend(flags);
             summary.unsteady += usize::from(record.statistics.as_ref().is_some_and(Statistics::unsteady));
         }
         summary
@@ -207,11 +221,14 @@ impl Summary {
 
     /// `12 certified, 3 n/a`.
     pub fn words(&self) -> String {
+        let noise: Vec<&str> = self.noise.iter().map(|flag| flag.word()).collect();
+        let doubtful = format!("doubtful ({})", noise.join(", "));
         let others = [
             (self.partial, "with some of their rounds"),
             (self.not_applicable, "n/a"),
             (self.failed, "failed"),
             (self.unfinished, "not started"),
+            (self.doubtful, &doubtful),
             (self.unsteady, "unsteady (rounds more than 10 % apart)"),
         ];
         let others = others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
@@ -243,6 +260,8 @@ fn outcome(record: &Record) -> String {
     }
     if let Some(statistics) = &record.statistics {
         parts.push(units::fmt_seconds(statistics.median));
+        let half = measure::half_width(&record.medians());
+        parts.extend(half.map(|half| format!("±{:.1} %", half * 100.0)));
     }
     if let Some(Verdict::Certified { .. }) = record.verdict {
         parts.push("certified".to_owned());

@@ -19,6 +19,7 @@ mod schema;
 mod shell;
 mod tui;
 mod verify;
+mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ use clap_complete::Shell;
 
 use self::format::FormatName;
 use crate::engine::client::EngineCommand;
+use crate::run::watch::Speed;
 
 /// Exit status when a case failed, its certificate did not hold, or it was not finished.
 /// 1 is an error that ended the command, 2 a wrong command line.
@@ -60,6 +62,8 @@ enum Command {
     Devices(DevicesArguments),
     /// Check every primitive and method against its oracle, and every certificate
     Verify(VerifyArguments),
+    /// Play a stored run as if it ran; nothing is measured or written
+    Watch(WatchArguments),
     /// Check what disturbs measurements here, and measure what the user interface costs
     Doctor(DoctorArguments),
     /// Show what an index array touches, before anything runs: reuse, strides, lines
@@ -180,6 +184,19 @@ struct VerifyArguments {
 }
 
 #[derive(Debug, Args)]
+struct WatchArguments {
+    /// The run's folder
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+    /// How many times faster than it ran: a number, or max
+    #[arg(long, default_value = "1", value_name = "SPEED")]
+    speed: Speed,
+    /// Print lines instead of opening the user interface
+    #[arg(long)]
+    headless: bool,
+}
+
+#[derive(Debug, Args)]
 struct DoctorArguments {
     /// Measure exactly so many pairs of stretches with and without drawing
     #[arg(long, value_name = "N")]
@@ -211,6 +228,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
                 | Command::Counters(_)
                 | Command::Locality(_)
                 | Command::Report(_)
+                | Command::Watch(_)
         )
     );
     if here && engine != EngineCommand::Own {
@@ -224,6 +242,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(Command::Verify(verify)) => verify::run(&verify),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, &engine),
         Some(Command::Locality(locality)) => locality::run(&locality),
+        Some(Command::Watch(watch)) => watch::run(&watch),
         Some(Command::Engine) => engine::run(),
         Some(Command::Counters(counters)) => counters::run(&counters),
         Some(Command::Schema) => schema::run(),

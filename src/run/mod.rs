@@ -9,8 +9,10 @@ pub mod folder;
 mod interrupted;
 mod ledger;
 mod record;
+pub mod reference;
 pub mod runner;
 pub mod stored;
+pub mod watch;
 
 pub use drive::{EngineRunner, resume};
 pub use interrupted::Interrupted;

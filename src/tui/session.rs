@@ -10,7 +10,7 @@ use crate::engine::protocol::{Environment, Event, Level, Stage};
 use crate::report::series::{ChartData, series};
 use crate::run::eta::Eta;
 use crate::run::runner::Message;
-use crate::run::{Ledger, Status};
+use crate::run::{Ledger, Status, reference};
 
 /// How far a run got.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -272,14 +272,19 @@ impl Session {
             }
             Event::Progress { case, round, stage } => self.moved(case, *round, *stage),
             Event::Round { .. } => self.finished_round(changed, now),
-            Event::NotApplicable { reason, .. } => self.settled(changed, "n/a", reason, Level::Warn, now),
+            Event::NotApplicable { reason, .. } => self.settled(changed, "n/a", reason, Level::Info, now),
             Event::Failed { error, .. } => self.settled(changed, "failed", error, Level::Error, now),
             Event::Retried { .. } => {
                 changed.inspect(|at| self.say(now, Level::Info, &format!("{}: another try", self.name(*at))));
             }
             Event::Log { level, text } => self.say(now, *level, text),
             Event::Finished { cancelled } => self.cancelled |= cancelled,
-            Event::Probed { .. } | Event::Reference { .. } => {}
+            Event::Reference { backend, .. } => {
+                if let Some(text) = reference::news(&self.ledger, backend) {
+                    self.say(now, Level::Info, &text);
+                }
+            }
+            Event::Probed { .. } => {}
         }
     }
 

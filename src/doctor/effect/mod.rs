@@ -182,7 +182,8 @@ impl Session<'_> {
             if timing {
                 timing = act(self.screen, number)?;
                 number += 1;
-            } else {
+            }
+            if !timing {
                 self.screen.rest_for(LOOK)?;
             }
         }

@@ -23,7 +23,8 @@ pub const MARKS: &[(&str, &str, &str)] = &[
     ("▶", ">", "running"),
     ("…", ":", "some rounds"),
     ("✓", "v", "done"),
-    ("!", "!", "failed"),
+    ("!", "!", "doubtful"),
+    ("✗", "x", "failed"),
     ("–", "-", "n/a"),
 ];
 
@@ -103,11 +104,12 @@ fn case(session: &Session, index: usize, focused: bool, theme: Theme, area: Rect
 /// The state's symbol and its style.
 pub fn mark(record: &Record, running: bool, theme: Theme) -> (&'static str, Style) {
     let (index, style) = match record.status {
-        Status::NotApplicable(_) => (5, theme.dim()),
-        Status::Failed(_) => (4, theme.bad()),
+        Status::NotApplicable(_) => (6, theme.dim()),
+        Status::Failed(_) => (5, theme.bad()),
         _ if running => (1, theme.focus()),
         Status::Pending => (0, theme.dim()),
         Status::Partial => (2, theme.warning()),
+        Status::Done if !record.flags().is_empty() => (4, theme.warning()),
         Status::Done => (3, theme.good()),
     };
     let (utf8, ascii, _) = MARKS[index];

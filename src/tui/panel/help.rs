@@ -30,7 +30,7 @@ const KEYS: usize = 14;
 
 /// The help's lines, headings among them, wrapped to `columns`.
 pub fn text(mode: Mode, columns: usize, theme: Theme) -> Vec<Line<'static>> {
-    let mut lines = legend(theme);
+    let mut lines = legend(columns, theme);
     for (title, commands) in command::every(mode) {
         lines.push(Line::default());
         lines.push(Line::styled(title, theme.title()));
@@ -39,11 +39,16 @@ pub fn text(mode: Mode, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     lines
 }
 
-fn legend(theme: Theme) -> Vec<Line<'static>> {
+fn legend(columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let marks = super::cases::MARKS.iter();
-    let words: Vec<String> =
-        marks.map(|(utf8, ascii, word)| format!("{} {word}", theme.symbol(utf8, ascii))).collect();
-    vec![Line::styled("Cases", theme.title()), Line::raw(format!("  {}", words.join("  ")))]
+    // A mark stays with its word where the line is broken.
+    let word = |(utf8, ascii, word): &(&'static str, &'static str, &str)| {
+        format!("{}\u{a0}{} ", theme.symbol(utf8, ascii), word.replace(' ', "\u{a0}"))
+    };
+    let words: Vec<String> = marks.map(word).collect();
+    let rows = words::wrap(words.join(" ").trim_end(), columns.saturating_sub(3).max(10)).into_iter();
+    let rows = rows.map(|row| Line::raw(format!("  {}", row.replace('\u{a0}', " "))));
+    std::iter::once(Line::styled("Cases", theme.title())).chain(rows).collect()
 }
 
 fn entry(command: &Command, columns: usize, theme: Theme) -> Vec<Line<'static>> {

@@ -28,8 +28,8 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
 fn line(line: &log::Line, columns: u16, theme: Theme) -> Line<'static> {
     let (sign, style) = match line.level {
         Level::Info => (" ", ratatui::style::Style::default()),
-        Level::Warn => ("-", theme.warning()),
-        Level::Error => ("!", theme.bad()),
+        Level::Warn => ("!", theme.warning()),
+        Level::Error => (theme.symbol("✗", "x"), theme.bad()),
     };
     let at = format!("{:>6} ", words::clock(line.at));
     let text = format!("{sign} {}", line.text);

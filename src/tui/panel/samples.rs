@@ -2,12 +2,14 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::{Focus, heading};
 use crate::backend::Verdict;
 use crate::engine::protocol::Stage;
-use crate::measure::Statistics;
+use crate::measure::noise::Flag;
+use crate::measure::{self, Statistics, Stop};
 use crate::plan::Quantity;
 use crate::report::names;
 use crate::run::{Record, Status};
@@ -42,13 +44,14 @@ type Fact = (&'static str, String);
 
 fn lines(session: &Session, record: &Record, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let mut lines = status(record, columns, theme);
+    lines.extend(doubts(record, columns, theme));
     lines.extend(
         session.current.filter(|c| session.is_selected(c.case)).map(|c| doing(session, record, c, theme)),
     );
     let statistics = record.statistics.as_ref();
     lines.extend(flow(statistics.map(rates(record)).unwrap_or_default(), columns, theme));
     lines.extend(flow(statistics.map(times).unwrap_or_default(), columns, theme));
-    lines.extend(flow(spread(session, record), columns, theme));
+    lines.extend(flow(spread(session, record, theme), columns, theme));
     let parameters = parameters(session, record).join(theme.separator());
     lines.extend(
         words::wrap(&parameters, columns.saturating_sub(2))
@@ -71,6 +74,39 @@ fn status(record: &Record, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     };
     let rows = words::wrap(&text, columns.saturating_sub(2)).into_iter();
     rows.map(|row| Line::styled(format!(" {row}"), style)).collect()
+}
+
+/// What is doubtful about its rounds, and which of them were measured twice.
+fn doubts(record: &Record, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+    let words = |flags: &[Flag]| flags.iter().map(|flag| flag.word()).collect::<Vec<_>>().join(", ");
+    let rounds = |rounds: Vec<u32>| {
+        let numbers: Vec<String> = rounds.iter().map(|round| (round + 1).to_string()).collect();
+        format!("{} {}", if numbers.len() == 1 { "round" } else { "rounds" }, numbers.join(", "))
+    };
+    let flagged: Vec<u32> = record.rounds.iter().filter(|r| !r.flags.is_empty()).map(|r| r.round).collect();
+    let twice: Vec<u32> = record.set_aside.iter().map(|r| r.round).collect();
+    let mut lines = Vec::new();
+    if !flagged.is_empty() {
+        lines.push((format!("doubtful: {} in {}", words(&record.flags()), rounds(flagged)), theme.warning()));
+    }
+    if !twice.is_empty() {
+        lines.push((format!("measured twice: {}", rounds(twice)), theme.dim()));
+    }
+    let wrapped = |(text, style): (String, Style)| {
+        let rows = words::wrap(&text, columns.saturating_sub(2)).into_iter();
+        rows.map(move |row| Line::styled(format!(" {row}"), style)).collect::<Vec<_>>()
+    };
+    lines.into_iter().flat_map(wrapped).collect()
+}
+
+/// Why no more rounds follow, where the recipe does not fix their number.
+fn ending(stop: Stop) -> Option<&'static str> {
+    match stop {
+        Stop::Fixed => None,
+        Stop::Precise => Some("precise"),
+        Stop::Budget => Some("time is up"),
+        Stop::Rounds => Some("most rounds"),
+    }
 }
 
 /// What the engine is doing with the case.
@@ -107,13 +143,16 @@ fn rates(record: &Record) -> impl Fn(&Statistics) -> Vec<Fact> + '_ {
     }
 }
 
-fn spread(session: &Session, record: &Record) -> Vec<Fact> {
+fn spread(session: &Session, record: &Record, theme: Theme) -> Vec<Fact> {
     let wanted = crate::run::eta::rounds_wanted(session.ledger.plan(), record);
     let mut facts = Vec::new();
     if let Some(s) = &record.statistics {
         facts.push(("n", s.samples.to_string()));
         facts.push(("rounds", format!("{}/{wanted}", s.rounds)));
+        facts.extend(record.stop.and_then(ending).map(|why| ("stopped", why.to_owned())));
         let percent = |share: f64| format!("{:.1} %", share * 100.0);
+        let half = measure::half_width(&record.medians());
+        facts.extend(half.map(|half| ("interval", format!("{}{}", theme.symbol("±", "+-"), percent(half)))));
         facts.extend(s.cv.map(|cv| ("cv", percent(cv))));
         facts.extend(s.spread.map(|spread| ("spread", percent(spread))));
     }

@@ -10,8 +10,11 @@ use ratatui::style::Color;
 
 use super::loops::{app, press};
 use super::{fixture, script};
-use crate::run::runner::Message;
+use crate::engine::protocol::{Event, Level, RoundResult};
+use crate::measure::noise::Flag;
+use crate::run::runner::{Control, Message};
 use crate::tui::app::App;
+use crate::tui::state::{Leaving, Mode};
 use crate::tui::theme::Theme;
 
 const COLOURED: Theme = Theme { colour: true, utf8: true };
@@ -101,6 +104,73 @@ fn done() {
 #[test]
 fn engine_died() {
     at_every_size("died", died(COLOURED), at(5));
+}
+
+/// A stored run of the passes, watched for `messages`.
+fn watched(theme: Theme, messages: usize) -> (App, script::Scripted) {
+    let runner = script::Scripted::default();
+    let mut app = app(&runner, theme);
+    app.state.mode = Mode::Watch;
+    press(&mut app, KeyCode::Char('j'), Duration::ZERO);
+    app.tick(Duration::ZERO);
+    press(&mut app, KeyCode::Enter, Duration::ZERO);
+    let said = script::messages(&fixture::passes(), None).into_iter().take(messages);
+    said.for_each(|message| runner.say(message));
+    app.receive(at(2));
+    (app, runner)
+}
+
+#[test]
+fn watching() {
+    at_every_size("watch", watched(COLOURED, 11).0, at(4));
+    let (mut app, runner) = watched(ASCII, 11);
+    press(&mut app, KeyCode::Char(' '), at(4));
+    assert_snapshot!("watch-paused", shown(&mut app, (80, 24), at(60)));
+    press(&mut app, KeyCode::Char(' '), at(60));
+    press(&mut app, KeyCode::Char('x'), at(61));
+    runner.say(Message::Over);
+    app.receive(at(61));
+    assert_eq!(runner.told(), [Control::Pause, Control::Pause, Control::Cancel]);
+    assert_snapshot!("watch-ended", shown(&mut app, (80, 24), at(62)));
+}
+
+#[test]
+fn watching_is_left_at_once_and_its_help_cancels_nothing() {
+    let mut app = watched(COLOURED, 11).0;
+    press(&mut app, KeyCode::Char('?'), at(4));
+    let help = shown(&mut app, (120, 40), at(4));
+    assert!(help.contains("end watching") && !help.contains("cancel"), "{help}");
+    press(&mut app, KeyCode::Char('q'), at(4));
+    press(&mut app, KeyCode::Char('q'), at(4));
+    assert_eq!(app.state.leaving, Leaving::Now);
+}
+
+#[test]
+fn a_doubtful_case_is_not_a_failed_one() {
+    let (mut app, runner) = played(COLOURED, 1, Some(2), 2);
+    let plan = fixture::passes();
+    let flags = vec![Flag::Steal, Flag::Background];
+    let noisy = |at, round| RoundResult { flags: flags.clone(), ..script::result(&plan, at, round) };
+    let again = |result: RoundResult| RoundResult { attempt: 1, ..result };
+    let results = [
+        noisy(0, 0),
+        again(script::result(&plan, 0, 0)),
+        noisy(0, 1),
+        again(noisy(0, 1)),
+        script::result(&plan, 4, 0),
+    ];
+    let rounds = results.into_iter().map(|result| Event::Round { seq: 1, result });
+    let reference = |pass, copy| Event::Reference { pass, backend: "cpu".into(), copy };
+    let warning = Event::Log {
+        level: Level::Warn,
+        text: "1 cpu, round 2: 5 % of the CPU time stolen: kept as it is".into(),
+    };
+    let (case, error) = (plan.cases[2].id.clone(), "wrong result: out[7] = 3, not 4".to_owned());
+    let failed = Event::Failed { seq: 2, case, round: 0, error, lost: false };
+    let events = [reference(0, 34.3)].into_iter().chain(rounds).chain([warning, failed, reference(1, 27.0)]);
+    events.for_each(|event| runner.say(Message::Event(event)));
+    app.receive(at(3));
+    assert_snapshot!("doubtful", shown(&mut app, (120, 40), at(4)));
 }
 
 #[test]

@@ -1,0 +1,36 @@
+//! The plain copies that an engine measures along the way, in words.
+
+use super::Ledger;
+use crate::units::fmt_rate;
+
+/// A copy that differs from the one before by more than this is news.
+const NEWS: f64 = 0.1;
+
+/// `cpu copies 34.3 GB/s`: what the newest copy on a backend tells. Nothing for one that is
+/// like the one before it, because there is one before every pass.
+pub fn news(ledger: &Ledger, backend: &str) -> Option<String> {
+    said(backend, ledger.references().get(backend)?)
+}
+
+fn said(backend: &str, copies: &[f64]) -> Option<String> {
+    let (newest, before) = copies.split_last()?;
+    let rate = fmt_rate(*newest);
+    let Some(last) = before.last() else { return Some(format!("{backend} copies {rate}")) };
+    let change = newest / last - 1.0;
+    let sign = if change < 0.0 { '−' } else { '+' };
+    let percent = (change * 100.0).abs();
+    (change.abs() > NEWS).then(|| format!("{backend} copies {rate} now ({sign}{percent:.0} %)"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_change_is_news_after_the_first() {
+        assert_eq!(said("cpu", &[34.31]).as_deref(), Some("cpu copies 34.3 GB/s"));
+        assert_eq!(said("cpu", &[34.3, 33.0]), None);
+        assert_eq!(said("cpu", &[34.3, 33.0, 26.4]).as_deref(), Some("cpu copies 26.4 GB/s now (−20 %)"));
+        assert_eq!(said("cpu", &[]), None);
+    }
+}
