@@ -1,5 +1,6 @@
 //! The command line.
 
+mod compare;
 mod devices;
 mod dry_run;
 mod engine;
@@ -7,8 +8,10 @@ mod headless;
 mod interrupt;
 mod out;
 mod recipes;
+mod replay;
 mod run;
 mod tui;
+mod verdicts;
 mod verify;
 
 use std::path::PathBuf;
@@ -23,6 +26,13 @@ use crate::engine::client::EngineCommand;
 /// 1 is an error that ended the command, 2 a wrong command line.
 pub const CASES_FAILED: u8 = 3;
 
+/// Exit status when a replayed case differs from what is stored, or a compared one is
+/// slower than allowed.
+pub const DIFFERS: u8 = 4;
+
+/// Exit status when no replayed case differs, but of some nobody can tell.
+pub const CANNOT_TELL: u8 = 5;
+
 /// A laboratory in a terminal for memory-bound parallel primitives.
 ///
 /// Without a command it opens the terminal user interface.
@@ -30,7 +40,7 @@ pub const CASES_FAILED: u8 = 3;
 #[command(
     version,
     about,
-    after_help = "Exit status: 0 done, 1 error, 2 wrong usage, 3 a case failed or was not finished, or nothing could be measured."
+    after_help = "Exit status: 0 done, 1 error, 2 wrong usage, 3 a case failed or was not finished, or nothing could be measured; replay: 4 a case differs, 5 none differs but some cannot be told; compare: 4 a case is slower than --fail-if-slower allows."
 )]
 pub struct Arguments {
     #[command(subcommand)]
@@ -43,6 +53,10 @@ pub struct Arguments {
 enum Command {
     /// Run recipes without the user interface
     Run(RunArguments),
+    /// Run a stored run again and say case by case whether it holds here
+    Replay(replay::ReplayArguments),
+    /// Compare stored runs: a table, and charts that show them over each other
+    Compare(compare::CompareArguments),
     /// List the backends and their devices, or why there are none
     Devices,
     /// Check every primitive and method against its oracle, and every certificate
@@ -112,6 +126,8 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.command {
         None => tui::run(engine),
         Some(Command::Run(run)) => run::run(&run, engine),
+        Some(Command::Replay(replay)) => replay::run(&replay, engine),
+        Some(Command::Compare(compare)) => compare::run(&compare),
         Some(Command::Devices) => devices::run(&engine),
         Some(Command::Verify(verify)) => verify::run(&verify),
         Some(Command::Engine) => engine::run(),

@@ -15,7 +15,7 @@ use crate::run::EngineRunner;
 
 /// Resolves all recipes before the first of them runs, then runs one after the other.
 pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
-    let overrides = overrides(arguments)?;
+    let overrides = overrides(&arguments.set, &arguments.backend)?;
     let plans = arguments
         .recipes
         .iter()
@@ -47,9 +47,10 @@ pub fn run(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Result<Ex
     Ok(if incomplete { ExitCode::from(CASES_FAILED) } else { ExitCode::SUCCESS })
 }
 
-fn overrides(arguments: &RunArguments) -> anyhow::Result<Overrides> {
+/// What `--set` and `--backend` change.
+pub(super) fn overrides(pairs: &[String], backends: &[String]) -> anyhow::Result<Overrides> {
     let mut set = Vec::new();
-    for pair in &arguments.set {
+    for pair in pairs {
         match pair.split_once('=') {
             Some((key, value)) if !key.trim().is_empty() => {
                 set.push((key.trim().to_owned(), value.trim().to_owned()));
@@ -57,7 +58,7 @@ fn overrides(arguments: &RunArguments) -> anyhow::Result<Overrides> {
             _ => bail!("--set {pair}: expected KEY=VALUE, such as --set tuples=16Mi"),
         }
     }
-    Ok(Overrides { set, backends: arguments.backend.clone() })
+    Ok(Overrides { set, backends: backends.to_vec() })
 }
 
 /// With several recipes each has its own folder below `out`; a name that comes again

@@ -4,10 +4,12 @@
 pub mod csv;
 mod files;
 pub mod names;
+pub mod overlay;
 mod relative;
 pub mod scale;
 pub mod series;
 pub mod svg;
 pub mod unit;
+pub mod verdicts;
 
 pub use files::write_all;
