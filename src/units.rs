@@ -246,13 +246,10 @@ pub fn fmt_throughput(elements_per_second: f64) -> String {
     with_unit(elements_per_second / factor, unit)
 }
 
-/// A change for people, from a share: `+11.1 %`, `−40.0 %`, `0 %`.
+/// A change for people, from a share: `+11.1 %`, `−40.0 %`.
 pub fn fmt_change(share: f64) -> String {
-    match share {
-        v if v > 0.0 => format!("+{} %", three_digits(v * 100.0)),
-        v if v < 0.0 => format!("−{} %", three_digits(-v * 100.0)),
-        v => format!("{} %", three_digits(v)),
-    }
+    let sign = if share < 0.0 { '−' } else { '+' };
+    format!("{sign}{:.1} %", share.abs() * 100.0)
 }
 
 fn with_unit(value: f64, unit: &str) -> String {

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod compare;
 mod completions;
 mod counters;
 mod devices;
@@ -12,12 +13,14 @@ mod interrupt;
 mod locality;
 mod out;
 mod recipes;
+mod replay;
 mod report;
 mod resume;
 mod run;
 mod schema;
 mod shell;
 mod tui;
+mod verdicts;
 mod verify;
 mod watch;
 
@@ -36,6 +39,13 @@ use crate::run::watch::Speed;
 /// 1 is an error that ended the command, 2 a wrong command line.
 pub const CASES_FAILED: u8 = 3;
 
+/// Exit status when a replayed case differs from what is stored, or a compared one is
+/// slower than allowed.
+pub const DIFFERS: u8 = 4;
+
+/// Exit status when no replayed case differs, but of some nobody can tell.
+pub const CANNOT_TELL: u8 = 5;
+
 /// A laboratory in a terminal for memory-bound parallel primitives.
 ///
 /// Without a command it opens the terminal user interface.
@@ -43,7 +53,7 @@ pub const CASES_FAILED: u8 = 3;
 #[command(
     version,
     about,
-    after_help = "Exit status: 0 done, 1 error, 2 wrong usage, 3 a case failed or was not finished, or nothing could be measured."
+    after_help = "Exit status: 0 done, 1 error, 2 wrong usage, 3 a case failed or was not finished, or nothing could be measured; replay: 4 a case differs, 5 none differs but some cannot be told; compare: 4 a case is slower than --fail-if-slower allows."
 )]
 pub struct Arguments {
     #[command(subcommand)]
@@ -58,6 +68,10 @@ enum Command {
     Run(RunArguments),
     /// Write the tables and charts of stored runs anew, without measuring
     Report(ReportArguments),
+    /// Run a stored run again and say case by case whether it holds here
+    Replay(replay::ReplayArguments),
+    /// Compare stored runs: a table, and charts that show them over each other
+    Compare(compare::CompareArguments),
     /// List the backends and their devices, or why there are none
     Devices(DevicesArguments),
     /// Check every primitive and method against its oracle, and every certificate
@@ -228,6 +242,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
                 | Command::Counters(_)
                 | Command::Locality(_)
                 | Command::Report(_)
+                | Command::Compare(_)
                 | Command::Watch(_)
         )
     );
@@ -239,6 +254,8 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(Command::Run(run)) => run::run(&run, engine),
         Some(Command::Report(report)) => report::run(&report),
         Some(Command::Devices(devices)) => devices::run(&devices, &engine),
+        Some(Command::Replay(replay)) => replay::run(&replay, engine),
+        Some(Command::Compare(compare)) => compare::run(&compare),
         Some(Command::Verify(verify)) => verify::run(&verify),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, &engine),
         Some(Command::Locality(locality)) => locality::run(&locality),

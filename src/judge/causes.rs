@@ -1,5 +1,7 @@
 //! What is on file that could explain a difference between two runs.
 
+use std::fmt;
+
 use super::Side;
 use crate::backend::Device;
 use crate::engine::protocol::{Environment, RoundResult};
@@ -25,6 +27,14 @@ impl Difference {
     fn new(what: &str, baseline: &str, other: &str) -> Difference {
         let [what, baseline, other] = [what, baseline, other].map(str::to_owned);
         Difference { what, baseline, other, explains: true, backend: None }
+    }
+}
+
+impl fmt::Display for Difference {
+    /// `kernel: 6.1 → 6.8`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let told = |text: &String| if text.is_empty() { "none".to_owned() } else { text.clone() };
+        write!(f, "{}: {} → {}", self.what, told(&self.baseline), told(&self.other))
     }
 }
 
@@ -59,7 +69,10 @@ pub fn environments(baseline: &Side, other: &Side) -> Vec<Difference> {
     let pages = |e: &Environment| e.transparent_huge_pages.clone().unwrap_or_default();
     note("transparent huge pages", &pages(a), &pages(b), true);
     found.extend(facts(&a.facts, &b.facts));
-    found.extend(devices(&baseline.manifest.devices, &other.manifest.devices));
+    // A processor is also a device, and says again how much memory there is.
+    let known: Vec<(String, String)> = found.iter().map(|d| (d.baseline.clone(), d.other.clone())).collect();
+    let devices = devices(&baseline.manifest.devices, &other.manifest.devices);
+    found.extend(devices.into_iter().filter(|d| !known.contains(&(d.baseline.clone(), d.other.clone()))));
     found
 }
 

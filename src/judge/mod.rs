@@ -70,7 +70,6 @@ mod simulations;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::collections::HashSet;
 use std::fmt;
 
 pub use causes::Difference;
@@ -272,9 +271,9 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// How many cases have this answer.
-    pub fn count(&self, word: Answer) -> usize {
-        self.judgements.iter().filter(|j| j.answer.word() == word.word()).count()
+    /// How many cases have this answer, as [`Answer::word`] says it.
+    pub fn count(&self, word: &str) -> usize {
+        self.judgements.iter().filter(|j| j.answer.word() == word).count()
     }
 }
 
@@ -411,21 +410,4 @@ fn doubtful(a: &Record, b: &Record) -> bool {
     let flagged = |record: &Record| record.rounds.iter().all(|round| !round.flags.is_empty());
     let apart = a.statistics.as_ref().zip(b.statistics.as_ref());
     flagged(a) && flagged(b) && !apart.is_some_and(|(a, b)| a.p95 < b.p5 || b.p95 < a.p5)
-}
-
-/// The explanations of the cases that differ or that the machine hides, without repeats,
-/// each with the number of cases that it concerns.
-pub fn explanations(comparison: &Comparison) -> Vec<(String, usize)> {
-    let mut found: Vec<(String, usize)> = Vec::new();
-    for judgement in comparison.judgements.iter().filter(|j| matches!(j.answer, Answer::Differ(_))) {
-        let names: HashSet<&str> = judgement.causes.iter().map(|cause| cause.what.as_str()).collect();
-        for name in names {
-            match found.iter_mut().find(|(known, _)| known == name) {
-                Some((_, cases)) => *cases += 1,
-                None => found.push((name.to_owned(), 1)),
-            }
-        }
-    }
-    found.sort();
-    found
 }

@@ -53,7 +53,7 @@ fn chart_names(plan: &Plan) -> Vec<String> {
 }
 
 /// Writes beside the file and renames, so that nobody ever reads half of it.
-fn replace(
+pub(super) fn replace(
     folder: &Path,
     name: &str,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<()>,

@@ -7,11 +7,13 @@ mod files;
 pub mod format;
 pub mod locality;
 pub mod names;
+pub mod overlay;
 mod relative;
 pub mod scale;
 pub mod series;
 pub mod svg;
 pub mod unit;
+pub mod verdicts;
 
 pub use files::{RESULTS, write_all};
 

@@ -44,7 +44,7 @@ impl Stored {
     /// schema, and a line in the middle of the events that is none. A torn last line (the
     /// disk was full, the machine went down) is left out.
     pub fn open(path: &Path) -> anyhow::Result<Stored> {
-        let manifest = read_manifest(path)?;
+        let manifest = manifest(path)?;
         let mut ledger = Ledger::new(manifest.plan.clone());
         let whole = each_event(path, |line| {
             ledger.file(&line.event);
@@ -80,7 +80,11 @@ pub fn each_event(path: &Path, mut take: impl FnMut(Line)) -> anyhow::Result<u64
     Ok(whole)
 }
 
-fn read_manifest(path: &Path) -> anyhow::Result<Manifest> {
+/// Reads a run folder's manifest alone.
+///
+/// # Errors
+/// As for [`Stored::open`].
+pub fn manifest(path: &Path) -> anyhow::Result<Manifest> {
     let file = path.join(MANIFEST);
     if !file.is_file() {
         bail!("{} holds no run: there is no {MANIFEST}", path.display());

@@ -2,7 +2,7 @@
 
 use crate::backend::Device;
 use crate::engine::protocol::Environment;
-use crate::plan::{Case, Experiment, Paper};
+use crate::plan::{Case, Experiment, Paper, Plan};
 use crate::report::{Origin, names};
 use crate::run::Record;
 
@@ -15,6 +15,8 @@ pub struct Caption {
     pub changes: Option<String>,
     /// Paper, figure and claim; `None` for an experiment of one's own.
     pub paper: Option<String>,
+    /// Which run is which, where there are several.
+    pub runs: Vec<String>,
     /// How to read the points, where they were measured, and how to replay them.
     pub lines: Vec<String>,
 }
@@ -33,7 +35,18 @@ impl Caption {
         let recipe = found.filter(|e| e.title != plan.title).map(|_| plan.title.clone());
         let changes =
             (!plan.overrides.is_empty()).then(|| format!("Changed by {}", plan.overrides.join(" ")));
-        Caption { recipe, changes, paper: found.and_then(|e| e.paper.as_ref()).map(paper), lines }
+        let paper = found.and_then(|e| e.paper.as_ref()).map(paper);
+        Caption { recipe, changes, paper, runs: Vec::new(), lines }
+    }
+
+    /// Of several runs on one chart: `runs` says which is which.
+    pub fn overlay(plan: &Plan, runs: Vec<String>, notes: Option<String>) -> Caption {
+        let found = plan.experiments.first();
+        let paper = found.and_then(|e| e.paper.as_ref()).map(paper);
+        let mut lines = vec![POINTS.to_owned()];
+        lines.extend(found.and_then(|e| fixed(e, plan.cases.iter())));
+        lines.extend(notes);
+        Caption { paper, runs, lines, ..Caption::default() }
     }
 }
 
@@ -45,11 +58,11 @@ fn paper(paper: &Paper) -> String {
     format!("{}{figure}{table}{claim}", paper.key)
 }
 
+/// How to read a point.
+const POINTS: &str = "Points: median of the rounds' medians; bars: fastest to slowest sample";
+
 fn sampling(experiment: &Experiment) -> String {
-    format!(
-        "Points: median of the rounds' medians; bars: fastest to slowest sample ({})",
-        names::sampling(&experiment.measure)
-    )
+    format!("{POINTS} ({})", names::sampling(&experiment.measure))
 }
 
 /// `Fixed: index 4 B · tuples 16Mi`: what all cases have in common, for a reader who has

@@ -26,6 +26,9 @@ pub fn scene(data: &ChartData, caption: &Caption) -> Scene {
     for words in caption.recipe.iter().chain(&caption.paper).chain(&caption.changes) {
         page.paragraph(words, LABEL, GREY, false);
     }
+    for run in &caption.runs {
+        page.paragraph(run, LABEL, INK, false);
+    }
     page.y += 4.0;
     page.legend(data);
     page.panels(data, columns);

@@ -3,9 +3,12 @@
 
 use super::scene::{Color, Shape, WHITE};
 
+/// So many colours there are: a style and the one so many further share theirs.
+pub const COLORS: usize = 7;
+
 /// Okabe and Ito's palette for all kinds of colour vision, without its yellow, which
 /// is too light on white.
-const PALETTE: [Color; 7] = [
+const PALETTE: [Color; COLORS] = [
     (0x00, 0x72, 0xb2),
     (0xd5, 0x5e, 0x00),
     (0x00, 0x9e, 0x73),

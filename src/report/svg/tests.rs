@@ -10,6 +10,7 @@ fn caption() -> Caption {
         recipe: None,
         changes: None,
         paper: Some("he2007, figure 9".to_owned()),
+        runs: Vec::new(),
         lines: vec!["cpu: A processor".to_owned()],
     }
 }

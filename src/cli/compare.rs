@@ -1,0 +1,214 @@
+//! `scatterlab compare`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+
+use super::verdicts::{Heads, print, print_key};
+use super::{DIFFERS, out};
+use crate::judge::{self, Comparison};
+use crate::report::overlay::{Overlay, letter, overlays};
+use crate::report::svg::render;
+use crate::report::unit;
+use crate::report::verdicts::{self, Named};
+use crate::run::stored::Stored;
+use crate::units;
+
+#[derive(Debug, Args)]
+pub struct CompareArguments {
+    /// Run folders; the first is the baseline
+    #[arg(required = true, num_args = 2.., value_name = "FOLDER")]
+    runs: Vec<PathBuf>,
+    /// How much longer or shorter still counts as the same
+    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = margin)]
+    margin: f64,
+    /// Exit with status 4 when a case is slower than the baseline by more than this
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    fail_if_slower: Option<f64>,
+    /// Draw the runs over each other: a folder for the charts and compare.csv, or one FILE.svg
+    #[arg(long, value_name = "DIR|FILE.svg")]
+    out: Option<PathBuf>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Csv,
+    Json,
+    Ndjson,
+}
+
+/// A share from 0 % to 100 %.
+fn share(text: &str) -> Result<f64, String> {
+    let share = units::parse_percent(text).map_err(|error| error.to_string())?;
+    if share <= 1.0 { Ok(share) } else { Err("accepted: 0% to 100%".to_owned()) }
+}
+
+/// A share above 0 %.
+pub fn margin(text: &str) -> Result<f64, String> {
+    let share = share(text)?;
+    if share > 0.0 { Ok(share) } else { Err("accepted: more than 0%, up to 100%".to_owned()) }
+}
+
+/// Compares stored runs and measures nothing.
+pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitCode> {
+    let stored = arguments.runs.iter().map(|path| Stored::open(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    let names = names(&arguments.runs);
+    let named: Vec<Named> =
+        stored.iter().zip(names).map(|(stored, name)| Named { name, side: stored.into() }).collect();
+    let Some((baseline, others)) = named.split_first() else { bail!("give two run folders or more") };
+    let sides: Vec<_> = others.iter().map(|other| other.side).collect();
+    let comparisons = judge::compare(baseline.side, &sides, arguments.margin);
+    for (other, comparison) in others.iter().zip(&comparisons) {
+        if comparison.judgements.is_empty() {
+            bail!("{} and {} have no case in common", baseline.name, other.name);
+        }
+    }
+    let drawn = match &arguments.out {
+        Some(out) => draw(out, baseline, others, &comparisons, arguments.margin)?,
+        None => Vec::new(),
+    };
+    show(arguments, &named, &comparisons)?;
+    if arguments.format == Format::Text {
+        drawn.iter().for_each(|path| out::line(&format!("written: {}", path.display())));
+    }
+    let slower = arguments.fail_if_slower.map(|limit| slower(limit, baseline, others, &comparisons));
+    Ok(report_slower(arguments, slower.unwrap_or_default()))
+}
+
+/// The folders' own names, with as many folders before them as make them unique.
+fn names(paths: &[PathBuf]) -> Vec<String> {
+    let last = |path: &Path, n: usize| {
+        let parts: Vec<_> = path.components().map(|c| c.as_os_str().to_string_lossy()).collect();
+        let parts: Vec<_> = parts[parts.len().saturating_sub(n)..].to_vec();
+        if parts.is_empty() { path.display().to_string() } else { parts.join("/") }
+    };
+    let unique = |path: &PathBuf, n: usize| {
+        paths.iter().filter(|other| *other != path).all(|other| last(other, n) != last(path, n))
+    };
+    let longest = paths.iter().map(|path| path.components().count()).max().unwrap_or(1);
+    let short = |path: &PathBuf| (1..=longest).find(|n| unique(path, *n)).unwrap_or(longest);
+    paths.iter().map(|path| last(path, short(path))).collect()
+}
+
+fn show(arguments: &CompareArguments, named: &[Named], comparisons: &[Comparison]) -> anyhow::Result<()> {
+    let Some((baseline, others)) = named.split_first() else { return Ok(()) };
+    let rows = || verdicts::rows(baseline, others, comparisons, arguments.margin);
+    let written = match arguments.format {
+        Format::Csv => verdicts::csv(io::stdout(), &rows()),
+        Format::Ndjson => verdicts::ndjson(io::stdout(), &rows()),
+        Format::Json => verdicts::json(io::stdout(), baseline, others, comparisons, arguments.margin),
+        Format::Text => {
+            print_key(&named.iter().collect::<Vec<_>>());
+            for (at, (other, comparison)) in others.iter().zip(comparisons).enumerate() {
+                let heads = Heads { baseline: letter(0), other: letter(at + 1) };
+                print(baseline, other, comparison, arguments.margin, &heads);
+            }
+            Ok(())
+        }
+    };
+    match written {
+        // Whoever read along has seen enough.
+        Err(error) if is_closed(&error) => Ok(()),
+        written => written,
+    }
+}
+
+fn is_closed(error: &anyhow::Error) -> bool {
+    let closed = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    };
+    error.chain().any(closed)
+}
+
+/// Writes the overlays: one into a file, all of them into a folder, with the table.
+fn draw(
+    out: &Path,
+    baseline: &Named,
+    others: &[Named],
+    comparisons: &[Comparison],
+    margin: f64,
+) -> anyhow::Result<Vec<PathBuf>> {
+    let overlays = overlays(baseline, others, comparisons);
+    if out.extension().is_some_and(|extension| extension == "svg") {
+        let [one] = overlays.as_slice() else {
+            bail!("--out {}: there are {} charts; give a folder", out.display(), overlays.len());
+        };
+        return Ok(vec![write(out, one)?]);
+    }
+    fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
+    let mut paths =
+        vec![verdicts::write(out, "compare.csv", &verdicts::rows(baseline, others, comparisons, margin))?];
+    for overlay in &overlays {
+        paths.push(write(&out.join(format!("{}.svg", overlay.slug)), overlay)?);
+    }
+    Ok(paths)
+}
+
+fn write(path: &Path, overlay: &Overlay) -> anyhow::Result<PathBuf> {
+    let document = render(&overlay.data, &overlay.caption)?;
+    fs::write(path, document).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(path.to_owned())
+}
+
+/// The cases that are slower by more than a limit, by name.
+fn slower(limit: f64, baseline: &Named, others: &[Named], comparisons: &[Comparison]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (other, comparison) in others.iter().zip(comparisons) {
+        for judgement in comparison.judgements.iter().filter(|j| j.slower_by(limit)) {
+            let record = baseline.side.record(judgement.pair.baseline);
+            let label = record.map(|r| verdicts::label(baseline.side, &r.case)).unwrap_or_default();
+            let change = judgement.evidence.map(|e| super::verdicts::change(e.ratio)).unwrap_or_default();
+            found.push(format!("slower in {}: {label}: {change}", other.name));
+        }
+    }
+    found
+}
+
+/// Says which cases are too slow: on standard output beside the table, on standard error
+/// beside a format for programs.
+fn report_slower(arguments: &CompareArguments, slower: Vec<String>) -> ExitCode {
+    let Some(limit) = arguments.fail_if_slower else { return ExitCode::SUCCESS };
+    let limit = unit::number(limit * 100.0);
+    let head = match slower.len() {
+        0 => format!("no case is slower by more than {limit} %"),
+        1 => format!("1 case is slower by more than {limit} %:"),
+        n => format!("{n} cases are slower by more than {limit} %:"),
+    };
+    let say = |text: &str| match arguments.format {
+        Format::Text => out::line(text),
+        _ => drop(io::Write::write_all(&mut io::stderr(), format!("{text}\n").as_bytes())),
+    };
+    say(&head);
+    slower.iter().for_each(|case| say(&format!("  {case}")));
+    if slower.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERS) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_called_by_as_much_as_it_takes() {
+        let of = |paths: &[&str]| names(&paths.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(of(&["reports/a", "reports/b"]), ["a", "b"]);
+        assert_eq!(of(&["x/run", "y/run"]), ["x/run", "y/run"]);
+        assert_eq!(of(&["run", "y/run"]), ["run", "y/run"]);
+        assert_eq!(of(&["reports/a", "reports/a"]), ["a", "a"]);
+    }
+
+    #[test]
+    fn shares_have_limits() {
+        assert_eq!((share("3%"), share("0%"), margin("5%")), (Ok(0.03), Ok(0.0), Ok(0.05)));
+        for text in ["0%", "101%", "5", "-1%", "x%"] {
+            assert!(margin(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! `scatterlab replay`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::Args;
+
+use super::interrupt::Interrupt;
+use super::recipes::Source;
+use super::run::overrides;
+use super::verdicts::{Heads, print};
+use super::{CANNOT_TELL, CASES_FAILED, DIFFERS, headless, out};
+use crate::engine::client::EngineCommand;
+use crate::judge::{self, Comparison};
+use crate::plan::{Plan, slug};
+use crate::report::verdicts::{self, Named};
+use crate::run::folder::fresh_path;
+use crate::run::stored::{self, Stored};
+use crate::run::{EngineRunner, clock};
+
+#[derive(Debug, Args)]
+pub struct ReplayArguments {
+    /// A run folder, or a recipe of which the newest stored run is taken
+    #[arg(value_name = "FOLDER|RECIPE")]
+    target: String,
+    /// How much longer or shorter still counts as the same
+    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = super::compare::margin)]
+    margin: f64,
+    /// At least so many rounds of each case, where the stored run's rule asks for fewer
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rounds: Option<u32>,
+    /// Of a recipe: the backends that the stored run was given
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    backend: Vec<String>,
+    /// Of a recipe: what the stored run was given
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Folder for the new run
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Where runs are stored, and where the new one goes without --out
+    #[arg(long, value_name = "DIR", default_value = "reports")]
+    root: PathBuf,
+}
+
+/// The file that holds the verdicts, and by which a run is known to be a replay.
+const VERDICTS: &str = "replay.csv";
+
+/// How deep below the root runs are looked for: `reports/x` and `reports/out/x`.
+const DEPTH: usize = 2;
+
+/// Runs a stored plan again and judges the result against what is stored.
+pub fn run(arguments: &ReplayArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
+    let stored = find(arguments)?;
+    if stored.ledger.records().iter().all(|record| record.statistics.is_none()) {
+        bail!("{} holds no result to judge against", stored.path.display());
+    }
+    let plan = raised(stored.manifest.plan.clone(), arguments.rounds);
+    let stem = slug(&plan.title);
+    let folder = arguments.out.clone().unwrap_or_else(|| fresh_path(&arguments.root, &clock::now(), &stem));
+    let (path, manifest) = (stored.path.display(), &stored.manifest);
+    out::line(&format!("replays {path}, measured {} on {}", manifest.started, manifest.environment.host));
+    let runner = EngineRunner { engine, out: Some(folder.clone()), root: arguments.root.clone() };
+    let interrupt = Interrupt::listen()?;
+    let summary = headless::run(&runner, plan, own_text(&stored), &interrupt)?;
+    let comparison = judge(&stored, &folder, arguments.margin)?;
+    Ok(ExitCode::from(status(!summary.is_success(), &comparison)))
+}
+
+/// Judges the new run, writes its verdicts into its folder and prints them.
+fn judge(stored: &Stored, folder: &Path, margin: f64) -> anyhow::Result<Comparison> {
+    let fresh = Stored::open(folder)?;
+    let named = |stored: &Stored| stored.path.display().to_string();
+    let baseline = Named { name: named(stored), side: stored.into() };
+    let now = [Named { name: named(&fresh), side: (&fresh).into() }];
+    let mut comparisons = judge::compare(baseline.side, &[now[0].side], margin);
+    let rows = verdicts::rows(&baseline, &now, &comparisons, margin);
+    let path = verdicts::write(folder, VERDICTS, &rows)?;
+    let comparison = comparisons.pop().context("nothing was compared")?;
+    let heads = Heads { baseline: "then".to_owned(), other: "now".to_owned() };
+    print(&baseline, &now[0], &comparison, margin, &heads);
+    out::line(&format!("verdicts: {}", path.display()));
+    Ok(comparison)
+}
+
+fn status(incomplete: bool, comparison: &Comparison) -> u8 {
+    match () {
+        () if incomplete => CASES_FAILED,
+        () if comparison.count("differ") > 0 => DIFFERS,
+        () if comparison.count("cannot tell") > 0 => CANNOT_TELL,
+        () => 0,
+    }
+}
+
+/// The recipe without the comment that the stored run put above it: the new run puts its
+/// own there.
+fn own_text(stored: &Stored) -> &str {
+    let text = stored.recipe.as_str();
+    match text.split_once('\n') {
+        Some((first, rest)) if first.starts_with("# Run with: ") => rest,
+        _ => text,
+    }
+}
+
+/// The plan with at least so many rounds.
+fn raised(mut plan: Plan, rounds: Option<u32>) -> Plan {
+    let Some(rounds) = rounds else { return plan };
+    for experiment in &mut plan.experiments {
+        experiment.measure.rounds = experiment.measure.rounds.max(rounds);
+    }
+    plan.overrides.push(format!("--rounds {rounds}"));
+    plan
+}
+
+fn find(arguments: &ReplayArguments) -> anyhow::Result<Stored> {
+    let target = Path::new(&arguments.target);
+    if target.is_dir() {
+        return Stored::open(target);
+    }
+    let source = Source::find(&arguments.target)?;
+    let plan = source.resolve(&overrides(&arguments.set, &arguments.backend)?)?;
+    let mut found = Vec::new();
+    runs_below(&arguments.root, DEPTH, &mut found);
+    let same = |folder: &PathBuf| {
+        // A folder that cannot be read is not the one that is looked for.
+        let manifest = stored::manifest(folder).ok()?;
+        let is =
+            (&manifest.plan.recipe_hash, &manifest.plan.overrides) == (&plan.recipe_hash, &plan.overrides);
+        is.then(|| (manifest.started, folder.clone()))
+    };
+    match found.iter().filter_map(same).max() {
+        Some((_, folder)) => Stored::open(&folder),
+        None => {
+            let command = [vec![source.name.clone()], plan.overrides.clone()].concat().join(" ");
+            let (name, root) = (&source.name, arguments.root.display());
+            bail!("no stored run of {name} below {root}; this makes one: scatterlab run {command}")
+        }
+    }
+}
+
+/// The folders that hold a run which is not itself a replay: judged against each other,
+/// replays would drift away from what was stored first.
+fn runs_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()) {
+        if depth > 1 {
+            runs_below(&path, depth - 1, found);
+        }
+        if !path.join(VERDICTS).exists() {
+            found.push(path);
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! The table of what was judged, for people.
+
+use super::out;
+use crate::judge::{Answer, Comparison, Difference, Direction, Judgement, Matched, Ratio};
+use crate::measure::interval::CONFIDENCE;
+use crate::plan::{Case, Quantity};
+use crate::report::overlay::letter;
+use crate::report::unit;
+use crate::report::verdicts::{Named, label};
+use crate::run::Record;
+use crate::units;
+
+/// Columns between which a table leaves two spaces; numbers stand to the right.
+const RIGHT: [bool; 5] = [false, true, true, true, false];
+
+/// What the columns of rates are called: `then` and `now`, or the runs' letters.
+#[derive(Clone, Debug)]
+pub struct Heads {
+    pub baseline: String,
+    pub other: String,
+}
+
+/// Which run each letter stands for.
+pub fn print_key(runs: &[&Named]) {
+    let widest = runs.iter().map(|run| width(&run.name)).max().unwrap_or(0);
+    for (at, run) in runs.iter().enumerate() {
+        let manifest = run.side.manifest;
+        let role = if at == 0 { "baseline" } else { "" };
+        let about = [manifest.started.as_str(), &manifest.environment.host, &devices(run)];
+        let about: Vec<&str> = about.into_iter().filter(|word| !word.is_empty()).collect();
+        out::line(&format!(
+            "{}  {}  {role:8}  {}",
+            letter(at),
+            padded(&run.name, widest, false),
+            about.join(" · ")
+        ));
+    }
+}
+
+/// `AMD EPYC, NVIDIA H200`: what the run has results of.
+fn devices(run: &Named) -> String {
+    let manifest = run.side.manifest;
+    let mut names: Vec<&str> = Vec::new();
+    for record in run.side.ledger.records().iter().filter(|record| record.statistics.is_some()) {
+        let backend = record.case.backend();
+        let name = crate::report::svg::device_name(backend, &manifest.environment, &manifest.devices);
+        if !names.contains(&name) && !name.is_empty() {
+            names.push(name);
+        }
+    }
+    names.join(", ")
+}
+
+/// Prints a run's table, what explains, what matched nothing, and the summary.
+pub fn print(baseline: &Named, other: &Named, comparison: &Comparison, margin: f64, heads: &Heads) {
+    let mut notes = Notes::default();
+    let mut rows: Vec<[String; 5]> = Vec::new();
+    let mut titles = Vec::new();
+    let several = baseline.side.ledger.plan().experiments.len() > 1;
+    let mut last = None;
+    for judgement in &comparison.judgements {
+        let pair = judgement.pair;
+        let (Some(a), Some(b)) = (baseline.side.record(pair.baseline), other.side.record(pair.other)) else {
+            continue;
+        };
+        if several && last != Some(a.case.experiment) {
+            last = Some(a.case.experiment);
+            titles.push((rows.len(), title(baseline, &a.case)));
+        }
+        rows.push(row(baseline, judgement, a, b, &mut notes));
+    }
+    let head = [
+        "case",
+        &format!("{} GB/s", heads.baseline),
+        &format!("{} GB/s", heads.other),
+        "change of time",
+        "answer",
+    ];
+    print_table(&head.map(str::to_owned), &rows, &titles);
+    notes.print();
+    print_alone(baseline, &comparison.only_baseline, &heads.baseline);
+    print_alone(other, &comparison.only_other, &heads.other);
+    print_differences(comparison);
+    out::line("");
+    out::line(&summary(comparison, margin));
+}
+
+fn title(run: &Named, case: &Case) -> String {
+    run.side.ledger.plan().experiments.get(case.experiment).map(|e| e.title.clone()).unwrap_or_default()
+}
+
+fn row(baseline: &Named, judgement: &Judgement, a: &Record, b: &Record, notes: &mut Notes) -> [String; 5] {
+    let name = label(baseline.side, &a.case);
+    let name = match judgement.pair.matched {
+        Matched::Identity => name,
+        Matched::ExceptBackend => format!("{name} → {}", b.case.backend()),
+    };
+    let change = judgement.evidence.map_or_else(|| "–".to_owned(), |evidence| change(evidence.ratio));
+    [name, rate(a), rate(b), change, answer(judgement, notes)]
+}
+
+fn rate(record: &Record) -> String {
+    let rate = record.quantity(Quantity::Bandwidth).filter(|rate| rate.is_finite());
+    rate.map_or_else(|| "–".to_owned(), units::three_digits)
+}
+
+/// `+11.1 % [+10.2, +12.0]`; beyond a factor of two `×42.1 [40.2, 44.0]`.
+pub fn change(ratio: Ratio) -> String {
+    if !(0.5..=2.0).contains(&ratio.value) {
+        let [value, low, high] = [ratio.value, ratio.low, ratio.high].map(units::three_digits);
+        return format!("×{value} [{low}, {high}]");
+    }
+    let [low, high] = [ratio.low, ratio.high].map(|r| units::fmt_change(r - 1.0).replace(" %", ""));
+    format!("{} [{low}, {high}]", units::fmt_change(ratio.value - 1.0))
+}
+
+/// `differ: slower (1)`, with the number of its note.
+fn answer(judgement: &Judgement, notes: &mut Notes) -> String {
+    let word = match judgement.answer {
+        Answer::Differ(direction) => format!("differ: {}", direction.word()),
+        answer => answer.word().to_owned(),
+    };
+    let note = match (&judgement.reason, &judgement.answer) {
+        (Some(reason), _) => Some(notes.number(reason.to_string(), None)),
+        (None, Answer::Differ(_)) => notes.causes(&judgement.causes),
+        _ => None,
+    };
+    note.map_or(word.clone(), |number| format!("{word} ({number})"))
+}
+
+/// Reasons and causes below a table, each once.
+#[derive(Debug, Default)]
+struct Notes(Vec<Note>);
+
+#[derive(Debug)]
+struct Note {
+    text: String,
+    /// An instance of it, where each case has another.
+    such_as: Option<String>,
+    cases: usize,
+}
+
+impl Notes {
+    fn number(&mut self, text: String, such_as: Option<String>) -> usize {
+        match self.0.iter_mut().position(|note| note.text == text) {
+            Some(at) => {
+                self.0[at].cases += 1;
+                at + 1
+            }
+            None => {
+                self.0.push(Note { text, such_as, cases: 1 });
+                self.0.len()
+            }
+        }
+    }
+
+    fn causes(&mut self, causes: &[Difference]) -> Option<usize> {
+        let names: Vec<&str> = causes.iter().map(|cause| cause.what.as_str()).collect();
+        let figures: Vec<String> = causes.iter().map(ToString::to_string).collect();
+        let text = format!("around its rounds: {}", names.join(", "));
+        (!causes.is_empty()).then(|| self.number(text, Some(figures.join("; "))))
+    }
+
+    fn print(&self) {
+        if !self.0.is_empty() {
+            out::line("");
+        }
+        for (at, note) in self.0.iter().enumerate() {
+            let such_as = note.such_as.as_ref().map(|text| format!(", such as {text}")).unwrap_or_default();
+            out::line(&format!("({}) {}{such_as}: {}", at + 1, note.text, cases(note.cases)));
+        }
+    }
+}
+
+fn cases(n: usize) -> String {
+    format!("{n} case{}", if n == 1 { "" } else { "s" })
+}
+
+/// The cases without a counterpart, by name, experiment by experiment.
+fn print_alone(run: &Named, alone: &[usize], head: &str) {
+    if alone.is_empty() {
+        return;
+    }
+    out::line("");
+    out::line(&format!("Only in {head}, {}:", cases(alone.len())));
+    let records: Vec<&Record> = alone.iter().filter_map(|at| run.side.record(*at)).collect();
+    for (at, experiment) in run.side.ledger.plan().experiments.iter().enumerate() {
+        let own = records.iter().filter(|record| record.case.experiment == at);
+        let names: Vec<String> = own.map(|record| experiment.label(&record.case)).collect();
+        if !names.is_empty() {
+            out::line(&format!("  {}: {}", experiment.title, names.join("; ")));
+        }
+    }
+}
+
+fn print_differences(comparison: &Comparison) {
+    if !comparison.differences.is_empty() {
+        out::line("");
+        out::line("What differs between the machines and the programs:");
+        comparison.differences.iter().for_each(|difference| {
+            let remark = if difference.explains { "" } else { " (explains nothing)" };
+            out::line(&format!("  {difference}{remark}"));
+        });
+    }
+    if !comparison.copies.is_empty() {
+        out::line("");
+    }
+    for copies in &comparison.copies {
+        let [before, after] = [copies.baseline, copies.other].map(units::fmt_rate);
+        let change = units::fmt_change(copies.other / copies.baseline - 1.0);
+        out::line(&format!("The machine's own copy on {}: {before} → {after} ({change})", copies.backend));
+    }
+}
+
+/// `30 agree, 2 differ (2 slower) · margin 5 %; …`
+pub fn summary(comparison: &Comparison, margin: f64) -> String {
+    let towards =
+        |direction| comparison.judgements.iter().filter(|j| j.answer == Answer::Differ(direction)).count();
+    let differ = match (towards(Direction::Slower), towards(Direction::Faster)) {
+        (0, 0) => "0 differ".to_owned(),
+        (slower, 0) => format!("{slower} differ (slower)"),
+        (0, faster) => format!("{faster} differ (faster)"),
+        (slower, faster) => format!("{} differ ({slower} slower, {faster} faster)", slower + faster),
+    };
+    let mut parts = vec![format!("{} agree", comparison.count("agree")), differ];
+    parts.push(format!("{} cannot tell", comparison.count("cannot tell")));
+    let others = [
+        (comparison.count("not measured"), "measured on neither side"),
+        (comparison.only_baseline.len() + comparison.only_other.len(), "without a counterpart"),
+    ];
+    parts.extend(others.iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{n} {words}")));
+    let percent = |share: f64| unit::number(share * 100.0);
+    let (margin, confidence) = (percent(margin), percent(CONFIDENCE));
+    format!("{} · margin {margin} %, all intervals hold at once with {confidence} %", parts.join(", "))
+}
+
+fn print_table(head: &[String; 5], rows: &[[String; 5]], titles: &[(usize, String)]) {
+    let cells = |column: usize| rows.iter().map(move |row| width(&row[column]));
+    let widths: Vec<usize> = (0..5).map(|c| cells(c).chain([width(&head[c])]).max().unwrap_or(0)).collect();
+    let line = |row: &[String; 5]| {
+        let cells =
+            row.iter().zip(&widths).zip(RIGHT).map(|((cell, width), right)| padded(cell, *width, right));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    out::line("");
+    out::line(&line(head));
+    for (at, row) in rows.iter().enumerate() {
+        titles.iter().filter(|(before, _)| *before == at).for_each(|(_, title)| out::line(title));
+        out::line(&line(row));
+    }
+}
+
+/// Characters; every one that a label holds takes one column.
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn padded(text: &str, columns: usize, right: bool) -> String {
+    if right { format!("{text:>columns$}") } else { format!("{text:<columns$}") }
+}

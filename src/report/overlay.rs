@@ -1,0 +1,220 @@
+//! Several runs of an experiment on one chart: their cases become those of one plan with
+//! one more parameter, the run, and are drawn like any other.
+
+use super::series::{ChartData, series};
+use super::svg::{COLORS, Caption, device_name};
+use super::verdicts::Named;
+use crate::judge::{Comparison, Matched};
+use crate::plan::{Axis, Case, Experiment, Plan, Scale, Value};
+use crate::run::Record;
+
+/// Key of the parameter that tells the runs apart.
+const RUN: &str = "run";
+
+/// An overlay of one experiment.
+#[derive(Clone, Debug)]
+pub struct Overlay {
+    /// The baseline's slug of the experiment.
+    pub slug: String,
+    pub data: ChartData,
+    pub caption: Caption,
+}
+
+/// The letter of a run: `A` for the baseline, then `B`, `C` …
+pub fn letter(run: usize) -> String {
+    let letter = char::from(b'A' + (run % 26) as u8);
+    if run < 26 { letter.to_string() } else { format!("{letter}{}", run / 26) }
+}
+
+/// An overlay of each of the baseline's experiments in which another run has a matching
+/// case. Only cases that match are drawn.
+pub fn overlays(baseline: &Named, others: &[Named], comparisons: &[Comparison]) -> Vec<Overlay> {
+    let experiments = baseline.side.ledger.plan().experiments.iter().enumerate();
+    experiments
+        .filter_map(|(at, experiment)| {
+            let records = records(at, baseline, others, comparisons);
+            (!records.is_empty()).then(|| overlay(experiment, records, baseline, others, comparisons))
+        })
+        .collect()
+}
+
+/// The matching records of one of the baseline's experiments, run after run, each with
+/// its run as a parameter.
+fn records(at: usize, baseline: &Named, others: &[Named], comparisons: &[Comparison]) -> Vec<Record> {
+    let pairs = |comparison: &Comparison| {
+        let pairs: Vec<_> = comparison.judgements.iter().map(|judgement| judgement.pair).collect();
+        pairs.into_iter().filter(|pair| {
+            baseline.side.record(pair.baseline).is_some_and(|record| record.case.experiment == at)
+        })
+    };
+    let mut ours: Vec<usize> = comparisons.iter().flat_map(|c| pairs(c).map(|pair| pair.baseline)).collect();
+    ours.sort_unstable();
+    ours.dedup();
+    let mut found: Vec<Record> =
+        ours.iter().filter_map(|at| Some(marked(baseline.side.record(*at)?, 0))).collect();
+    for (run, (other, comparison)) in others.iter().zip(comparisons).enumerate() {
+        let mut theirs: Vec<usize> = pairs(comparison).map(|pair| pair.other).collect();
+        theirs.sort_unstable();
+        theirs.dedup();
+        found.extend(theirs.iter().filter_map(|at| Some(marked(other.side.record(*at)?, run + 1))));
+    }
+    found
+}
+
+fn marked(record: &Record, run: usize) -> Record {
+    let params = record.case.params.clone().with(RUN, Value::Text(letter(run)));
+    Record { case: Case { experiment: 0, params, ..record.case.clone() }, ..record.clone() }
+}
+
+fn overlay(
+    experiment: &Experiment,
+    records: Vec<Record>,
+    baseline: &Named,
+    others: &[Named],
+    comparisons: &[Comparison],
+) -> Overlay {
+    let plan = merged(experiment, &records, baseline, 1 + others.len(), comparisons);
+    let data = styled(series(&plan, 0, &records), 1 + others.len());
+    let runs = std::iter::once(baseline).chain(others);
+    let key = runs.enumerate().map(|(run, named)| describe(run, named, &records)).collect();
+    let alone: usize = comparisons.iter().map(|c| c.only_baseline.len() + c.only_other.len()).sum();
+    let notes =
+        (alone > 0).then(|| format!("Not drawn: cases without a counterpart ({alone} in all experiments)"));
+    let caption = Caption::overlay(&plan, key, notes);
+    Overlay { slug: experiment.slug.clone(), data, caption }
+}
+
+/// A plan of the one experiment, with the run as its first line parameter.
+fn merged(
+    experiment: &Experiment,
+    records: &[Record],
+    baseline: &Named,
+    runs: usize,
+    comparisons: &[Comparison],
+) -> Plan {
+    let values = (0..runs).map(|run| Value::Text(letter(run))).collect();
+    let (key, name) = (RUN.to_owned(), RUN.to_owned());
+    let mut merged = experiment.clone();
+    merged.axes.push(Axis { key, name, values, scale: Scale::Category, bytes: false });
+    let shown = |key: &str| {
+        let chart = &experiment.chart;
+        chart.x == key || chart.lines.iter().chain(&chart.panels).any(|k| k == key)
+    };
+    let mixed =
+        comparisons.iter().flat_map(|c| &c.judgements).any(|j| j.pair.matched == Matched::ExceptBackend);
+    if mixed && !shown("backend") {
+        merged.chart.lines.insert(0, "backend".to_owned());
+    }
+    merged.chart.lines.insert(0, RUN.to_owned());
+    let cases = records.iter().map(|record| record.case.clone()).collect();
+    Plan { experiments: vec![merged], cases, ..baseline.side.ledger.plan().clone() }
+}
+
+/// The same line has the same colour in every run, and another dash and marker in each; the
+/// baseline's are solid.
+fn styled(mut data: ChartData, runs: usize) -> ChartData {
+    let parts: Vec<(usize, String)> = data.labels.iter().map(|label| parts(label, runs)).collect();
+    let mut lines: Vec<&String> = Vec::new();
+    for (_, line) in &parts {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    // A single line is told apart by colour.
+    let stride = if lines.len() == 1 { 1 } else { lines.len().div_ceil(COLORS) * COLORS };
+    let style =
+        |(run, line): &(usize, String)| run * stride + lines.iter().position(|l| *l == line).unwrap_or(0);
+    let styles: Vec<usize> = parts.iter().map(style).collect();
+    let mut labels = vec![String::new(); styles.iter().max().map_or(0, |last| last + 1)];
+    for (label, style) in std::mem::take(&mut data.labels).into_iter().zip(&styles) {
+        labels[*style] = label;
+    }
+    data.labels = labels;
+    for panel in &mut data.panels {
+        panel.lines.iter_mut().for_each(|line| line.style = styles[line.style]);
+        panel.references.iter_mut().for_each(|reference| reference.style = styles[reference.style]);
+    }
+    data
+}
+
+/// The run of a label and the rest of it: `B, cpu` is the second run's `cpu`.
+fn parts(label: &str, runs: usize) -> (usize, String) {
+    let (first, rest) = label.split_once(", ").unwrap_or((label, ""));
+    ((0..runs).find(|run| letter(*run) == first).unwrap_or(0), rest.to_owned())
+}
+
+/// `A (baseline): reports/x · 2026-11-20 12:00:00 · host: scalar, cpu: AMD EPYC`.
+fn describe(run: usize, named: &Named, records: &[Record]) -> String {
+    let manifest = named.side.manifest;
+    let own = Value::Text(letter(run));
+    let mut devices: Vec<(&str, Vec<&str>)> = Vec::new();
+    for record in records.iter().filter(|r| r.case.params.get(RUN) == Some(&own) && r.statistics.is_some()) {
+        let backend = record.case.backend();
+        let name = device_name(backend, &manifest.environment, &manifest.devices);
+        match devices.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, backends)) if backends.contains(&backend) => {}
+            Some((_, backends)) => backends.push(backend),
+            None => devices.push((name, vec![backend])),
+        }
+    }
+    let devices = devices.iter().map(|(name, backends)| format!("{}: {name}", backends.join(", ")));
+    let role = if run == 0 { " (baseline)" } else { "" };
+    let words = [named.name.clone(), manifest.started.clone(), manifest.environment.host.clone()];
+    let words: Vec<String> = words.into_iter().chain(devices).filter(|word| !word.is_empty()).collect();
+    format!("{}{role}: {}", letter(run), words.join(" · "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::tests::Run as Made;
+    use crate::judge::{MARGIN, compare};
+    use crate::report::svg::render;
+
+    fn drawn(a: &Made, b: &Made) -> Vec<Overlay> {
+        let named = |name: &str, run| Named { name: name.to_owned(), side: Made::side(run) };
+        let comparisons = compare(a.side(), &[b.side()], MARGIN);
+        overlays(&named("old", a), &[named("new", b)], &comparisons)
+    }
+
+    fn steady(n: usize) -> Vec<Vec<f64>> {
+        (0..n).map(|i| vec![0.1 * (i + 1) as f64; 3]).collect()
+    }
+
+    #[test]
+    fn runs_are_lines_and_only_what_matches_is_drawn() {
+        let overlays = drawn(&Made::new(&steady(3), None), &Made::new(&steady(2), None));
+        let [only] = overlays.as_slice() else { panic!("one experiment") };
+        let labels: Vec<&str> =
+            only.data.labels.iter().map(String::as_str).filter(|l| !l.is_empty()).collect();
+        assert_eq!(labels, ["A, cpu", "B, cpu"]);
+        assert_eq!(only.data.measured().count(), 4, "the third case has no counterpart");
+        let document = render(&only.data, &only.caption).expect("a chart");
+        for words in ["A (baseline): old · ", "B: new · ", ">\nB, cpu\n<", "Not drawn"] {
+            assert!(document.contains(words), "{words:?} is not in\n{document}");
+        }
+    }
+
+    #[test]
+    fn a_line_keeps_its_colour_in_every_run() {
+        let (plan, records) = crate::report::series::tests::passes();
+        let mut merged = plan.clone();
+        merged.experiments[0].chart.lines.insert(0, RUN.to_owned());
+        let both: Vec<Record> = (0..2).flat_map(|run| records.iter().map(move |r| marked(r, run))).collect();
+        let data = styled(series(&merged, 0, &both), 2);
+        let style = |label: &str| data.labels.iter().position(|l| l == label).expect(label);
+        for line in ["cpu", "cuda", "cpu, direct"] {
+            let (a, b) = (style(&format!("A, {line}")), style(&format!("B, {line}")));
+            assert_eq!((a < COLORS, a % COLORS), (true, b % COLORS), "{line}");
+            assert_ne!(a, b, "{line}");
+        }
+        let of =
+            |style: usize| data.panels[0].lines.iter().find(|l| l.style == style).map(|l| l.points.len());
+        assert_eq!(of(style("B, cuda")), Some(3));
+    }
+
+    #[test]
+    fn letters_go_on_after_z() {
+        assert_eq!([0, 1, 25, 26].map(letter), ["A", "B", "Z", "A1"]);
+    }
+}

@@ -1,0 +1,392 @@
+//! What was judged of two runs and more, as a table for programs: `replay.csv`, and what
+//! `compare` prints as CSV and JSON.
+//!
+//! `docs/data-dictionary.md` describes every column.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use super::files::replace;
+use crate::judge::{Answer, Comparison, Difference, Judgement, Matched, Side};
+use crate::measure::interval::CONFIDENCE;
+use crate::plan::{Case, Quantity};
+use crate::run::Record;
+
+/// A run and what it is called: its folder.
+#[derive(Clone, Debug)]
+pub struct Named<'a> {
+    pub name: String,
+    pub side: Side<'a>,
+}
+
+/// A pair of cases, or a case without a counterpart. What does not exist is missing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Row {
+    pub baseline: String,
+    pub run: String,
+    pub experiment: Option<String>,
+    pub label: String,
+    pub matched: &'static str,
+    pub case: Option<String>,
+    pub run_case: Option<String>,
+    pub backend: Option<String>,
+    pub run_backend: Option<String>,
+    pub baseline_rounds: Option<usize>,
+    pub run_rounds: Option<usize>,
+    pub baseline_s: Option<f64>,
+    pub run_s: Option<f64>,
+    pub baseline_gb_s: Option<f64>,
+    pub run_gb_s: Option<f64>,
+    pub ratio: Option<f64>,
+    pub ratio_low: Option<f64>,
+    pub ratio_high: Option<f64>,
+    pub confidence: Option<f64>,
+    pub margin: f64,
+    pub answer: Option<&'static str>,
+    pub direction: Option<&'static str>,
+    pub reason: Option<String>,
+    pub causes: Option<String>,
+}
+
+/// A row for each pair, in the baseline's order, then for each case that only the baseline
+/// has, then for each that only the run has; run after run.
+pub fn rows(baseline: &Named, others: &[Named], comparisons: &[Comparison], margin: f64) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (other, comparison) in others.iter().zip(comparisons) {
+        let context = Pairing { baseline, other, margin, confidence: comparison.confidence };
+        rows.extend(comparison.judgements.iter().filter_map(|judgement| context.judged(judgement)));
+        rows.extend(comparison.only_baseline.iter().filter_map(|at| context.alone(*at, true)));
+        rows.extend(comparison.only_other.iter().filter_map(|at| context.alone(*at, false)));
+    }
+    rows
+}
+
+struct Pairing<'a> {
+    baseline: &'a Named<'a>,
+    other: &'a Named<'a>,
+    margin: f64,
+    confidence: f64,
+}
+
+impl Pairing<'_> {
+    fn judged(&self, judgement: &Judgement) -> Option<Row> {
+        let (a, b) = (
+            self.baseline.side.record(judgement.pair.baseline)?,
+            self.other.side.record(judgement.pair.other)?,
+        );
+        let ratio = judgement.evidence.map(|evidence| evidence.ratio);
+        let direction = match judgement.answer {
+            Answer::Differ(direction) => Some(direction.word()),
+            _ => None,
+        };
+        Some(Row {
+            label: pair_label(self.baseline.side, judgement.pair.matched, a, b),
+            matched: judgement.pair.matched.word(),
+            ratio: ratio.map(|r| r.value),
+            ratio_low: ratio.map(|r| r.low),
+            ratio_high: ratio.map(|r| r.high),
+            confidence: ratio.map(|_| self.confidence),
+            answer: Some(judgement.answer.word()),
+            direction,
+            reason: judgement.reason.as_ref().map(ToString::to_string),
+            causes: causes(&judgement.causes),
+            ..self.with_other(b, self.with_baseline(a, self.blank()))
+        })
+    }
+
+    fn alone(&self, at: usize, baseline: bool) -> Option<Row> {
+        let side = if baseline { self.baseline.side } else { self.other.side };
+        let record = side.record(at)?;
+        let blank = Row { label: label(side, &record.case), matched: "no", ..self.blank() };
+        Some(match baseline {
+            true => self.with_baseline(record, blank),
+            false => self.with_other(record, Row { experiment: slug(side, &record.case), ..blank }),
+        })
+    }
+
+    fn blank(&self) -> Row {
+        let (baseline, run) = (self.baseline.name.clone(), self.other.name.clone());
+        Row { baseline, run, margin: self.margin, ..Row::default() }
+    }
+
+    fn with_baseline(&self, record: &Record, row: Row) -> Row {
+        Row {
+            experiment: slug(self.baseline.side, &record.case),
+            case: Some(record.case.id.clone()),
+            backend: Some(record.case.backend().to_owned()),
+            baseline_rounds: rounds(record),
+            baseline_s: seconds(record),
+            baseline_gb_s: bandwidth(record),
+            ..row
+        }
+    }
+
+    fn with_other(&self, record: &Record, row: Row) -> Row {
+        Row {
+            run_case: Some(record.case.id.clone()),
+            run_backend: Some(record.case.backend().to_owned()),
+            run_rounds: rounds(record),
+            run_s: seconds(record),
+            run_gb_s: bandwidth(record),
+            ..row
+        }
+    }
+}
+
+fn slug(side: Side, case: &Case) -> Option<String> {
+    side.ledger.plan().experiments.get(case.experiment).map(|e| e.slug.clone())
+}
+
+/// What tells a case from the others of its experiment.
+pub fn label(side: Side, case: &Case) -> String {
+    let experiment = side.ledger.plan().experiments.get(case.experiment);
+    experiment.map_or_else(|| case.id.clone(), |e| e.label(case))
+}
+
+fn pair_label(baseline: Side, matched: Matched, a: &Record, b: &Record) -> String {
+    let label = label(baseline, &a.case);
+    match matched {
+        Matched::Identity => label,
+        Matched::ExceptBackend => format!("{label} → {}", b.case.backend()),
+    }
+}
+
+fn rounds(record: &Record) -> Option<usize> {
+    record.statistics.as_ref().map(|s| s.rounds)
+}
+
+fn seconds(record: &Record) -> Option<f64> {
+    record.statistics.as_ref().map(|s| s.median)
+}
+
+fn bandwidth(record: &Record) -> Option<f64> {
+    record.quantity(Quantity::Bandwidth).filter(|rate| rate.is_finite())
+}
+
+/// `background load: 0.0 CPUs → 0.9 CPUs; …`
+fn causes(causes: &[Difference]) -> Option<String> {
+    let words: Vec<String> = causes.iter().map(ToString::to_string).collect();
+    (!words.is_empty()).then(|| words.join("; "))
+}
+
+/// Writes rows as CSV, with a header also where there are none.
+pub fn csv(out: impl Write, rows: &[Row]) -> Result<()> {
+    let mut writer = ::csv::WriterBuilder::new().has_headers(false).from_writer(out);
+    writer.write_record(COLUMNS)?;
+    rows.iter().try_for_each(|row| writer.serialize(row))?;
+    Ok(writer.flush()?)
+}
+
+/// The columns, in the order of [`Row`]'s fields.
+pub const COLUMNS: [&str; 24] = [
+    "baseline",
+    "run",
+    "experiment",
+    "label",
+    "matched",
+    "case",
+    "run_case",
+    "backend",
+    "run_backend",
+    "baseline_rounds",
+    "run_rounds",
+    "baseline_s",
+    "run_s",
+    "baseline_gb_s",
+    "run_gb_s",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "confidence",
+    "margin",
+    "answer",
+    "direction",
+    "reason",
+    "causes",
+];
+
+/// Writes one JSON object a line and row.
+pub fn ndjson(mut out: impl Write, rows: &[Row]) -> Result<()> {
+    for row in rows {
+        serde_json::to_writer(&mut out, row)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// Everything in one JSON object.
+#[derive(Serialize)]
+struct Document<'a> {
+    margin: f64,
+    /// Of all intervals at once.
+    confidence: f64,
+    baseline: &'a str,
+    runs: Vec<Run<'a>>,
+    cases: &'a [Row],
+}
+
+#[derive(Serialize)]
+struct Run<'a> {
+    run: &'a str,
+    agree: usize,
+    differ: usize,
+    cannot_tell: usize,
+    not_measured: usize,
+    only_baseline: usize,
+    only_run: usize,
+    differences: Vec<Told<'a>>,
+    copies: Vec<Copied<'a>>,
+}
+
+#[derive(Serialize)]
+struct Told<'a> {
+    what: &'a str,
+    baseline: &'a str,
+    run: &'a str,
+    explains: bool,
+}
+
+#[derive(Serialize)]
+struct Copied<'a> {
+    backend: &'a str,
+    baseline_gb_s: f64,
+    run_gb_s: f64,
+}
+
+/// Writes everything as one JSON object: the summary of each run, what differs between
+/// the machines, and the rows.
+pub fn json(
+    out: impl Write,
+    baseline: &Named,
+    others: &[Named],
+    comparisons: &[Comparison],
+    margin: f64,
+) -> Result<()> {
+    let cases = rows(baseline, others, comparisons, margin);
+    let runs = others.iter().zip(comparisons).map(|(other, comparison)| summary(&other.name, comparison));
+    let document = Document {
+        margin,
+        confidence: CONFIDENCE,
+        baseline: &baseline.name,
+        runs: runs.collect(),
+        cases: &cases,
+    };
+    let mut out = out;
+    serde_json::to_writer_pretty(&mut out, &document)?;
+    Ok(out.write_all(b"\n")?)
+}
+
+fn summary<'a>(run: &'a str, comparison: &'a Comparison) -> Run<'a> {
+    let told = |d: &'a Difference| Told {
+        what: &d.what,
+        baseline: &d.baseline,
+        run: &d.other,
+        explains: d.explains,
+    };
+    let copies = comparison.copies.iter().map(|c| Copied {
+        backend: &c.backend,
+        baseline_gb_s: c.baseline,
+        run_gb_s: c.other,
+    });
+    Run {
+        run,
+        agree: comparison.count("agree"),
+        differ: comparison.count("differ"),
+        cannot_tell: comparison.count("cannot tell"),
+        not_measured: comparison.count("not measured"),
+        only_baseline: comparison.only_baseline.len(),
+        only_run: comparison.only_other.len(),
+        differences: comparison.differences.iter().map(told).collect(),
+        copies: copies.collect(),
+    }
+}
+
+/// Writes `name` into `folder`, whole or not at all, and returns its path.
+pub fn write(folder: &Path, name: &str, rows: &[Row]) -> Result<PathBuf> {
+    replace(folder, name, |out| csv(out, rows).context("rows"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::tests::Run as Made;
+    use crate::judge::{MARGIN, compare};
+
+    fn made() -> (Made, Made) {
+        let steady = |factor: f64| [1.0, 1.002, 0.998].map(|t| t * factor).to_vec();
+        let a = Made::new(&[steady(1.0), steady(1.0), vec![]], Some(10.0));
+        let b = Made::new(&[steady(1.0), steady(1.5), vec![], steady(1.0)], Some(9.9));
+        (a, b)
+    }
+
+    fn with<T>(use_them: impl Fn(&Named, &[Named], &[Comparison]) -> T) -> T {
+        let (a, b) = made();
+        let named = |name: &str, run| Named { name: name.to_owned(), side: Made::side(run) };
+        let comparisons = compare(a.side(), &[b.side()], MARGIN);
+        use_them(&named("old", &a), &[named("new", &b)], &comparisons)
+    }
+
+    #[test]
+    fn every_pair_and_every_lonely_case_has_a_row() {
+        let rows = with(|a, b, c| rows(a, b, c, MARGIN));
+        let answers: Vec<_> = rows.iter().map(|r| (r.matched, r.answer, r.direction)).collect();
+        let expected = [
+            ("identity", Some("agree"), None),
+            ("identity", Some("differ"), Some("slower")),
+            ("identity", Some("not measured"), None),
+            ("no", None, None),
+        ];
+        assert_eq!(answers, expected);
+        assert_eq!((rows[3].case.as_deref(), rows[3].run_rounds), (None, Some(3)));
+    }
+
+    #[test]
+    fn columns_are_the_fields_and_missing_values_are_empty_cells() {
+        let rows = with(|a, b, c| rows(a, b, c, MARGIN));
+        let json = serde_json::to_value(&rows[0]).expect("a row");
+        let fields = json.as_object().expect("an object");
+        assert_eq!(fields.len(), COLUMNS.len());
+        assert!(COLUMNS.iter().all(|column| fields.contains_key(*column)));
+        let mut out = Vec::new();
+        csv(&mut out, &rows).expect("written");
+        let text = String::from_utf8(out).expect("UTF-8");
+        let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+        let cells: Vec<std::collections::HashMap<String, String>> =
+            reader.deserialize().collect::<Result<_, _>>().expect("rows with the header's columns");
+        assert_eq!((cells[2]["ratio"].as_str(), cells[2]["answer"].as_str()), ("", "not measured"));
+        assert_eq!(cells[1]["baseline_rounds"], "3");
+        assert!(!text.contains("NaN"));
+    }
+
+    #[test]
+    fn the_dictionary_knows_every_column() {
+        let dictionary = include_str!("../../docs/data-dictionary.md");
+        let section = dictionary.split("\n## replay.csv").nth(1).expect("a section of its own");
+        let section = section.split("\n## ").next().expect("its text");
+        for column in COLUMNS {
+            let described = |line: &str| {
+                let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+                cells[0].contains(&format!("`{column}`")) && cells.len() == 4 && !cells.contains(&"")
+            };
+            assert!(section.lines().any(described), "{column} has no row with type, unit and meaning");
+        }
+    }
+
+    #[test]
+    fn the_document_counts() {
+        let text = with(|a, b, c| {
+            let mut out = Vec::new();
+            json(&mut out, a, b, c, MARGIN).expect("written");
+            String::from_utf8(out).expect("UTF-8")
+        });
+        let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let run = &document["runs"][0];
+        let counts = ["agree", "differ", "cannot_tell", "not_measured", "only_run"].map(|k| run[k].as_u64());
+        assert_eq!(counts, [1, 1, 0, 1, 1].map(Some));
+        assert_eq!(document["cases"].as_array().map(Vec::len), Some(4));
+        assert_eq!(run["copies"][0]["run_gb_s"].as_f64(), Some(9.9));
+    }
+}
