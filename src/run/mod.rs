@@ -11,6 +11,8 @@ mod ledger;
 mod record;
 pub mod runner;
 pub mod stored;
+#[cfg(test)]
+mod tests;
 
 pub use drive::{EngineRunner, resume};
 pub use interrupted::Interrupted;
