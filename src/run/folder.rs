@@ -164,7 +164,7 @@ impl Folder {
         match fs::metadata(&log) {
             Ok(there) if (there.dev(), there.ino()) == (ours.dev(), ours.ino()) => Ok(()),
             Ok(_) => bail!("{}: somebody put another file in its place", self.cannot_write()),
-            Err(error) => Err(error).with_context(|| self.cannot_write()),
+            Err(_) => bail!("{}: the folder was moved or removed", self.cannot_write()),
         }
     }
 

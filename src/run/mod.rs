@@ -12,6 +12,8 @@ mod record;
 pub mod reference;
 pub mod runner;
 pub mod stored;
+#[cfg(test)]
+mod tests;
 pub mod watch;
 
 pub use drive::{EngineRunner, resume};

@@ -1,0 +1,43 @@
+//! Whole runs without an engine: what is on file decides what is measured next.
+
+mod interruptions;
+mod retries;
+mod stored;
+
+use crate::backend::Verdict;
+use crate::engine::protocol::{Event, RoundResult};
+use crate::measure::noise::Flag;
+use crate::plan::{Overrides, Plan, resolve};
+use crate::recipe;
+
+/// Four cases on one backend.
+pub fn plan(measure: &str) -> Plan {
+    let text = format!(
+        "title: Test\nstream: {{kernel: [copy, add], elements: [1Ki, 2Ki]}}\nbackend: scalar\n\
+         chart: {{x: elements, lines: kernel}}\nmeasure: {{{measure}}}\n"
+    );
+    let recipe = recipe::parse("test.yaml", &text).expect("a recipe");
+    resolve(&recipe, &Overrides::default()).expect("a plan")
+}
+
+/// An attempt of so many seconds; the first one of the first round certifies.
+pub fn attempt(plan: &Plan, case: usize, round: u32, attempt: u32, seconds: f64, flagged: bool) -> Event {
+    let certifies = (round, attempt) == (0, 0);
+    let result = RoundResult {
+        case: plan.cases[case].id.clone(),
+        round,
+        attempt,
+        samples: vec![seconds; 3],
+        batch: 1,
+        verdict: certifies.then_some(Verdict::Certified { checked: 1 }),
+        wall: 0.5,
+        flags: if flagged { vec![Flag::Steal] } else { Vec::new() },
+        ..RoundResult::default()
+    };
+    Event::Round { seq: 1, result }
+}
+
+pub fn failed(plan: &Plan, case: usize, lost: bool) -> Event {
+    let (case, error) = (plan.cases[case].id.clone(), "it went wrong".to_owned());
+    Event::Failed { seq: 1, case, round: 0, error, lost }
+}
