@@ -47,8 +47,7 @@ fn every_method_declares_its_accesses() {
 
 #[test]
 fn every_method_agrees_with_its_oracle_and_its_certificate_can_fail() {
-    let executors: [Box<dyn Executor>; 2] =
-        [Box::new(CpuExecutor::scalar()), Box::new(CpuExecutor::cpu())];
+    let executors: [Box<dyn Executor>; 2] = [Box::new(CpuExecutor::scalar()), Box::new(CpuExecutor::cpu())];
     for_each_method(|primitive, method| {
         for executor in &executors {
             for part in [Suite::Small, Suite::Mutants] {

@@ -4,7 +4,7 @@ use super::{Row, float, status};
 use crate::backend::Verdict;
 use crate::engine::protocol::RoundResult;
 use crate::measure::Statistics;
-use crate::plan::{Experiment, Paper, Quantity};
+use crate::plan::{Cache, Experiment, Paper, Quantity};
 use crate::primitives::Work;
 use crate::report::svg::device_name;
 use crate::run::Status;
@@ -23,6 +23,7 @@ pub const HEAD: &[Fixed] = &[
     ("primitive", |r| Some(r.record.case.primitive.clone())),
     ("status", |r| Some(status(&r.record.status).to_owned())),
     ("reason", reason),
+    ("cache", |r| Some(cache(r).to_owned())),
 ];
 
 /// After the parameters.
@@ -79,6 +80,11 @@ fn work<'a>(row: &Row<'a>) -> Option<&'a Work> {
 
 fn rounds<'a>(row: &Row<'a>) -> impl Iterator<Item = &'a RoundResult> + use<'a> {
     row.record.rounds.iter()
+}
+
+/// What the caches held when a sample started. Hot cases have no parameter that says so.
+fn cache<'a>(row: &Row<'a>) -> &'a str {
+    row.record.case.params.text(Cache::KEY).unwrap_or("hot")
 }
 
 fn quantity(row: &Row, quantity: Quantity) -> Option<String> {
