@@ -1,21 +1,35 @@
 //! The engine's server over pipes in memory: the same code as in its own process, still
 //! serialising and parsing every line.
 
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write, pipe};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use scatterlab::backend::{Executor, Failure, Verdict};
-use scatterlab::engine::executors::mock::{Mock, Script};
-use scatterlab::engine::protocol::{Command, Event, Finished, FinishedRound, PROTOCOL};
+use scatterlab::engine::executors::mock::{EVICTOR, Mock, Script};
+use scatterlab::engine::protocol::{Command, Event, Finished, FinishedRound, Level, PROTOCOL, RoundResult};
 use scatterlab::engine::server::{Ending, serve};
-use scatterlab::engine::watch::Blind;
-use scatterlab::plan::{Case, Chart, Experiment, Measure, Params, Plan, Quantity, Value};
+use scatterlab::engine::watch::Watch;
+use scatterlab::measure::noise::{Conditions, Flag};
+use scatterlab::plan::{Cache, Case, Chart, Experiment, Measure, Params, Plan, Quantity, Value};
 use scatterlab::run::{Ledger, Status};
 
 const SOON: Duration = Duration::from_secs(20);
 const QUIET: Duration = Duration::from_millis(150);
+
+/// Sees what a script says.
+struct Told(VecDeque<Conditions>);
+
+impl Watch for Told {
+    fn begin(&mut self) {}
+
+    fn end(&mut self) -> Conditions {
+        self.0.pop_front().unwrap_or_default()
+    }
+}
 
 struct Engine {
     commands: Option<PipeWriter>,
@@ -25,12 +39,17 @@ struct Engine {
 
 impl Engine {
     fn start(script: fn(&Case) -> Script) -> Engine {
+        Engine::start_with(Mock::new("cpu", script), Vec::new())
+    }
+
+    /// With these conditions around the first rounds, and none known around later ones.
+    fn start_with(mock: Mock, conditions: Vec<Conditions>) -> Engine {
         let (command_reader, commands) = pipe().expect("pipe");
         let (event_reader, event_writer) = pipe().expect("pipe");
         let server = thread::spawn(move || {
-            let mock: Box<dyn Executor> =
-                Box::new(Mock { name: "cpu", script, evictions: Default::default() });
-            serve(BufReader::new(command_reader), event_writer, vec![mock], Box::new(Blind))
+            let mock: Box<dyn Executor> = Box::new(mock);
+            let told = Box::new(Told(conditions.into()));
+            serve(BufReader::new(command_reader), event_writer, vec![mock], told)
         });
         let engine = Engine { commands: Some(commands), events: parse(event_reader), server };
         assert!(matches!(engine.next(), Event::Hello { protocol: PROTOCOL, .. }));
@@ -229,6 +248,108 @@ fn a_case_that_cannot_go_on_keeps_no_figures() {
     ledger.apply(&Event::NotApplicable { seq: 9, case: "a".into(), reason: reason.clone() });
     assert_eq!(ledger.records()[0].status, Status::NotApplicable(reason));
     assert_eq!(ledger.records()[0].quantity(Quantity::Bandwidth), None);
+}
+
+fn stolen(steal: f64) -> Conditions {
+    Conditions { steal: Some(steal), ..Conditions::default() }
+}
+
+fn results(events: &[Event]) -> Vec<&RoundResult> {
+    let mut results = Vec::new();
+    for event in events {
+        if let Event::Round { result, .. } = event {
+            results.push(result);
+        }
+    }
+    results
+}
+
+fn warnings(events: &[Event]) -> Vec<&str> {
+    let mut warnings = Vec::new();
+    for event in events {
+        if let Event::Log { level: Level::Warn, text } = event {
+            warnings.push(text.as_str());
+        }
+    }
+    warnings
+}
+
+#[test]
+fn a_flagged_round_gets_one_second_attempt_at_the_end_of_its_pass() {
+    let conditions = vec![stolen(0.2), stolen(0.0), stolen(0.001)];
+    let mut engine = Engine::start_with(Mock::new("cpu", |_| Script::Seconds(0.25)), conditions);
+    let plan = plan(&["a", "b"], 2);
+    let events = engine.run(&plan, Finished::default());
+    let order: Vec<(&str, u32, u32)> =
+        results(&events).iter().map(|r| (r.case.as_str(), r.round, r.attempt)).collect();
+    assert_eq!(order, [("a", 0, 0), ("b", 0, 0), ("a", 0, 1), ("a", 1, 0), ("b", 1, 0)]);
+    let (first, second) = (results(&events)[0], results(&events)[2]);
+    assert_eq!((first.flags.as_slice(), &first.conditions), (&[Flag::Steal][..], &stolen(0.2)));
+    assert_eq!((second.flags.as_slice(), &second.conditions), (&[][..], &stolen(0.001)));
+    assert!(first.verdict.is_some() && second.verdict.is_none(), "certified once");
+    let said = warnings(&events);
+    assert_eq!(said, ["cpu · stream, round 1: 20 % of the CPU time stolen: measured again later"]);
+    let mut ledger = Ledger::new(plan);
+    for event in &events {
+        ledger.apply(event);
+    }
+    let record = &ledger.records()[0];
+    assert_eq!((record.rounds[0].attempt, record.set_aside[0].attempt), (1, 0), "the clean one counts");
+    assert_eq!((record.status.clone(), record.flags()), (Status::Done, vec![]));
+}
+
+#[test]
+fn noise_that_stays_is_kept_and_said() {
+    let mut engine = Engine::start_with(Mock::new("cpu", |_| Script::Seconds(0.25)), vec![stolen(0.2); 2]);
+    let plan = plan(&["a"], 1);
+    let events = engine.run(&plan, Finished::default());
+    assert_eq!(results(&events).len(), 2, "there is no third attempt");
+    assert!(warnings(&events)[1].ends_with(": kept as it is"), "{:?}", warnings(&events));
+    let mut ledger = Ledger::new(plan);
+    for event in &events {
+        ledger.apply(event);
+    }
+    let record = &ledger.records()[0];
+    assert_eq!((record.rounds[0].attempt, record.flags()), (0, vec![Flag::Steal]));
+    assert_eq!(record.status, Status::Done);
+}
+
+#[test]
+fn a_slower_clock_is_seen_against_the_rounds_before() {
+    let clock = |clock| Conditions { clock: Some(clock), ..Conditions::default() };
+    let conditions = vec![clock(3.0), clock(2.0), clock(2.95)];
+    let mut engine = Engine::start_with(Mock::new("cpu", |_| Script::Seconds(0.25)), conditions);
+    let events = engine.run(&plan(&["a"], 2), Finished::default());
+    let flags: Vec<_> = results(&events).iter().map(|r| (r.round, r.attempt, r.flags.as_slice())).collect();
+    assert_eq!(flags, [(0, 0, &[][..]), (1, 0, &[Flag::Clock]), (1, 1, &[])]);
+}
+
+#[test]
+fn with_cold_caches_each_sample_follows_an_eviction_of_its_own() {
+    let mock = Mock::new("cpu", |_| Script::Seconds(2e-6));
+    let evictions = mock.evictions.clone();
+    let mut engine = Engine::start_with(mock, Vec::new());
+    let mut plan = plan(&["a", "b"], 2);
+    plan.experiments[0].measure.cache = Cache::Cold;
+    let events = engine.run(&plan, Finished::default());
+    let samples: usize = results(&events).iter().map(|r| r.samples.len()).sum();
+    assert_eq!((samples, evictions.load(Ordering::Relaxed)), (12, 12));
+    for result in results(&events) {
+        assert_eq!((result.batch, result.memory), (1, 4096 + EVICTOR), "{result:?}");
+    }
+    let said =
+        events.iter().filter(|e| matches!(e, Event::Log { text, .. } if text.starts_with("cold caches")));
+    assert_eq!(said.count(), 1);
+}
+
+#[test]
+fn with_hot_caches_nothing_is_evicted() {
+    let mock = Mock::new("cpu", |_| Script::Seconds(2e-6));
+    let evictions = mock.evictions.clone();
+    let mut engine = Engine::start_with(mock, Vec::new());
+    let events = engine.run(&plan(&["a"], 1), Finished::default());
+    assert!(!events.iter().any(|event| matches!(event, Event::Log { .. })));
+    assert_eq!((evictions.load(Ordering::Relaxed), results(&events)[0].memory), (0, 4096));
 }
 
 #[test]

@@ -146,7 +146,8 @@ pub trait Executor {
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared>, Failure>;
 
-    /// GB/s of a quick copy (both ways counted), for estimates.
+    /// GB/s of a plain copy in memory (both ways counted), the median of several: for
+    /// estimates, and for the machine's own pace beside a run. Holds nothing afterwards.
     fn copy_probe(&self) -> Result<f64, Failure>;
 
     /// Fills the caches of the device with other data, so that the next execution finds

@@ -1,22 +1,47 @@
-//! What the engine's machine is, read from the operating system.
+//! What the engine's machine is, read from the operating system: everything that could
+//! explain a difference between two runs.
+
+mod container;
+mod frequency;
+mod kernel;
+mod memory;
+mod source;
+mod topology;
+mod virtualisation;
 
 use std::fs;
 
+use self::source::{Fact, System};
 use super::protocol::Environment;
-use crate::backend::cpu::{affinity, facts, memory};
+use crate::backend::cpu::{affinity, facts, memory as cpu_memory};
 
 /// Reads the environment; what the system does not tell stays empty or missing.
 pub fn read() -> Environment {
+    let system = System::here();
+    let affinity = affinity::allowed();
     Environment {
         host: text("/proc/sys/kernel/hostname"),
         os: os_name(),
         kernel: text("/proc/sys/kernel/osrelease"),
         cpu: facts::cpuinfo("model name").unwrap_or_default(),
-        affinity: affinity::allowed(),
-        memory: memory::total().unwrap_or(0),
-        transparent_huge_pages: bracketed(&text("/sys/kernel/mm/transparent_hugepage/enabled")),
-        facts: Vec::new(),
+        memory: cpu_memory::total().unwrap_or(0),
+        transparent_huge_pages: system.chosen("sys/kernel/mm/transparent_hugepage/enabled"),
+        facts: facts_of(&system, &affinity),
+        affinity,
     }
+}
+
+/// All facts, in the order to show them.
+fn facts_of(system: &System, cpus: &[usize]) -> Vec<(String, String)> {
+    let all = [
+        topology::facts(system, cpus),
+        frequency::facts(system, cpus),
+        memory::facts(system),
+        kernel::facts(system),
+        virtualisation::facts(system),
+        container::facts(system),
+    ];
+    all.into_iter().flatten().map(|(name, value)| (name.into_owned(), value)).collect()
 }
 
 fn text(path: &str) -> String {
@@ -30,10 +55,9 @@ fn os_name() -> String {
         .map_or_else(|| std::env::consts::OS.to_owned(), |name| name.trim_matches('"').to_owned())
 }
 
-/// The chosen word of a list such as `always [madvise] never`.
-fn bracketed(text: &str) -> Option<String> {
-    let (_, rest) = text.split_once('[')?;
-    Some(rest.split_once(']')?.0.to_owned())
+/// A fact that may be missing.
+fn fact(name: &'static str, value: Option<String>) -> Option<Fact> {
+    Some((name.into(), value?))
 }
 
 #[cfg(test)]
@@ -41,15 +65,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_chosen_word_stands_in_brackets() {
-        assert_eq!(bracketed("always [madvise] never").as_deref(), Some("madvise"));
-        assert_eq!(bracketed(""), None);
-    }
-
-    #[test]
     fn this_machine_has_at_least_one_cpu() {
         let environment = read();
         assert!(cfg!(not(target_os = "linux")) || !environment.affinity.is_empty());
         assert!(cfg!(not(target_os = "linux")) || environment.memory > 0);
+    }
+
+    #[test]
+    fn every_fact_has_one_name_and_a_value() {
+        let facts = read().facts;
+        for (at, (name, value)) in facts.iter().enumerate() {
+            assert!(!name.is_empty() && !value.is_empty(), "{name}: {value}");
+            assert!(facts[..at].iter().all(|(other, _)| other != name), "{name} stands there twice");
+        }
+    }
+
+    #[test]
+    fn a_system_that_tells_nothing_has_no_facts_of_files() {
+        let nothing = tempfile::tempdir().expect("a folder");
+        let names: Vec<String> =
+            facts_of(&System::under(nothing.path()), &[0]).into_iter().map(|(name, _)| name).collect();
+        let asked = ["page size", "memlock limit", "nice", "hypervisor"];
+        assert!(names.iter().all(|name| asked.contains(&name.as_str())), "{names:?}");
     }
 }

@@ -4,6 +4,7 @@ use std::cell::{OnceCell, RefCell};
 
 use crate::backend::cuda::{DeviceBuffer, Gpu, GpuFacts, ManagedFacts, Unavailable};
 use crate::backend::{Availability, Cancel, Device, Executor, Failure, Fault, Prepared};
+use crate::measure;
 use crate::measure::noise::GpuConditions;
 use crate::plan::Case;
 use crate::primitives::{gather_scatter, pattern, stream};
@@ -13,6 +14,8 @@ use crate::units;
 const PROBE_BYTES: usize = 256 << 20;
 /// Copies in one timing, so that it takes long beside an event.
 const PROBE_COPIES: u32 = 8;
+/// Timings of which the median counts.
+const PROBE_TIMINGS: usize = 5;
 
 /// What an eviction writes.
 const EVICTION: u32 = 0xE71C_7E0F;
@@ -89,13 +92,17 @@ impl Executor for CudaExecutor {
         let mut to = gpu.alloc::<u64>(elements)?;
         gpu.memset32(&mut from, 1)?;
         gpu.copy(&from, 0..elements, &mut to, 0)?;
-        let seconds =
-            gpu.timed(&mut || (0..PROBE_COPIES).try_for_each(|_| gpu.copy(&from, 0..elements, &mut to, 0)))?;
+        let mut copies = || (0..PROBE_COPIES).try_for_each(|_| gpu.copy(&from, 0..elements, &mut to, 0));
+        let timings: Vec<f64> =
+            (0..PROBE_TIMINGS).map(|_| gpu.timed(&mut copies)).collect::<Result<_, _>>()?;
+        let seconds = measure::median(&timings).filter(|seconds| *seconds > 0.0);
+        let seconds = seconds.ok_or_else(|| Failure::Failed("the GPU's clock stands still".to_owned()))?;
         Ok(2.0 * PROBE_BYTES as f64 * f64::from(PROBE_COPIES) / seconds / 1e9)
     }
 
-    /// By a fill of twice the L2 cache, as NVBench does it. It leaves dirty lines, whose
-    /// writing back falls into the sample: 13 µs on an H200.
+    /// By a fill of twice the L2 cache, as NVBench does it by a fill of once its size. The
+    /// lines that it leaves are dirty, so that a sample that takes their places waits for
+    /// them to be written back: all 60 MB of an H200 take 14 µs.
     fn evict(&self) -> Result<u64, Failure> {
         let gpu = self.needed()?;
         let mut place = self.other.borrow_mut();

@@ -23,7 +23,7 @@ pub struct Load {
     pub background: f64,
 }
 
-/// The moments at which rounds began, as far back as they are of use.
+/// The moments at which rounds began and ended, as far back as they are of use.
 ///
 /// Every reading is a multiple of 10 ms, so that the difference of two is wrong by up to
 /// that much, by 4 ms on average, for idle, waiting and stolen time of each CPU. Over a
@@ -36,12 +36,18 @@ pub struct Load {
 #[derive(Debug)]
 pub struct Window {
     cpus: f64,
-    begun: VecDeque<Moment>,
+    moments: VecDeque<Moment>,
+    /// When the round began that has not ended.
+    begun: Option<f64>,
 }
+
+/// A window longer than so many that are long enough is mostly time when nobody measured:
+/// a person's pause between two runs.
+const PAUSE: f64 = 10.0;
 
 impl Window {
     pub fn new(cpus: usize) -> Window {
-        Window { cpus: cpus as f64, begun: VecDeque::new() }
+        Window { cpus: cpus as f64, moments: VecDeque::new(), begun: None }
     }
 
     /// Seconds that it takes. Three standard errors of the idle, waiting and stolen ticks
@@ -54,23 +60,23 @@ impl Window {
     /// A round begins; a reading that failed forgets the earlier ones.
     pub fn begin(&mut self, now: Option<Moment>) {
         if now.is_none() {
-            self.begun.clear();
+            self.moments.clear();
         }
-        self.begun.extend(now);
+        self.begun = now.map(|now| now.at);
+        self.moments.extend(now);
     }
 
-    /// A round ends: the load since it began, or since the latest of the beginnings before
-    /// it that is long enough ago. `None` before there is one, and where the time between
-    /// the rounds, when nobody measured, would drown what went on in them.
+    /// A round ends: the load since it began, or since the latest moment before it that is
+    /// long enough ago. `None` before there is one.
     pub fn end(&mut self, now: Moment) -> Option<Load> {
-        let enough = self.long_enough();
-        let round = now.at - self.begun.back()?.at;
-        while self.begun.get(1).is_some_and(|next| now.at - next.at >= enough) {
-            self.begun.pop_front();
+        let (enough, round) = (self.long_enough(), now.at - self.begun?);
+        while self.moments.get(1).is_some_and(|next| now.at - next.at >= enough) {
+            self.moments.pop_front();
         }
-        let from = *self.begun.front()?;
+        let from = *self.moments.front()?;
+        self.moments.push_back(now);
         let length = now.at - from.at;
-        let fits = length >= enough && (round >= enough || length <= 2.0 * enough);
+        let fits = length >= enough && (round >= enough || length <= PAUSE * enough);
         if fits { self.load(from, now) } else { None }
     }
 

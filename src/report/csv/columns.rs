@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Row;
 use super::fixed::{Fixed, HEAD, TAIL};
 use crate::backend::BACKENDS;
-use crate::plan::Plan;
+use crate::plan::{Cache, Plan};
 use crate::primitives;
 use crate::primitives::schema::{Kind, Param};
 use crate::report::cell::Cell;
@@ -48,7 +48,9 @@ impl Source {
 pub fn columns(plan: &Plan, records: &[Record]) -> Vec<Column> {
     let fixed = |f: &Fixed| Column { name: f.0.to_owned(), source: Source::Fixed(*f) };
     let mut columns: Vec<Column> = HEAD.iter().map(fixed).collect();
-    for (key, name) in parameter_names(plan, records.iter().flat_map(|r| r.case.params.0.keys())) {
+    // The column `cache` is a fixed one, because hot cases lack the parameter.
+    let parameters = records.iter().flat_map(|r| r.case.params.0.keys()).filter(|key| *key != Cache::KEY);
+    for (key, name) in parameter_names(plan, parameters) {
         columns.push(Column { name, source: Source::Parameter(key) });
     }
     let resolved = records.iter().flat_map(|r| &r.rounds).flat_map(|r| r.resolved.iter().map(|(k, _)| k));

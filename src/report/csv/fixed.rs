@@ -4,7 +4,7 @@ use super::{Row, status};
 use crate::backend::Verdict;
 use crate::engine::protocol::RoundResult;
 use crate::measure::Statistics;
-use crate::plan::{Experiment, Paper, Quantity};
+use crate::plan::{Cache, Experiment, Paper, Quantity};
 use crate::primitives::Work;
 use crate::report::cell::Cell;
 use crate::report::svg::device_name;
@@ -24,6 +24,7 @@ pub const HEAD: &[Fixed] = &[
     ("primitive", |r| Some(Cell::text(&r.record.case.primitive))),
     ("status", |r| Some(Cell::text(status(&r.record.status)))),
     ("reason", reason),
+    ("cache", |r| Some(Cell::text(cache(r)))),
 ];
 
 /// After the parameters.
@@ -80,6 +81,11 @@ fn work<'a>(row: &Row<'a>) -> Option<&'a Work> {
 
 fn rounds<'a>(row: &Row<'a>) -> impl Iterator<Item = &'a RoundResult> + use<'a> {
     row.record.rounds.iter()
+}
+
+/// What the caches held when a sample started. Hot cases have no parameter that says so.
+fn cache<'a>(row: &Row<'a>) -> &'a str {
+    row.record.case.params.text(Cache::KEY).unwrap_or("hot")
 }
 
 fn quantity(row: &Row, quantity: Quantity) -> Option<Cell> {

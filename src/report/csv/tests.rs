@@ -171,6 +171,17 @@ fn short_and_unsteady_results_are_flagged() {
 }
 
 #[test]
+fn cold_caches_are_a_column_of_their_own() {
+    let (plan, mut records) = passes();
+    records[0].case.params = records[0].case.params.clone().with("cache", text("cold"));
+    records[0].rounds[0].samples = vec![2e-5];
+    let rows = rows(&plan, &records);
+    assert_eq!((rows[0]["cache"].as_str(), rows[1]["cache"].as_str()), ("cold", "hot"));
+    assert!(rows[0].keys().all(|column| column == "cache" || !column.contains("cache")));
+    assert_eq!(rows[0]["flags"], "short", "a cold sample has no batch to be longer");
+}
+
+#[test]
 fn every_sample_has_a_row() {
     let (_, mut records) = passes();
     records[1].status = Status::Failed("lost".to_owned());

@@ -1,0 +1,138 @@
+//! Hints that this is a container, and what control groups allow it.
+
+use std::path::Path;
+
+use super::fact;
+use super::source::{Fact, System};
+use crate::backend::cpu::memory::size;
+
+const GROUPS: &str = "sys/fs/cgroup";
+
+pub fn facts(system: &System) -> Vec<Fact> {
+    let facts = [
+        fact("container", container(system)),
+        fact("cgroup CPU limit", cpu_limit(system)),
+        fact("cgroup memory limit", memory_limit(system)),
+        fact("cgroup CPUs", nearest(system, "cpuset", "cpuset.cpus.effective", "cpuset.effective_cpus")),
+        fact(
+            "cgroup NUMA nodes",
+            nearest(system, "cpuset", "cpuset.mems.effective", "cpuset.effective_mems"),
+        ),
+    ];
+    facts.into_iter().flatten().collect()
+}
+
+/// What container engines leave in their containers.
+fn container(system: &System) -> Option<String> {
+    let left = [(".dockerenv", "docker"), ("run/.containerenv", "podman")];
+    let word = left.into_iter().find(|(path, _)| system.exists(path)).map(|(_, word)| word.to_owned());
+    // systemd's own word for whichever it is.
+    system.text("run/systemd/container").or(word)
+}
+
+/// Folders of our control group and of those above it, the nearest first: of version 2,
+/// or of this controller of version 1.
+fn groups(system: &System, controller: &str) -> Vec<(String, Version)> {
+    let text = system.text("proc/self/cgroup").unwrap_or_default();
+    let lines = text.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
+    let folders = lines.flat_map(|(controllers, path)| {
+        let (root, version) = match controllers {
+            "" => (GROUPS.to_owned(), Version::Two),
+            list if list.split(',').any(|c| c == controller) => {
+                (format!("{GROUPS}/{controller}"), Version::One)
+            }
+            _ => return Vec::new(),
+        };
+        let above =
+            Path::new(path).ancestors().map(|p| p.to_string_lossy().trim_start_matches('/').to_owned());
+        above.map(|group| (format!("{root}/{group}").trim_end_matches('/').to_owned(), version)).collect()
+    });
+    folders.collect()
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+/// The nearest group's file of this name, by version.
+fn nearest(system: &System, controller: &str, two: &str, one: &str) -> Option<String> {
+    groups(system, controller).into_iter().find_map(|(folder, version)| {
+        let name = if version == Version::Two { two } else { one };
+        system.text(&format!("{folder}/{name}"))
+    })
+}
+
+/// CPUs' worth of time: the least that a group allows.
+fn cpu_limit(system: &System) -> Option<String> {
+    let limits = groups(system, "cpu").into_iter().filter_map(|(folder, version)| match version {
+        Version::Two => {
+            let text = system.text(&format!("{folder}/cpu.max"))?;
+            let (quota, period) = text.split_once(' ')?;
+            Some(quota.parse::<f64>().ok()? / period.parse::<f64>().ok()?)
+        }
+        Version::One => {
+            // −1, which is no limit, is no such number either.
+            let quota = system.number(&format!("{folder}/cpu.cfs_quota_us"))?;
+            Some(quota as f64 / system.number(&format!("{folder}/cpu.cfs_period_us"))? as f64)
+        }
+    });
+    limits.filter(|cpus| cpus.is_finite()).reduce(f64::min).map(|cpus| format!("{cpus:.2} CPUs"))
+}
+
+/// The least that a group allows.
+fn memory_limit(system: &System) -> Option<String> {
+    /// Version 1 writes a number like this where there is no limit.
+    const NONE: u64 = 1 << 60;
+    let limits = groups(system, "memory").into_iter().filter_map(|(folder, version)| {
+        let name = if version == Version::Two { "memory.max" } else { "memory.limit_in_bytes" };
+        system.number(&format!("{folder}/{name}"))
+    });
+    limits.filter(|&bytes| bytes < NONE).min().map(size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::source::tests::files;
+    use super::*;
+
+    #[test]
+    fn the_tightest_limit_of_the_groups_above_counts() {
+        let (_root, system) = files(&[
+            ("proc/self/cgroup", "0::/jobs/one\n"),
+            ("sys/fs/cgroup/cpu.max", "max 100000\n"),
+            ("sys/fs/cgroup/jobs/cpu.max", "150000 100000\n"),
+            ("sys/fs/cgroup/jobs/memory.max", "4294967296\n"),
+            ("sys/fs/cgroup/jobs/one/cpu.max", "max 100000\n"),
+            ("sys/fs/cgroup/jobs/one/memory.max", "max\n"),
+            ("sys/fs/cgroup/jobs/cpuset.cpus.effective", "0-1\n"),
+            (".dockerenv", ""),
+        ]);
+        let expected = [
+            ("container", "docker"),
+            ("cgroup CPU limit", "1.50 CPUs"),
+            ("cgroup memory limit", "4 GiB"),
+            ("cgroup CPUs", "0-1"),
+        ];
+        assert_eq!(facts(&system), expected.map(|(name, value)| (name.into(), value.to_owned())));
+    }
+
+    #[test]
+    fn the_first_version_is_read_by_controller() {
+        let (_root, system) = files(&[
+            ("proc/self/cgroup", "4:memory:/job\n3:cpuset:/\n1:cpu,cpuacct:/job\n0::/\n"),
+            ("sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "-1\n"),
+            ("sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n"),
+            ("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712\n"),
+            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "2147483648\n"),
+        ]);
+        assert_eq!(facts(&system), [("cgroup memory limit".into(), "2 GiB".to_owned())]);
+    }
+
+    #[test]
+    fn systemd_knows_better() {
+        let (_root, system) = files(&[("run/systemd/container", "lxc\n"), (".dockerenv", "")]);
+        assert_eq!(container(&system).as_deref(), Some("lxc"));
+    }
+}

@@ -1,0 +1,80 @@
+//! The kernel: load, clock, mitigations, priorities.
+
+use super::fact;
+use super::source::{Fact, System};
+
+const VULNERABILITIES: &str = "sys/devices/system/cpu/vulnerabilities";
+
+pub fn facts(system: &System) -> Vec<Fact> {
+    let clock = "sys/devices/system/clocksource/clocksource0/current_clocksource";
+    let facts = [
+        fact("load average", load(system)),
+        fact("nice", nice()),
+        fact("clock source", system.text(clock)),
+        fact("mitigations asked for", option(system, "mitigations")),
+        fact("mitigations", mitigations(system)),
+    ];
+    facts.into_iter().flatten().collect()
+}
+
+/// Over 1, 5 and 15 minutes, when the engine started.
+fn load(system: &System) -> Option<String> {
+    let text = system.text("proc/loadavg")?;
+    let averages: Vec<&str> = text.split_whitespace().take(3).collect();
+    (averages.len() == 3).then(|| averages.join(" "))
+}
+
+/// An option of the kernel's command line; the rest of that line is nobody's business.
+fn option(system: &System, name: &str) -> Option<String> {
+    let line = system.text("proc/cmdline")?;
+    let mut words = line.split_whitespace().filter_map(|word| word.split_once('='));
+    words.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
+}
+
+/// Which of the processor's weaknesses the kernel works around, each at a price.
+fn mitigations(system: &System) -> Option<String> {
+    let known = system.names(VULNERABILITIES);
+    let state = |name: &String| system.text(&format!("{VULNERABILITIES}/{name}"));
+    let starting = |word: &str| -> Vec<&str> {
+        let such = |name: &&String| state(name).is_some_and(|text| text.starts_with(word));
+        known.iter().filter(such).map(String::as_str).collect()
+    };
+    let parts = [("mitigated", starting("Mitigation")), ("vulnerable", starting("Vulnerable"))];
+    let words: Vec<String> = (parts.iter().filter(|(_, names)| !names.is_empty()))
+        .map(|(word, names)| format!("{word}: {}", names.join(" ")))
+        .collect();
+    (!known.is_empty()).then(|| if words.is_empty() { "none needed".to_owned() } else { words.join("; ") })
+}
+
+/// How much this process gives way to others: 0 for most.
+fn nice() -> Option<String> {
+    // SAFETY: asks for a number. An error looks like the priority −1, which a process that
+    // is not a superuser's cannot have; both are rare enough to show what was answered.
+    Some(unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) }.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::source::tests::files;
+    use super::*;
+
+    #[test]
+    fn mitigations_are_summed_up() {
+        let (_root, system) = files(&[
+            ("sys/devices/system/cpu/vulnerabilities/meltdown", "Not affected\n"),
+            ("sys/devices/system/cpu/vulnerabilities/spectre_v1", "Mitigation; usercopy barriers\n"),
+            ("sys/devices/system/cpu/vulnerabilities/spectre_v2", "Mitigation; Retpolines\n"),
+            ("sys/devices/system/cpu/vulnerabilities/srso", "Vulnerable: Safe RET, no microcode\n"),
+            ("proc/cmdline", "root=/dev/secret quiet mitigations=auto,nosmt\n"),
+            ("proc/loadavg", "2.70 1.43 0.95 3/103 21104\n"),
+        ]);
+        assert_eq!(
+            mitigations(&system).as_deref(),
+            Some("mitigated: spectre_v1 spectre_v2; vulnerable: srso")
+        );
+        assert_eq!(option(&system, "mitigations").as_deref(), Some("auto,nosmt"));
+        assert_eq!(load(&system).as_deref(), Some("2.70 1.43 0.95"));
+        let (_root, system) = files(&[("sys/devices/system/cpu/vulnerabilities/l1tf", "Not affected\n")]);
+        assert_eq!(mitigations(&system).as_deref(), Some("none needed"));
+    }
+}
