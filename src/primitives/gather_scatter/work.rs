@@ -182,6 +182,18 @@ mod tests {
         assert_eq!(order(2), (Order::Partitions { partitions: 1 }, Order::Strided { stride: 2 }, 512));
     }
 
+    #[test]
+    fn the_sides_of_a_given_l_have_their_own_sizes() {
+        let given = Locations::Given { count: 10, end: 100 };
+        let w = work(&spec(Kernel::Gather, Method::Multipass { passes: 4 }, 100, given));
+        assert_eq!((w.elements, w.effective_bytes, w.system_bytes), (10, 80, 200));
+        assert_eq!((w.footprint, w.scratch), (110 * 8 + 40, 80));
+        assert_eq!(w.passes[0].accesses[1].order, Order::Given);
+        assert_eq!(w.passes[0].accesses[1].footprint, 200);
+        assert_eq!(w.declared_bytes(), 4 * 10 * 4 + 2 * 10 * 8);
+        assert_eq!(work(&spec(Kernel::Scatter, Method::Direct, 100, given)).scratch, 80 + 13);
+    }
+
     proptest! {
         /// Every tuple is moved once and L is scanned once a pass, whatever the parts.
         #[test]

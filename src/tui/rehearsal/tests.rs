@@ -1,4 +1,5 @@
 use super::*;
+use crate::engine::protocol::Event;
 use crate::tui::tests::fixture;
 
 #[test]

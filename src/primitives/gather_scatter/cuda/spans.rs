@@ -167,6 +167,15 @@ mod tests {
     }
 
     #[test]
+    fn segments_are_of_locations_and_passes_of_what_they_address() {
+        let method = Method::Segmented { segments: 2, passes: 2 };
+        let locations = Locations::Given { count: 10, end: 100 };
+        let all = spans(&Spec { locations, ..spec(100, method) }, None).unwrap();
+        let parts: Vec<[u64; 4]> = all.iter().map(|s| [s.first, s.count, s.low, s.high]).collect();
+        assert_eq!(parts, [[0, 5, 0, 50], [0, 5, 50, 100], [5, 5, 0, 50], [5, 5, 50, 100]]);
+    }
+
+    #[test]
     fn millions_of_launches_are_refused() {
         let many = Method::Segmented { segments: 1 << 11, passes: 1 << 10 };
         assert!(matches!(spans(&spec(1 << 20, many), None), Err(Failure::NotApplicable(_))));
