@@ -275,3 +275,69 @@ extern "C" __global__ void certify_move_i4(const u32* __restrict__ location, Cla
 extern "C" __global__ void certify_move_i8(const u64* __restrict__ location, Claim c, Finding* finding) {
     certify_move(location, c, finding);
 }
+
+// An L that somebody brought: locations below `tuples`, in any order, with repeats. What
+// they add up to in finding->sum tells the array (given::checksum). Of a gather, the
+// tuples are checked as well; of a scatter, the places that it touches are marked.
+template <typename I>
+LAB void certify_given(const I* __restrict__ location, const Claim& c, u64 tuples, Finding* finding) {
+    u32 checked = 0;
+    u64 sum = 0;
+    for (u64 i = thread_index(); i < c.n; i += thread_count()) {
+        const u64 at = location[i];
+        sum += mix64(at ^ mix64(i));
+        if (at >= tuples) continue;  // the sum differs
+        if (c.scatter) {
+            mark(c.bitmap, at);
+        } else {
+            checked += 1;
+            certify_tuple(c, i, i, at, finding);
+        }
+    }
+    add_count(&finding->checked, checked);
+    add_sum(&finding->sum, sum);
+}
+
+// Whether word w of tuple `at` of R_out is that of a tuple that goes there. A word tells
+// which tuple it is of.
+template <typename I>
+LAB bool landed(const I* __restrict__ location, const Claim& c, u64 at, u32 w, u64 found) {
+    if (c.tuple == 4u) {
+        const u64 i = index_of_word32(c.key, (u32)found);
+        return i < c.n && location[i] == at;
+    }
+    const u32 words = c.tuple / 8u;
+    const u64 word = index_of_word64(c.key, found);
+    return word % words == w && word / words < c.n && location[word / words] == at;
+}
+
+// After certify_given: each word to which tuples go is that of one of them, and all
+// others are untouched.
+template <typename I>
+LAB void certify_landed(const I* __restrict__ location, const Claim& c, u64 tuples, Finding* finding) {
+    const u32 words = c.tuple == 4u ? 1u : c.tuple / 8u;
+    u32 checked = 0;
+    for (u64 at = thread_index(); at < tuples; at += thread_count()) {
+        const bool touched = marked(c.bitmap, at);
+        checked += 1;
+        for (u32 w = 0; w < words; ++w) {
+            const u64 found = c.tuple == 4u ? ((const u32*)c.out)[at] : ((const u64*)c.out)[at * words + w];
+            const u64 poison = c.tuple == 4u ? (u32)POISON : POISON;
+            if (touched && !landed(location, c, at, w, found)) {
+                mistake(finding, at, WRONG_WRITER, at, 0, found);
+            }
+            if (!touched && found != poison) mistake(finding, at, STRAY_WRITE, at, poison, found);
+        }
+    }
+    add_count(&finding->checked, checked);
+}
+
+#define CERTIFY_GIVEN(name, body, I)                                                                  \
+    extern "C" __global__ void name(const I* __restrict__ location, Claim c, u64 tuples, Finding* finding) { \
+        body(location, c, tuples, finding);                                                           \
+    }
+
+CERTIFY_GIVEN(certify_given_i4, certify_given, u32)
+CERTIFY_GIVEN(certify_given_i8, certify_given, u64)
+CERTIFY_GIVEN(certify_landed_i4, certify_landed, u32)
+CERTIFY_GIVEN(certify_landed_i8, certify_landed, u64)

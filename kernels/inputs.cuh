@@ -45,11 +45,21 @@ LAB u64 unmix64(u64 x) {
     return x ^ (x >> 27) ^ (x >> 54);
 }
 
+LAB u32 unmix32(u32 x) {
+    x ^= x >> 16;
+    x *= (u32)odd_inverse(0x846CA68Bull);
+    x ^= (x >> 15) ^ (x >> 30);
+    x *= (u32)odd_inverse(0x7FEB352Dull);
+    return x ^ (x >> 16);
+}
+
 LAB u64 word64(u64 key, u64 i) { return mix64(i + key); }
 
 LAB u64 index_of_word64(u64 key, u64 word) { return unmix64(word) - key; }
 
 LAB u32 word32(u64 key, u32 i) { return mix32(i + (u32)key); }
+
+LAB u32 index_of_word32(u64 key, u32 word) { return unmix32(word) - (u32)key; }
 
 // floor(word * n / 2^64): a uniform word to [0, n).
 LAB u64 scale(u64 word, u64 n) {

@@ -147,6 +147,43 @@ fn gather_and_scatter_are_right() {
     assert!(bench.tried > bench.refused, "{} of {}", bench.refused, bench.tried);
 }
 
+/// Locations of one's own: repeats, gaps, more places than locations and fewer. A fault
+/// that hides behind another writer is none that a certificate could see.
+#[test]
+fn gather_and_scatter_through_a_list_are_right() {
+    let mut bench = Bench::new();
+    let methods = [
+        "method=direct",
+        "method=streaming",
+        "method=multipass method.multipass.passes=3",
+        "method=segmented method.segmented.segments=3 method.segmented.passes=2",
+    ];
+    let lists = [(1000, 777), (300, 5000), (5000, 300), (7, 1), (1, 40)].map(|(n, below)| {
+        let list: Vec<String> = (0..n).map(|i| (i * i * 31 % below).to_string()).collect();
+        (format!("locations=list locations.list.indices={};", list.join(";")), below)
+    });
+    for (turn, backend) in backends().iter().enumerate() {
+        for (primitive, method) in ["gather", "scatter"].iter().flat_map(|p| methods.map(|m| (p, m))) {
+            for (list, below) in &lists {
+                let small = *below < 3 || list.len() < 60;
+                if small && method.contains("passes") {
+                    continue;
+                }
+                for (tuple, index, tuples) in [(4, 4, 0), (8, 8, 0), (16, 4, 7), (32, 8, 100)] {
+                    let tuples =
+                        if tuples == 0 { String::new() } else { format!("tuples={}", below + tuples) };
+                    let text = format!("tuple={tuple} index={index} {tuples} {method} {list} {backend}");
+                    let found = primitives::find(primitive).expect("registered");
+                    let shows = |fault: &Fault| !small && found.shows(&params(&text), *fault);
+                    let faults: Vec<Fault> = Fault::ALL.into_iter().filter(shows).collect();
+                    bench.check(primitive, &text, turn as u64, &faults);
+                }
+            }
+        }
+    }
+    assert!(bench.tried > bench.refused, "{} of {}", bench.refused, bench.tried);
+}
+
 /// Beyond the blocks in which inputs are made and results are checked.
 #[test]
 fn larger_cases_are_right() {

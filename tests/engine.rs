@@ -132,6 +132,7 @@ fn plan(ids: &[&str], rounds: u32) -> Plan {
         title: "test".into(),
         recipe_hash: "0".repeat(64),
         overrides: Vec::new(),
+        indices: Vec::new(),
         experiments: vec![Experiment {
             title: "test".into(),
             slug: "test".into(),

@@ -124,6 +124,7 @@ fn least(param: &Param) -> String {
         Kind::Word(words) => words[0].to_owned(),
         Kind::Choice(variants) | Kind::Inline(variants) => format!("{{{}}}", least_variant(&variants[0])),
         Kind::Indices { .. } => "[0]".to_owned(),
+        Kind::Text => "x.npy".to_owned(),
     }
 }
 
@@ -133,7 +134,8 @@ fn least_variant(variant: &Variant) -> String {
 
 /// What must be given of some parameters, without the one of this name.
 fn least_params(params: &[Param], without: Option<&str>) -> String {
-    let needed = params.iter().filter(|p| matches!(p.default, Default::Required) && Some(p.name) != without);
+    let needs = |p: &&Param| matches!(p.default, Default::Required | Default::RequiredUnless { .. });
+    let needed = params.iter().filter(needs).filter(|p| Some(p.name) != without);
     needed.map(|p| format!("{}: {}", p.name, least(p))).collect::<Vec<_>>().join(", ")
 }
 
@@ -303,6 +305,11 @@ fn right_and_wrong(kind: &Kind) -> (Vec<String>, Vec<String>) {
         Kind::Word(_) => Vec::new(),
         Kind::Choice(list) | Kind::Inline(list) => variants(list),
         Kind::Indices { .. } => strings(&["0", "[0, 8, 2Ki]", "[[0], [8, 16]]"]),
+        Kind::Text => {
+            wrong.retain(|value| !["nonsense", "1Q"].contains(&value.as_str()));
+            wrong.extend(strings(&["' '", "\"a\\nb\"", "3"]));
+            strings(&["x.npy", "a/b c.csv", "[x.npy, y.npy]", "'3'"])
+        }
     };
     if let Kind::Word(words) | Kind::CountOr { words, .. } = kind {
         right.extend(words.iter().flat_map(|word| [(*word).to_owned(), format!("[{word}]")]));
@@ -377,7 +384,17 @@ fn around(keys: &[(&str, usize)], items: &[usize]) -> String {
             "measure" => &["{rounds: 2}", "{}", "{round: 2}"],
             "experiments" => &["@"],
             "stream" => &["{kernel: copy, elements: 4}", "{kernel: copy}"],
-            _ => &["{tuples: 4}", "{tuples: 4, tuple: 8B}", "{cases: [{tuples: 4}]}", "{tuple: 8B}"],
+            _ => &[
+                "{tuples: 4}",
+                "{tuples: 4, tuple: 8B}",
+                "{cases: [{tuples: 4}]}",
+                "{tuple: 8B}",
+                "{locations: {file: x.npy}}",
+                "{locations: [{list: [1]}, {file: x}]}",
+                "{locations: [{list: 1}, random]}",
+                "{cases: [{locations: {list: 1}}, {locations: {file: y}}]}",
+                "{cases: [{locations: {list: 1}}, {locations: random}]}",
+            ],
         };
         text += &format!("{key}: {}\n", values[which % values.len()]);
     }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use crate::indices::Store;
 use crate::measure::noise::GpuConditions;
 use crate::plan::Case;
 use crate::primitives::schema::{Default, Kind, Param, Variant};
@@ -145,6 +146,9 @@ pub trait Executor {
         fault: Option<Fault>,
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared>, Failure>;
+
+    /// Takes the index arrays of the cases that follow.
+    fn bring(&mut self, _indices: &Arc<Store>) {}
 
     /// GB/s of a plain copy in memory (both ways counted), the median of several: for
     /// estimates, and for the machine's own pace beside a run. Holds nothing afterwards.

@@ -1,12 +1,13 @@
 //! Finding recipes: files, and those that ship inside the binary.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
 use crate::experiments::{self, shipped};
-use crate::plan::{self, Overrides, Plan};
+use crate::indices::LocalFiles;
+use crate::plan::{self, IndexFiles, Overrides, Plan};
 use crate::recipe;
 
 /// A recipe's text and where it came from.
@@ -34,10 +35,20 @@ impl Source {
         }
     }
 
-    /// Parses and resolves it.
+    /// Parses and resolves it; files of indices are those beside the recipe.
     pub fn resolve(&self, overrides: &Overrides) -> anyhow::Result<Plan> {
+        self.resolve_with(overrides, &LocalFiles::of(&self.folder()))
+    }
+
+    /// The same, with files of indices as somebody else finds them.
+    pub fn resolve_with(&self, overrides: &Overrides, files: &dyn IndexFiles) -> anyhow::Result<Plan> {
         let recipe = recipe::parse(&self.name, &self.text)?;
-        Ok(plan::resolve(&recipe, overrides)?)
+        Ok(plan::resolve_with(&recipe, overrides, files)?)
+    }
+
+    /// The folder that it is in.
+    pub fn folder(&self) -> PathBuf {
+        Path::new(&self.name).parent().map(Path::to_owned).unwrap_or_default()
     }
 
     /// The file's name without folders and extension.

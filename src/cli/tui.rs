@@ -11,6 +11,7 @@ use super::recipes::{Source, shipped_name};
 use crate::backend::{Availability, Device};
 use crate::engine::client::{Client, EngineCommand};
 use crate::experiments::shipped;
+use crate::indices::LocalFiles;
 use crate::plan::Overrides;
 use crate::primitives;
 use crate::run::EngineRunner;
@@ -24,14 +25,16 @@ pub fn run(engine: EngineCommand) -> anyhow::Result<ExitCode> {
              scatterlab run quickstart (scatterlab --help lists the commands)"
         );
     }
+    // Recipes of this folder only: those that are shipped name no files.
+    let files = LocalFiles::of(Path::new("."));
     tui::run(Options {
         recipes: shipped_entries().into_iter().chain(local_entries(Path::new("."))).collect(),
         devices: devices(&engine),
         mode: tui::Mode::Run,
         runner: Box::new(EngineRunner { engine, out: None, root: PathBuf::from("reports") }),
-        resolve: Box::new(|entry: &RecipeEntry| {
+        resolve: Box::new(move |entry: &RecipeEntry| {
             let source = Source { name: entry.path.clone(), text: entry.text.clone() };
-            source.resolve(&Overrides::default()).map_err(|error| format!("{error:#}"))
+            source.resolve_with(&Overrides::default(), &files).map_err(|error| format!("{error:#}"))
         }),
     })?;
     Ok(ExitCode::SUCCESS)

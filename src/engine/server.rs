@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, BufRead, Write};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -13,6 +14,7 @@ use super::schedule::{Schedule, Turn};
 use super::watch::Watch;
 use super::{environment, sampler};
 use crate::backend::{Availability, Cancel, Executor, Failure, Verdict};
+use crate::indices::Store;
 use crate::measure;
 use crate::measure::noise::{self, Clocks, Conditions, Flag};
 use crate::plan::{Cache, Case, Measure, Plan};
@@ -180,6 +182,8 @@ impl<W: Write> Server<W> {
             let text = COLD_CACHES.to_owned();
             self.emit(&Event::Log { level: Level::Info, text })?;
         }
+        let indices = Arc::new(Store::of(plan));
+        self.executors.iter_mut().for_each(|executor| executor.bring(&indices));
         let mut schedule = Schedule::new(plan, finished);
         self.sort_out(plan, &mut schedule)?;
         let stop = self.run_turns(plan, &mut schedule, cancel)?;

@@ -1,5 +1,6 @@
 //! What makes two cases the same case.
 
+use super::indices::is_whereabouts;
 use super::{Params, Value};
 
 /// Raised when the meaning of a parameter or of the inputs changes, so that samples of
@@ -9,10 +10,11 @@ const VERSION: u32 = 1;
 /// The identity of a case: the first twelve hexadecimal digits of the BLAKE3 hash of
 /// its canonical text, one line each for the version, the primitive, the seed and every
 /// parameter by its full key, sorted. Parameters stand as the recipe says them
-/// (`threads: auto` stays the word), so the identity is the same on every machine.
+/// (`threads: auto` stays the word), so the identity is the same on every machine. Of a file
+/// the hash of its content counts, and not where it lies.
 pub fn case_id(primitive: &str, params: &Params, seed: u64) -> String {
     let mut text = format!("scatterlab case {VERSION}\nprimitive {primitive}\nseed {seed}\n");
-    for (key, value) in &params.0 {
+    for (key, value) in params.0.iter().filter(|(key, _)| !is_whereabouts(params, key)) {
         text.push_str(&format!("{key} {}\n", value_text(value)));
     }
     blake3::hash(text.as_bytes()).to_hex()[..12].to_owned()

@@ -3,6 +3,7 @@
 mod catalog;
 mod chart;
 mod identity;
+mod indices;
 mod measure;
 mod only;
 mod overrides;
@@ -12,9 +13,10 @@ mod value;
 use serde::{Deserialize, Serialize};
 
 pub use identity::case_id;
+pub use indices::{IndexFile, IndexFiles, NoFiles};
 pub use measure::{Cache, Measure, Order};
 pub use overrides::Overrides;
-pub use resolve::{resolve, slug};
+pub use resolve::{resolve, resolve_with, slug};
 pub use value::{Params, Value};
 
 /// One measurement with every parameter fixed.
@@ -155,6 +157,9 @@ pub struct Plan {
     pub experiments: Vec<Experiment>,
     /// Their cases, experiment by experiment.
     pub cases: Vec<Case>,
+    /// The files of indices that the cases name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub indices: Vec<IndexFile>,
 }
 
 impl Plan {

@@ -5,12 +5,13 @@ use std::collections::{HashMap, HashSet};
 use super::catalog::Catalog;
 use super::chart::{assigns, chart};
 use super::identity::case_id;
+use super::indices::{Brought, IndexFiles, NoFiles};
 use super::only::keep;
 use super::overrides::{Overrides, apply};
 use super::{Cache, Case, Experiment, Params, Plan, Value};
 use crate::primitives::Refusal;
 use crate::recipe::{
-    Draft, MAX_CASES, Mistake, Place, Recipe, RecipeError, Setting, cases, locate_place, too_many,
+    Draft, MAX_CASES, Mistake, Place, Problem, Recipe, RecipeError, Setting, cases, locate_place, too_many,
 };
 
 /// Everything that a recipe, with these overrides, will do.
@@ -22,6 +23,18 @@ use crate::recipe::{
 /// # Errors
 /// The first mistake, with its place in the recipe or the override that made it.
 pub fn resolve(recipe: &Recipe, overrides: &Overrides) -> Result<Plan, RecipeError> {
+    resolve_with(recipe, overrides, &NoFiles)
+}
+
+/// [`resolve`] for recipes that name files of indices, too.
+///
+/// # Errors
+/// As for [`resolve`]; and files that `files` cannot read, at the key that names them.
+pub fn resolve_with(
+    recipe: &Recipe,
+    overrides: &Overrides,
+    files: &dyn IndexFiles,
+) -> Result<Plan, RecipeError> {
     let mut drafts = recipe.drafts.clone();
     let located = |mistake: Mistake| RecipeError {
         origin: overrides.origin(mistake.place).unwrap_or_else(|| recipe.file().to_owned()),
@@ -29,12 +42,12 @@ pub fn resolve(recipe: &Recipe, overrides: &Overrides) -> Result<Plan, RecipeErr
         problem: Box::new(mistake.problem),
     };
     apply(&mut drafts, overrides).map_err(located)?;
-    let mut plan = plan(recipe, &drafts).map_err(located)?;
+    let mut plan = plan(recipe, &drafts, files).map_err(located)?;
     keep(&mut plan, &overrides.only).map_err(located)?;
     Ok(Plan { overrides: overrides.words(), ..plan })
 }
 
-fn plan(recipe: &Recipe, drafts: &[Draft]) -> Result<Plan, Mistake> {
+fn plan(recipe: &Recipe, drafts: &[Draft], files: &dyn IndexFiles) -> Result<Plan, Mistake> {
     let total = drafts.iter().fold(0usize, |sum, d| sum.saturating_add(cases(&d.settings)));
     if total > MAX_CASES {
         return Err(too_many(drafts.first().map(|d| d.place).unwrap_or_default(), "the recipe"));
@@ -45,14 +58,17 @@ fn plan(recipe: &Recipe, drafts: &[Draft]) -> Result<Plan, Mistake> {
         overrides: Vec::new(),
         experiments: Vec::new(),
         cases: Vec::new(),
+        indices: Vec::new(),
     };
+    let mut brought = Brought::new(files);
     let (mut slugs, mut ids) = (HashSet::new(), HashMap::new());
     for draft in drafts {
         let catalog = Catalog::of(&draft.settings, draft.primitive.name());
         let experiment = experiment(draft, &catalog, &mut slugs)?;
-        add_cases(draft, &catalog, &mut plan, &mut ids)?;
+        add_cases(draft, &catalog, &mut brought, &mut plan, &mut ids)?;
         plan.experiments.push(experiment);
     }
+    plan.indices = brought.order;
     Ok(plan)
 }
 
@@ -102,6 +118,7 @@ fn unique(name: &str, mut free: impl FnMut(&str) -> bool, first: usize) -> Strin
 fn add_cases(
     draft: &Draft,
     catalog: &Catalog,
+    brought: &mut Brought,
     plan: &mut Plan,
     ids: &mut HashMap<String, usize>,
 ) -> Result<(), Mistake> {
@@ -110,6 +127,10 @@ fn add_cases(
     let mut combinations = Vec::new();
     expand(&settings, fixed(draft), &mut combinations);
     for params in combinations {
+        let wrong =
+            |(key, why): (String, String), params: &Params| refused(draft, catalog, params, &key, why);
+        let params = brought.add(draft.primitive, params.clone()).map_err(|why| wrong(why, &params))?;
+        let params = draft.primitive.completed(params);
         let id = case_id(primitive, &params, draft.seed);
         let earlier = ids.get(&id).map(|at| &plan.cases[*at]);
         if earlier.is_some_and(|c| c.experiment == experiment && c.params == params)
@@ -120,6 +141,10 @@ fn add_cases(
         let not_applicable = match draft.primitive.work(&params) {
             Ok(_) => None,
             Err(Refusal::NotApplicable(reason)) => Some(reason),
+            Err(Refusal::Missing { key }) => {
+                let at = primitive.to_owned();
+                return Err(Mistake::new(draft.place, Problem::MissingKey { key, at }));
+            }
             Err(Refusal::Invalid { key, message }) => {
                 return Err(refused(draft, catalog, &params, &key, message));
             }

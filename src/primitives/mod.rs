@@ -38,6 +38,8 @@ pub enum Order {
     Partitions { partitions: u64 },
     /// Independent draws with Zipf-distributed ranks, exponent `exponent`.
     Zipf { exponent: f64 },
+    /// As an index array says that somebody brought.
+    Given,
     /// A pattern moved by `delta` elements after each of its uses (lavin2020 §3.1).
     Pattern { indices: Vec<u64>, delta: u64 },
 }
@@ -114,6 +116,9 @@ pub enum Refusal {
     /// The recipe is wrong: the full key and what is wrong with it.
     #[error("{key}: {message}")]
     Invalid { key: String, message: String },
+    /// The recipe must give this key.
+    #[error("{key}: is missing")]
+    Missing { key: String },
     /// The recipe is fine, but this combination does not exist (`n/a: reason`).
     #[error("n/a: {0}")]
     NotApplicable(String),
@@ -139,6 +144,17 @@ pub trait Primitive: Sync {
 
     /// Full keys of the methods' names, for the registry's completeness test.
     fn methods(&self) -> &'static [&'static str];
+
+    /// The parameters with those that follow from them and that a recipe may leave out.
+    fn completed(&self, params: Params) -> Params {
+        params
+    }
+
+    /// Most indices of a file that a case carries in its parameters, as
+    /// `….file.indices`; `None` where the engine opens the file itself.
+    fn longest_carried(&self) -> Option<u64> {
+        None
+    }
 
     /// Checks what no single parameter can know, and says what the case does to
     /// memory. Never allocates in proportion to the case.

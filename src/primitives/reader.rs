@@ -46,7 +46,7 @@ pub fn word_or<T: Copy>(params: &Params, key: &str, meanings: &[(&str, T)], unse
 
 fn missing(params: &Params, key: &str, wanted: &str) -> Refusal {
     match params.get(key) {
-        None => Refusal::invalid(key, "is missing"),
+        None => Refusal::Missing { key: key.to_owned() },
         Some(value) => Refusal::invalid(key, format!("`{value}` is not {wanted}")),
     }
 }

@@ -24,6 +24,8 @@ pub enum Kind {
     Inline(&'static [Variant]),
     /// A list of indices, `[0, 8, 16]`. Several lists sweep.
     Indices { max_length: usize },
+    /// A text in one line: a file's path, a column's name.
+    Text,
 }
 
 /// What holds when a recipe does not mention a parameter.
@@ -31,6 +33,9 @@ pub enum Kind {
 pub enum Default {
     /// The recipe must give it.
     Required,
+    /// The recipe must give it, unless the choice `key` beside it takes only these variants,
+    /// from which the value follows.
+    RequiredUnless { key: &'static str, variants: &'static [&'static str] },
     /// It stays unset.
     Unset,
     /// As if the recipe said this (in recipe syntax: `8B`, `random`, `16Mi`).

@@ -289,8 +289,9 @@ pub(crate) fn complete(
         }
         match param.default {
             Default::Unset => {}
+            Default::RequiredUnless { key, variants } if takes_only(&given, key, variants) => {}
             Default::Is(text) => given.push(default(slot, text)?),
-            Default::Required => {
+            Default::Required | Default::RequiredUnless { .. } => {
                 let key = match param.kind {
                     Kind::Inline(variants) => {
                         let names: Vec<&str> = variants.iter().map(|v| v.name).collect();
@@ -311,6 +312,23 @@ fn mentions(settings: &[Setting], key: &str) -> bool {
     settings.iter().any(|s| {
         s.slot.key == key || (s.group && s.alternatives.first().is_some_and(|a| mentions(&a.inner, key)))
     })
+}
+
+/// Whether settings give a choice, with these variants and no others.
+fn takes_only(settings: &[Setting], key: &str, variants: &[&str]) -> bool {
+    fn taken<'s>(settings: &'s [Setting], key: &str, out: &mut Vec<&'s Alternative>) {
+        for setting in settings {
+            match setting.group {
+                true => setting.alternatives.iter().for_each(|item| taken(&item.inner, key, out)),
+                false if setting.slot.key == key => out.extend(&setting.alternatives),
+                false => {}
+            }
+        }
+    }
+    let mut alternatives = Vec::new();
+    taken(settings, key, &mut alternatives);
+    let known = |a: &&Alternative| matches!(&a.value, Some(Value::Text(v)) if variants.contains(&v.as_str()));
+    !alternatives.is_empty() && alternatives.iter().all(known)
 }
 
 fn default(slot: Slot, text: &str) -> Result<Setting, Mistake> {

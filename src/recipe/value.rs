@@ -68,6 +68,7 @@ pub(crate) fn scalar(kind: &Kind, node: &Node, at: &str) -> Result<Value, Mistak
         Kind::Bytes { .. } => Value::Int(bytes(node, at)?),
         Kind::Float { .. } => Value::Float(float(node, at)?),
         Kind::Word(words) => Value::Text(word(node, at, words)?),
+        Kind::Text => Value::Text(line(node, at)?),
         Kind::CountOr { words, .. } => return count_or(kind, words, node, at),
         Kind::Count { .. } | Kind::Indices { .. } => Value::Int(count(node, at)?),
         Kind::Choice(variants) | Kind::Inline(variants) => {
@@ -98,6 +99,16 @@ fn count_or(kind: &Kind, words: &[&str], node: &Node, at: &str) -> Result<Value,
             let expected = format!("a count or one of {}", words.join(", "));
             Err(Mistake::wrong_type(node.place, at, &expected, node.describe()))
         }
+    }
+}
+
+/// A text in one line; one that looks like a number stands in quotes.
+fn line(node: &Node, at: &str) -> Result<String, Mistake> {
+    match &node.content {
+        Content::Text(text) if !text.trim().is_empty() && !text.chars().any(char::is_control) => {
+            Ok(text.clone())
+        }
+        _ => Err(Mistake::wrong_type(node.place, at, "a text in one line", node.describe())),
     }
 }
 

@@ -15,6 +15,7 @@ use super::runner::{Control, Message, Runner, Running, advice};
 use super::{Ledger, clock};
 use crate::engine::client::{Client, EngineCommand, Hello, Incoming};
 use crate::engine::protocol::{Command, Event, Level, PROTOCOL, Stage};
+use crate::indices;
 use crate::plan::{Plan, slug};
 use crate::report;
 
@@ -43,6 +44,8 @@ impl Runner for EngineRunner {
         };
         let folder = Folder::create(&path)?;
         folder.write_recipe(&with_overrides(&plan, recipe))?;
+        let mut plan = plan;
+        indices::keep(&mut plan, &path).inspect_err(|_| folder.remove_unused())?;
         drive(&self.engine, folder, Ledger::new(plan), Beginning::Fresh { started })
     }
 }

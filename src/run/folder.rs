@@ -13,6 +13,7 @@ use super::clock;
 use super::stored::Line;
 use crate::backend::Device;
 use crate::engine::protocol::{Environment, Event};
+use crate::indices;
 use crate::plan::Plan;
 
 /// Version of the folder's layout, of its events and of the manifest. [`super::stored`]
@@ -181,6 +182,7 @@ impl Folder {
             let _ = fs::remove_file(&log);
             let _ = fs::remove_file(self.path.join(MANIFEST));
             let _ = fs::remove_file(self.path.join(RECIPE));
+            let _ = fs::remove_dir_all(self.path.join(indices::FOLDER));
             let _ = fs::remove_dir(&self.path);
         }
     }

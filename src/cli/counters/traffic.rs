@@ -75,6 +75,7 @@ fn array(access: &Access) -> String {
         Order::Random => "random".to_owned(),
         Order::Partitions { partitions } => format!("in {partitions} partitions"),
         Order::Zipf { exponent } => format!("Zipf, exponent {exponent}"),
+        Order::Given => "as the index array says".to_owned(),
         Order::Pattern { indices, delta } => format!("{} indices, delta {delta}", indices.len()),
     };
     let (bytes, count) = (fmt_bytes(access.bytes()), fmt_count(access.count));

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use crate::backend::cpu::caches::{self, Cache};
 use crate::backend::cpu::{Context, Evictor, Isa, Pool, affinity, facts};
 use crate::backend::{Cancel, Device, Executor, Failure, Fault, Prepared};
+use crate::indices::Store;
 use crate::measure;
 use crate::plan::{Case, Params};
 use crate::primitives::{Refusal, gather_scatter, pattern, stream};
@@ -32,12 +33,13 @@ pub struct CpuExecutor {
     pools: Mutex<Vec<Arc<Pool>>>,
     /// Made at the first eviction.
     evictor: Mutex<Option<Evictor>>,
+    indices: Arc<Store>,
 }
 
 impl CpuExecutor {
     /// The backend `cpu`.
     pub fn cpu() -> CpuExecutor {
-        CpuExecutor { kind: CPU, pools: Mutex::default(), evictor: Mutex::default() }
+        CpuExecutor { kind: CPU, pools: Mutex::default(), evictor: Mutex::default(), indices: Arc::default() }
     }
 
     /// The backend `scalar`.
@@ -89,12 +91,13 @@ fn wishes(params: &Params) -> Result<(Option<usize>, Option<Isa>), Failure> {
 }
 
 /// The implementation of a case's primitive.
-fn dispatch(case: &Case, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
+fn dispatch(case: &Case, indices: &Store, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
     use gather_scatter::spec::Kernel;
     let (params, seed) = (&case.params, case.seed);
     let moves = |kernel| {
         let spec = gather_scatter::Spec::from_params(kernel, params, seed).map_err(failure)?;
-        gather_scatter::cpu::prepare(spec, context)
+        let given = gather_scatter::given::load(&spec, params, |hash| indices.get(hash))?;
+        gather_scatter::cpu::prepare(spec, given, context)
     };
     match case.primitive.as_str() {
         "stream" => stream::cpu::prepare(stream::Spec::from_params(params, seed).map_err(failure)?, context),
@@ -151,7 +154,11 @@ impl Executor for CpuExecutor {
         fault: Option<Fault>,
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared>, Failure> {
-        dispatch(case, &self.context(wishes(&case.params)?, fault, cancel)?)
+        dispatch(case, &self.indices, &self.context(wishes(&case.params)?, fault, cancel)?)
+    }
+
+    fn bring(&mut self, indices: &Arc<Store>) {
+        self.indices = indices.clone();
     }
 
     fn copy_probe(&self) -> Result<f64, Failure> {

@@ -1,9 +1,11 @@
 //! The GPU as the engine sees it.
 
 use std::cell::{OnceCell, RefCell};
+use std::sync::Arc;
 
 use crate::backend::cuda::{DeviceBuffer, Gpu, GpuFacts, ManagedFacts, Unavailable};
 use crate::backend::{Availability, Cancel, Device, Executor, Failure, Fault, Prepared};
+use crate::indices::Store;
 use crate::measure;
 use crate::measure::noise::GpuConditions;
 use crate::plan::Case;
@@ -26,6 +28,7 @@ pub struct CudaExecutor {
     /// Written over to empty the L2 cache; allocated at the first eviction.
     other: RefCell<Option<DeviceBuffer<u32>>>,
     gpu: OnceCell<Result<Gpu, Unavailable>>,
+    indices: Arc<Store>,
 }
 
 impl CudaExecutor {
@@ -78,10 +81,14 @@ impl Executor for CudaExecutor {
         let gpu = self.needed()?;
         match case.primitive.as_str() {
             "stream" => stream::cuda::prepare(gpu, case, fault, cancel),
-            "gather" | "scatter" => gather_scatter::cuda::prepare(gpu, case, fault, cancel),
+            "gather" | "scatter" => gather_scatter::cuda::prepare(gpu, case, &self.indices, fault, cancel),
             "pattern" => pattern::cuda::prepare(gpu, case, fault, cancel),
             other => Err(Failure::NotApplicable(format!("{other} has no CUDA kernels"))),
         }
+    }
+
+    fn bring(&mut self, indices: &Arc<Store>) {
+        self.indices = indices.clone();
     }
 
     fn copy_probe(&self) -> Result<f64, Failure> {

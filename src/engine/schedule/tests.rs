@@ -30,6 +30,7 @@ fn plan(measures: &[Measure], cases: &[(&str, usize)]) -> Plan {
         title: "t".into(),
         recipe_hash: String::new(),
         overrides: Vec::new(),
+        indices: Vec::new(),
         experiments: measures.iter().map(experiment).collect(),
         cases: cases.iter().map(case).collect(),
     }

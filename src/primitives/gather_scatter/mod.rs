@@ -2,10 +2,12 @@
 //!
 //! gather: `R_out[i] = R_in[L[i]]`; scatter: `R_out[L[i]] = R_in[i]`. The effective bytes
 //! are those of the data tuples on one side, n·z (he2007 §3.2: without L); the system
-//! bytes are both sides and L, 2·n·z + n·index.
+//! bytes are both sides and L, 2·n·z + n·index. With an L that somebody brought, n is its
+//! length.
 
 pub mod cpu;
 pub mod cuda;
+pub mod given;
 mod oracle;
 mod schema;
 pub mod spec;
@@ -15,6 +17,7 @@ pub use spec::Spec;
 
 use super::schema::Param;
 use super::{Primitive, Refusal, Work};
+use crate::backend::Fault;
 use crate::plan::Params;
 use spec::Kernel;
 
@@ -29,7 +32,12 @@ fn work_of(kernel: Kernel, params: &Params) -> Result<Work, Refusal> {
 }
 
 fn check(kernel: Kernel, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
-    oracle::check(&Spec::from_params(kernel, params, seed).map_err(|e| e.to_string())?, output)
+    let spec = Spec::from_params(kernel, params, seed).map_err(|e| e.to_string())?;
+    oracle::check(&spec, given::list(params), output)
+}
+
+fn shows(kernel: Kernel, params: &Params, fault: Fault) -> bool {
+    Spec::from_params(kernel, params, 0).is_ok_and(|spec| given::shows(&spec, params, fault))
 }
 
 impl Primitive for Gather {
@@ -56,6 +64,14 @@ impl Primitive for Gather {
     fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
         check(Kernel::Gather, params, seed, output)
     }
+
+    fn completed(&self, params: Params) -> Params {
+        given::completed(params)
+    }
+
+    fn shows(&self, params: &Params, fault: Fault) -> bool {
+        shows(Kernel::Gather, params, fault)
+    }
 }
 
 impl Primitive for Scatter {
@@ -81,6 +97,14 @@ impl Primitive for Scatter {
 
     fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
         check(Kernel::Scatter, params, seed, output)
+    }
+
+    fn completed(&self, params: Params) -> Params {
+        given::completed(params)
+    }
+
+    fn shows(&self, params: &Params, fault: Fault) -> bool {
+        shows(Kernel::Scatter, params, fault)
     }
 }
 

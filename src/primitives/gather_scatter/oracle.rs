@@ -4,25 +4,40 @@ use super::spec::{Kernel, Locations, Spec, tuple_word};
 use crate::patterns::{Permutation, Zipf, partitions};
 use crate::primitives::oracle::check_length;
 
-/// Compares R_out, byte by byte, with the definition.
-pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
-    check_length(output, spec.tuples.saturating_mul(spec.tuple))?;
-    let source: Vec<Vec<u8>> = (0..spec.tuples).map(|i| tuple(spec, i)).collect();
-    let mut wanted = vec![None; source.len()];
-    for (i, &location) in locations(spec)?.iter().enumerate() {
+/// What untouched tuples hold.
+const POISON: [u8; 4] = 0xDEAD_BEEFu32.to_le_bytes();
+
+/// Compares R_out, byte by byte, with the definition. `list` is L where the recipe lists
+/// it.
+pub fn check(spec: &Spec, list: Option<&[u64]>, output: &[u8]) -> Result<(), String> {
+    check_length(output, spec.output().saturating_mul(spec.tuple))?;
+    let source: Vec<Vec<u8>> = (0..spec.input()).map(|i| tuple(spec, i)).collect();
+    let mut writers: Vec<Vec<&[u8]>> = vec![Vec::new(); spec.output() as usize];
+    for (i, &location) in locations(spec, list)?.iter().enumerate() {
         let (from, to) = match spec.kernel {
             Kernel::Gather => (location as usize, i),
             Kernel::Scatter => (i, location as usize),
         };
-        wanted[to] = Some(&source[from]);
+        writers[to].push(&source[from]);
     }
-    for (at, (found, wanted)) in output.chunks_exact(spec.tuple as usize).zip(wanted).enumerate() {
-        let wanted = wanted.ok_or_else(|| format!("no tuple goes to {at}: L is not a permutation"))?;
-        if found != wanted.as_slice() {
-            return Err(format!("tuple {at} of R_out is {found:02x?} instead of {wanted:02x?}"));
+    let untouched = POISON.repeat(spec.tuple as usize / 4);
+    for (at, (found, mut writers)) in output.chunks_exact(spec.tuple as usize).zip(writers).enumerate() {
+        match writers.as_slice() {
+            [] if spec.overwrites() => writers.push(&untouched),
+            [] => return Err(format!("no tuple goes to {at}: L is not a permutation")),
+            _ => {}
+        }
+        if !words_of(found, &writers) {
+            return Err(format!("tuple {at} of R_out is {found:02x?} instead of {:02x?}", writers[0]));
         }
     }
     Ok(())
+}
+
+/// Whether each 8-byte word of a tuple is that of one of its writers.
+fn words_of(found: &[u8], writers: &[&[u8]]) -> bool {
+    let word = |tuple: &[u8], k: usize| tuple.chunks(8).nth(k).map(<[u8]>::to_vec);
+    (0..found.len().div_ceil(8)).all(|k| writers.iter().any(|writer| word(writer, k) == word(found, k)))
 }
 
 /// Tuple `i` of R_in.
@@ -32,7 +47,7 @@ fn tuple(spec: &Spec, i: u64) -> Vec<u8> {
 }
 
 /// All of L.
-fn locations(spec: &Spec) -> Result<Vec<u64>, String> {
+fn locations(spec: &Spec, list: Option<&[u64]>) -> Result<Vec<u64>, String> {
     let (n, seed) = (spec.tuples, spec.seed);
     Ok(match spec.locations {
         Locations::Sequential => (0..n).collect(),
@@ -45,5 +60,6 @@ fn locations(spec: &Spec) -> Result<Vec<u64>, String> {
             let zipf = Zipf::new(n.max(1), exponent, seed).ok_or("too many tuples")?;
             (0..n).map(|i| zipf.draw(i)).collect()
         }
+        Locations::Given { .. } => list.ok_or("the oracle opens no files")?.to_vec(),
     })
 }

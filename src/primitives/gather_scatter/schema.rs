@@ -39,8 +39,9 @@ const SEGMENTED: Variant = Variant {
 const TUPLES: Param = Param {
     name: "tuples",
     kind: Kind::Count { min: 1, max: 1 << 40 },
-    default: Default::Required,
-    doc: "tuples of R_in and R_out, and locations (he2007's n)",
+    default: Default::RequiredUnless { key: "locations", variants: &["file", "list"] },
+    doc: "tuples of R_in and R_out, and locations (he2007's n); with locations of one's own, tuples on the side \
+          that they address: unset, the largest location + 1",
 };
 
 const TUPLE: Param = Param {
@@ -84,6 +85,38 @@ const ZIPF: Variant = Variant {
     doc: "independent draws, a few tuples hot",
 };
 
+const FILE: Variant = Variant {
+    name: "file",
+    params: &[
+        Param {
+            name: "path",
+            kind: Kind::Text,
+            default: Default::Required,
+            doc: "a .npy file, a text or raw 64-bit words; relative to the recipe's folder",
+        },
+        Param {
+            name: "column",
+            kind: Kind::Text,
+            default: Default::Unset,
+            doc: "the column of a table with a header line",
+        },
+    ],
+    main: Some("path"),
+    doc: "an index array in a file",
+};
+
+const LIST: Variant = Variant {
+    name: "list",
+    params: &[Param {
+        name: "indices",
+        kind: Kind::Indices { max_length: 1 << 16 },
+        default: Default::Required,
+        doc: "the locations",
+    }],
+    main: Some("indices"),
+    doc: "an index array in the recipe",
+};
+
 const fn method(variants: &'static [Variant]) -> Param {
     Param {
         name: "method",
@@ -108,7 +141,7 @@ pub const GATHER: &[Param] = &[
     TUPLES,
     TUPLE,
     INDEX,
-    locations(&[SEQUENTIAL, RANDOM, PARTITIONS, ZIPF]),
+    locations(&[SEQUENTIAL, RANDOM, PARTITIONS, ZIPF, FILE, LIST]),
 ];
 
 /// Parameters of `scatter`.
@@ -117,5 +150,5 @@ pub const SCATTER: &[Param] = &[
     TUPLES,
     TUPLE,
     INDEX,
-    locations(&[SEQUENTIAL, RANDOM, PARTITIONS]),
+    locations(&[SEQUENTIAL, RANDOM, PARTITIONS, FILE, LIST]),
 ];

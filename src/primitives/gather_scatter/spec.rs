@@ -58,6 +58,10 @@ pub enum Locations {
     Partitions { count: u64 },
     /// Independent draws, ranks Zipf-distributed.
     Zipf { exponent: f64 },
+    /// An array that somebody brought ([`super::given`]): so many locations, all below
+    /// `end`, of which the largest is `end` − 1. A tuple may be addressed more than once
+    /// or never.
+    Given { count: u64, end: u64 },
 }
 
 /// The generator of L.
@@ -71,6 +75,8 @@ pub enum Source {
         seed: u64,
     },
     Zipf(Box<Zipf>),
+    /// No closed form: `super::given`.
+    Given,
 }
 
 impl Source {
@@ -80,7 +86,7 @@ impl Source {
         match self {
             Source::Sequential => Some(i),
             Source::Random(permutation) => Some(permutation.apply(i)),
-            Source::Partitions { .. } => None,
+            Source::Partitions { .. } | Source::Given => None,
             Source::Zipf(zipf) => Some(zipf.draw(i)),
         }
     }
@@ -91,7 +97,7 @@ impl Source {
         match self {
             Source::Sequential => Some(j),
             Source::Random(permutation) => Some(permutation.invert(j)),
-            Source::Partitions { .. } | Source::Zipf(_) => None,
+            Source::Partitions { .. } | Source::Zipf(_) | Source::Given => None,
         }
     }
 }
@@ -119,7 +125,8 @@ pub struct Spec {
     pub kernel: Kernel,
     pub method: Method,
     /// Tuples of R_in, of R_out and locations of L (he2007's n), up to 2^40. A recipe asks
-    /// for at least 1; `verify` runs 0 as well.
+    /// for at least 1; `verify` runs 0 as well. With [`Locations::Given`]: tuples of the
+    /// array that is accessed through L; see [`Spec::moves`].
     pub tuples: u64,
     /// Bytes of a tuple (he2007's z): 4, 8, 16 or 32.
     pub tuple: u64,
@@ -132,13 +139,14 @@ pub struct Spec {
 impl Spec {
     /// Reads and checks a case's parameters.
     pub fn from_params(kernel: Kernel, params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        let locations = locations(params)?;
         let spec = Spec {
             kernel,
             method: method(params)?,
-            tuples: reader::int(params, "tuples")?,
+            tuples: tuples(params, locations)?,
             tuple: reader::one_of(params, "tuple", &[4, 8, 16, 32], 8)?,
             index: reader::one_of(params, "index", &[4, 8], 4)?,
-            locations: locations(params)?,
+            locations,
             seed,
         };
         spec.check_sizes()?;
@@ -161,7 +169,31 @@ impl Spec {
                 let zipf = Zipf::new(self.tuples.max(1), exponent, self.seed);
                 Source::Zipf(Box::new(zipf.ok_or_else(too_large)?))
             }
+            Locations::Given { .. } => Source::Given,
         })
+    }
+
+    /// Locations in L, and with them the tuples that are moved.
+    pub fn moves(&self) -> u64 {
+        match self.locations {
+            Locations::Given { count, .. } => count,
+            _ => self.tuples,
+        }
+    }
+
+    /// Tuples of R_in.
+    pub fn input(&self) -> u64 {
+        if self.kernel == Kernel::Gather { self.tuples } else { self.moves() }
+    }
+
+    /// Tuples of R_out.
+    pub fn output(&self) -> u64 {
+        if self.kernel == Kernel::Gather { self.moves() } else { self.tuples }
+    }
+
+    /// Whether several tuples may go to one place of R_out, and none to another.
+    pub fn overwrites(&self) -> bool {
+        self.kernel == Kernel::Scatter && matches!(self.locations, Locations::Given { .. })
     }
 
     /// Words of a tuple: u64, or one u32 for 4 bytes.
@@ -170,14 +202,14 @@ impl Spec {
     }
 
     fn check_sizes(&self) -> Result<(), Refusal> {
-        reader::bytes("tuples", &[self.tuples, self.tuple])?;
+        reader::bytes("tuples", &[self.tuples.max(self.moves()), self.tuple])?;
         if self.tuples > MAX_ELEMENTS {
             return Err(Refusal::invalid("tuples", "at most 2^40"));
         }
         if self.index == 4 && self.tuples > 1 << 32 {
             return Err(Refusal::invalid("index", "4 bytes cannot address more than 2^32 tuples"));
         }
-        if self.tuple == 4 && self.tuples > 1 << 32 {
+        if self.tuple == 4 && self.input() > 1 << 32 {
             return Err(Refusal::invalid("tuple", "more than 2^32 tuples of 4 bytes are not distinct"));
         }
         Ok(())
@@ -186,19 +218,19 @@ impl Spec {
     fn check_scheme(&self) -> Result<(), Refusal> {
         let (segments, passes) = self.method.segments_and_passes();
         let name = if matches!(self.method, Method::Segmented { .. }) { "segmented" } else { "multipass" };
-        let within = |parameter: &str, value: u64| match value <= self.tuples.max(1) {
+        let within = |parameter: &str, value: u64, tuples: u64| match value <= tuples.max(1) {
             true => Ok(()),
             false => Err(Refusal::invalid(
                 format!("method.{name}.{parameter}"),
-                format!("{value} is more than there are tuples ({})", self.tuples),
+                format!("{value} is more than there are tuples ({tuples})"),
             )),
         };
-        within("passes", passes)?;
+        within("passes", passes, self.tuples)?;
         if passes > MAX_PASSES {
             let key = format!("method.{name}.passes");
             return Err(Refusal::invalid(key, format!("at most {MAX_PASSES}")));
         }
-        within("segments", segments)?;
+        within("segments", segments, self.moves())?;
         match self.locations {
             Locations::Partitions { count } if count > self.tuples.clamp(1, MAX_PARTITIONS) => {
                 Err(Refusal::invalid(
@@ -244,8 +276,25 @@ fn method(params: &Params) -> Result<Method, Refusal> {
     })
 }
 
+fn tuples(params: &Params, locations: Locations) -> Result<u64, Refusal> {
+    let Locations::Given { end, .. } = locations else {
+        return reader::int(params, "tuples");
+    };
+    match params.get("tuples") {
+        None => Ok(end),
+        Some(_) => match reader::int(params, "tuples")? {
+            tuples if tuples >= end => Ok(tuples),
+            tuples => {
+                let message = format!("{tuples} is too few: the largest location is {}", end - 1);
+                Err(Refusal::invalid("tuples", message))
+            }
+        },
+    }
+}
+
 fn locations(params: &Params) -> Result<Locations, Refusal> {
     Ok(match params.text("locations") {
+        Some("file" | "list") => super::given::locations(params)?,
         Some("partitions") => {
             Locations::Partitions { count: reader::positive(params, "locations.partitions.count")? }
         }

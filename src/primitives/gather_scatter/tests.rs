@@ -53,6 +53,35 @@ fn the_oracle_accepts_the_definition_and_nothing_else() {
     }
 }
 
+/// Where several tuples go to one place, each word may be of another of them; where none
+/// goes, poison stays.
+#[test]
+fn the_oracle_knows_what_a_scatter_through_a_list_may_leave() {
+    let list = [3u64, 1, 3, 0];
+    let p = Params::default()
+        .with("tuple", Value::Int(16))
+        .with("locations", Value::Text("list".into()))
+        .with("locations.list.indices", Value::Indices(list.to_vec()));
+    let spec = Spec::from_params(Kernel::Scatter, &p, 9).unwrap();
+    let words = |i, w| tuple_word(9, 16, i, w).to_le_bytes();
+    let poison = 0xDEAD_BEEF_DEAD_BEEFu64.to_le_bytes();
+    let out = |third: [[u8; 8]; 2], fourth: [[u8; 8]; 2]| {
+        [words(3, 0), words(3, 1), words(1, 0), words(1, 1), third[0], third[1], fourth[0], fourth[1]]
+            .concat()
+    };
+    let check = |output: Vec<u8>| Scatter.check_against_oracle(&p, 9, &output);
+    assert_eq!((spec.input(), spec.output()), (4, 4));
+    for fourth in [[words(0, 0), words(0, 1)], [words(2, 0), words(2, 1)], [words(0, 0), words(2, 1)]] {
+        assert_eq!(check(out([poison, poison], fourth)), Ok(()));
+    }
+    assert!(check(out([poison, poison], [words(1, 0), words(0, 1)])).is_err());
+    assert!(check(out([poison, poison], [words(0, 1), words(0, 0)])).is_err());
+    assert!(check(out([poison, words(0, 1)], [words(0, 0), words(0, 1)])).is_err());
+    assert!(check(out([poison, poison], [poison, poison])).is_err());
+    let gathered: Vec<u8> = list.iter().flat_map(|&l| [words(l, 0), words(l, 1)].concat()).collect();
+    assert_eq!(Gather.check_against_oracle(&p, 9, &gathered), Ok(()));
+}
+
 proptest! {
     #[test]
     fn no_parameters_make_work_panic(

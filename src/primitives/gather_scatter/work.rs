@@ -15,23 +15,27 @@ pub const COUNTING_CHUNKS: u64 = 256;
 
 /// The work of a case.
 pub fn work(spec: &Spec) -> Work {
-    let data = spec.tuples * spec.tuple;
-    let locations = spec.tuples * spec.index;
+    let data = spec.moves() * spec.tuple;
+    let locations = spec.moves() * spec.index;
     Work {
         passes: passes(spec),
-        elements: spec.tuples,
+        elements: spec.moves(),
         effective_bytes: data,
         system_bytes: 2 * data + locations,
-        footprint: 2 * data + locations,
+        footprint: (spec.input() + spec.output()) * spec.tuple + locations,
         scratch: scratch(spec),
     }
 }
 
 /// Where L has no closed form it is made from counts of each partition in each chunk,
-/// and a bitmap proves that it is a permutation.
+/// and a bitmap proves that it is a permutation. Where it was brought, it comes from an
+/// array of 8-byte words, and of a scatter a bitmap has the places that it touches.
 fn scratch(spec: &Spec) -> u64 {
     match spec.locations {
         Locations::Partitions { count } => 8 * count * COUNTING_CHUNKS + spec.tuples.div_ceil(8),
+        Locations::Given { count, .. } => {
+            8 * count + if spec.overwrites() { spec.tuples.div_ceil(8) } else { 0 }
+        }
         _ => 0,
     }
 }
@@ -44,7 +48,7 @@ fn parts(n: u64, k: u64) -> impl Iterator<Item = (u64, u64)> {
 fn passes(spec: &Spec) -> Vec<Pass> {
     let (segments, passes) = spec.method.segments_and_passes();
     let mut all = Vec::new();
-    for (segment_count, segment) in parts(spec.tuples, segments) {
+    for (segment_count, segment) in parts(spec.moves(), segments) {
         if spec.locations == Locations::Sequential && passes > 1 {
             all.extend(sequential(spec, segment_count, segment, passes));
             continue;
@@ -82,6 +86,7 @@ fn scheme_pass(spec: &Spec, segment: u64, passes: u64, moved: u64) -> Vec<Access
         Locations::Sequential => (Order::Sequential, 1),
         Locations::Random => (Order::Random, passes),
         Locations::Zipf { exponent } => (Order::Zipf { exponent }, passes),
+        Locations::Given { .. } => (Order::Given, passes),
         Locations::Partitions { count } => {
             (Order::Partitions { partitions: (count / passes).max(1) }, passes.min(count))
         }
@@ -175,6 +180,18 @@ mod tests {
         };
         assert_eq!(order(32), (Order::Partitions { partitions: 8 }, Order::Strided { stride: 4 }, 1024));
         assert_eq!(order(2), (Order::Partitions { partitions: 1 }, Order::Strided { stride: 2 }, 512));
+    }
+
+    #[test]
+    fn the_sides_of_a_given_l_have_their_own_sizes() {
+        let given = Locations::Given { count: 10, end: 100 };
+        let w = work(&spec(Kernel::Gather, Method::Multipass { passes: 4 }, 100, given));
+        assert_eq!((w.elements, w.effective_bytes, w.system_bytes), (10, 80, 200));
+        assert_eq!((w.footprint, w.scratch), (110 * 8 + 40, 80));
+        assert_eq!(w.passes[0].accesses[1].order, Order::Given);
+        assert_eq!(w.passes[0].accesses[1].footprint, 200);
+        assert_eq!(w.declared_bytes(), 4 * 10 * 4 + 2 * 10 * 8);
+        assert_eq!(work(&spec(Kernel::Scatter, Method::Direct, 100, given)).scratch, 80 + 13);
     }
 
     proptest! {

@@ -44,6 +44,10 @@ impl Primitive for Pattern {
         &["direct", "read-only"]
     }
 
+    fn longest_carried(&self) -> Option<u64> {
+        Some(schema::LONGEST_LIST as u64)
+    }
+
     fn work(&self, params: &Params) -> Result<Work, Refusal> {
         let spec = Spec::from_params(params, 0)?;
         let bytes = spec.bytes_each() * spec.count;

@@ -6,7 +6,9 @@ use crate::primitives::reader::MAX_BYTES;
 use crate::primitives::schema::{Default, Kind, Param, Variant};
 
 const MAX_INDEX: u64 = MAX_BYTES / 8;
-const LIST: Kind = Kind::Indices { max_length: 1 << 16 };
+/// Longest list of indices, in a recipe or in a file.
+pub const LONGEST_LIST: usize = 1 << 16;
+const LIST: Kind = Kind::Indices { max_length: LONGEST_LIST };
 
 const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Param {
     Param { name, kind, default: Default::Required, doc }
@@ -55,6 +57,19 @@ const SOURCES: &[Variant] = &[
         params: &[required("indices", LIST, "the pattern")],
         main: Some("indices"),
         doc: "a list of indices",
+    },
+    Variant {
+        name: "file",
+        params: &[
+            required(
+                "path",
+                Kind::Text,
+                "a .npy file, a text or raw 64-bit words; relative to the recipe's folder",
+            ),
+            unset("column", Kind::Text, "the column of a table with a header line"),
+        ],
+        main: Some("path"),
+        doc: "a list of indices in a file",
     },
     Variant {
         name: "app",

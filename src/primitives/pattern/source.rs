@@ -40,7 +40,8 @@ impl Source {
                 length: int("length")?,
                 size: int("size")?,
             },
-            "custom" => Source::Custom { indices: list("indices")? },
+            // The plan puts a file's indices into the parameters.
+            "custom" | "file" => Source::Custom { indices: list("indices")? },
             "app" => Source::App(application(params, &at("name"))?),
             _ => return Err(Refusal::invalid(key, format!("`{name}` is no kind of pattern"))),
         }))

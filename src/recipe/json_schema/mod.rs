@@ -226,6 +226,14 @@ fn measure_key(key: &MeasureKey, schemas: &mut Schemas) -> Json {
     schema
 }
 
+/// A choice that takes only some variants, each of which needs parameters.
+fn only_variants(choice: &str, variants: &[&str]) -> Json {
+    let ways: Vec<Json> = variants.iter().map(|v| json!({ "required": [v] })).collect();
+    let one = json!({ "type": "object", "anyOf": ways });
+    let all = json!({ "anyOf": [one, { "type": "array", "items": one }] });
+    json!({ "required": [choice], "properties": { choice: all } })
+}
+
 /// A primitive's parameters, beside `cases` whose items may hold the required ones.
 fn of_primitive(primitive: &'static dyn Primitive, schemas: &mut Schemas) -> Json {
     let name = primitive.name();
@@ -242,10 +250,17 @@ fn of_primitive(primitive: &'static dyn Primitive, schemas: &mut Schemas) -> Jso
             "description": "zips instead of multiplying: every item fixes the same parameters",
         }),
     );
+    let in_items = |holds: &Json| json!({ "properties": { "cases": { "items": holds } } });
+    for (key, choice, variants) in std::mem::take(&mut map.unless) {
+        let ways = [json!({ "required": [key] }), only_variants(choice, variants)];
+        let with_cases = ways.iter().map(|way| json!({ "required": ["cases"], "allOf": [in_items(way)] }));
+        let all: Vec<Json> = ways.iter().cloned().chain(with_cases).collect();
+        map.all_of.push(json!({ "anyOf": all }));
+    }
     let required = std::mem::take(&mut map.required);
     let given = required.iter().map(|key| {
-        let in_items = json!({ "properties": { "cases": { "items": { "required": [key] } } } });
-        json!({ "anyOf": [{ "required": [key] }, in_items] })
+        let holds = json!({ "required": [key] });
+        json!({ "anyOf": [holds, in_items(&holds)] })
     });
     let given: Vec<Json> = given.collect();
     if !given.is_empty() {

@@ -19,6 +19,8 @@ pub(super) struct Map {
     pub properties: serde_json::Map<String, Json>,
     /// Keys without a default, apart from inline choices.
     pub required: Vec<&'static str>,
+    /// Keys that are required unless a choice beside them takes one of these variants.
+    pub unless: Vec<(&'static str, &'static str, &'static [&'static str])>,
     /// What else must hold.
     pub all_of: Vec<Json>,
 }
@@ -27,7 +29,8 @@ impl Map {
     /// The parameters by their keys, the variants of inline choices among them. `owner`
     /// names them in the definitions.
     pub fn of(params: &[Param], sweep: Sweep, owner: &str, schemas: &mut Schemas) -> Map {
-        let mut map = Map { properties: serde_json::Map::new(), required: Vec::new(), all_of: Vec::new() };
+        let (required, unless, all_of) = (Vec::new(), Vec::new(), Vec::new());
+        let mut map = Map { properties: serde_json::Map::new(), required, unless, all_of };
         for param in params {
             let name = format!("{owner}.{}", param.name);
             if let Kind::Inline(variants) = param.kind {
@@ -35,8 +38,10 @@ impl Map {
                 continue;
             }
             map.properties.insert(param.name.to_owned(), property(param, sweep, &name, schemas));
-            if matches!(param.default, Default::Required) {
-                map.required.push(param.name);
+            match param.default {
+                Default::Required => map.required.push(param.name),
+                Default::RequiredUnless { key, variants } => map.unless.push((param.name, key, variants)),
+                Default::Is(_) | Default::Unset => {}
             }
         }
         map
@@ -87,7 +92,7 @@ pub(super) fn property(param: &Param, sweep: Sweep, name: &str, schemas: &mut Sc
     match param.default {
         Default::Is(text) => schema["default"] = literal(text),
         Default::Unset => return nullable(schema),
-        Default::Required => {}
+        Default::Required | Default::RequiredUnless { .. } => {}
     }
     schema
 }
@@ -113,6 +118,9 @@ fn nullable(mut schema: Json) -> Json {
     described(json!({ "anyOf": [schema, nothing] }), doc.as_ref().and_then(Json::as_str).unwrap_or_default())
 }
 
+/// A line with something in it: no control characters, and not only blanks.
+const LINE: &str = "^[^\\x00-\\x1F\\x7F-\\x9F]*[^\\x00-\\x1F\\x7F-\\x9F\\s][^\\x00-\\x1F\\x7F-\\x9F]*$";
+
 /// What a parameter accepts; `name` stands in the definitions.
 fn value(param: &Param, sweep: Sweep, name: &str, schemas: &mut Schemas) -> Json {
     // An editor shows the description that stands with the words.
@@ -130,6 +138,7 @@ fn value(param: &Param, sweep: Sweep, name: &str, schemas: &mut Schemas) -> Json
             schemas.shared(name, item)
         }
         Kind::Indices { max_length } => return indices(*max_length, sweep, schemas),
+        Kind::Text => json!({ "type": "string", "pattern": LINE }),
     };
     swept(item, sweep)
 }
@@ -288,6 +297,7 @@ fn example(kind: &Kind) -> String {
         Kind::Word(words) => words.first().copied().unwrap_or_default().to_owned(),
         Kind::Choice(variants) | Kind::Inline(variants) => variants.first().map_or("", |v| v.name).to_owned(),
         Kind::Indices { .. } => "[0, 8]".to_owned(),
+        Kind::Text => "name".to_owned(),
     }
 }
 

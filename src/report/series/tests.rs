@@ -35,6 +35,7 @@ pub fn plan(axes: Vec<Axis>, x: &str, lines: &[&str]) -> Plan {
         experiments: vec![experiment],
         cases: vec![],
         overrides: Vec::new(),
+        indices: Vec::new(),
     }
 }
 

@@ -111,6 +111,7 @@ fn plan(title: &str, sweeps: &[Sweep]) -> Plan {
         experiments,
         cases,
         overrides: Vec::new(),
+        indices: Vec::new(),
     }
 }
 

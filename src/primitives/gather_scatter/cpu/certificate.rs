@@ -3,19 +3,20 @@
 
 use super::locations::{Stored, check_partitions};
 use super::{Moves, Verdict};
-use crate::backend::cpu::check::{find, verdict};
-use crate::backend::cpu::{Buffer, Pool};
+use crate::backend::cpu::check::{Bitmap, find, verdict};
+use crate::backend::cpu::{Buffer, POISON, Pool};
 use crate::backend::{Cancel, Failure};
-use crate::primitives::gather_scatter::spec::{Kernel, Source, tuple_word};
+use crate::primitives::gather_scatter::spec::{Kernel, Source, index_of_tuple_word, tuple_word};
 
 impl Moves {
     /// Checks R_out after an execution on poisoned memory.
     pub(super) fn prove(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let mistake = match self.wrong_location(pool, cancel)? {
             Some(mistake) => Some(mistake),
+            None if self.spec.overwrites() => self.wrong_landing(pool, cancel)?,
             None => self.wrong_tuple(pool, cancel)?,
         };
-        Ok(verdict(mistake, self.spec.tuples))
+        Ok(verdict(mistake, self.spec.output()))
     }
 
     fn stored(&self) -> Stored<'_> {
@@ -23,13 +24,17 @@ impl Moves {
     }
 
     fn wrong_location(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
-        let (stored, n) = (self.stored(), self.spec.tuples as usize);
+        let (stored, n) = (self.stored(), self.spec.moves() as usize);
         if let Source::Partitions { count, seed } = self.source {
             return check_partitions(stored, (n, count, seed), &self.starts, pool, cancel);
         }
         find(pool, n, cancel, |block| {
             block.into_iter().find_map(|i| {
-                let (found, expected) = (stored.get(i), self.source.location(i as u64)?);
+                let expected = match &self.given {
+                    Some(all) => all[i],
+                    None => self.source.location(i as u64)?,
+                };
+                let found = stored.get(i);
                 (found != expected).then(|| format!("L[{i}] is {found}, not {expected}"))
             })
         })
@@ -49,7 +54,7 @@ impl Moves {
     fn wrong_tuple(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
         let (stored, spec) = (self.stored(), &self.spec);
         let words = spec.words();
-        find(pool, spec.tuples as usize, cancel, |block| {
+        find(pool, spec.moves() as usize, cancel, |block| {
             block.into_iter().find_map(|k| {
                 let (place, i) = self.pair(stored, k);
                 (0..words).find_map(|w| {
@@ -62,6 +67,45 @@ impl Moves {
             })
         })
     }
+}
+
+impl Moves {
+    /// Of a scatter that overwrites: each word to which tuples go is that of one of them,
+    /// which its value tells, and all others are untouched. L has been checked.
+    fn wrong_landing(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        let (stored, spec) = (self.stored(), &self.spec);
+        let touched = Bitmap::new(spec.tuples as usize)?;
+        pool.for_blocks(spec.moves() as usize, cancel, |block| {
+            for i in block {
+                touched.set(stored.get(i) as usize);
+            }
+        })?;
+        let words = spec.words();
+        find(pool, spec.tuples as usize, cancel, |block| {
+            block.into_iter().find_map(|place| {
+                (0..words).find_map(|w| {
+                    let found = word(&self.to, spec.tuple, place * words as usize + w as usize);
+                    let (i, of) = index_of_tuple_word(spec.seed, spec.tuple, found);
+                    let landed = of == w && i < spec.moves() && stored.get(i as usize) == place as u64;
+                    match touched.get(place) {
+                        true if landed => None,
+                        false if found == poison(spec.tuple) => None,
+                        true => Some(format!(
+                            "R_out[{place}] word {w} is {found:#x}, of no tuple that goes there"
+                        )),
+                        false => {
+                            Some(format!("R_out[{place}] word {w} is {found:#x}, and nothing goes there"))
+                        }
+                    }
+                })
+            })
+        })
+    }
+}
+
+/// An untouched word.
+fn poison(tuple: u64) -> u64 {
+    if tuple == 4 { POISON & u64::from(u32::MAX) } else { POISON }
 }
 
 /// A word of R_out.

@@ -12,15 +12,29 @@ use crate::primitives::gather_scatter::spec::{Source, Spec};
 /// the end); otherwise nothing.
 pub fn generate(
     spec: &Spec,
-    source: &Source,
+    (source, given): (&Source, Option<&[u64]>),
     to: &Buffer,
     pool: &Pool,
     cancel: &Cancel,
 ) -> Result<Vec<u64>, Failure> {
-    match spec.index {
-        4 => write::<u32>(spec, source, to, pool, cancel),
-        _ => write::<u64>(spec, source, to, pool, cancel),
+    match (given, spec.index) {
+        (Some(all), 4) => copy::<u32>(all, to, pool, cancel),
+        (Some(all), _) => copy::<u64>(all, to, pool, cancel),
+        (None, 4) => write::<u32>(spec, source, to, pool, cancel),
+        (None, _) => write::<u64>(spec, source, to, pool, cancel),
     }
+}
+
+/// L as it was brought, each worker its part.
+fn copy<I: Index>(all: &[u64], to: &Buffer, pool: &Pool, cancel: &Cancel) -> Result<Vec<u64>, Failure> {
+    pool.for_blocks(all.len(), cancel, |block| {
+        // SAFETY: blocks are disjoint and nobody else has the buffer yet.
+        let locations = unsafe { to.write::<I>(block.clone()) };
+        for (location, &at) in locations.iter_mut().zip(&all[block]) {
+            *location = I::of(at);
+        }
+    })?;
+    Ok(Vec::new())
 }
 
 fn write<I: Index>(

@@ -7,6 +7,7 @@ mod locations;
 mod tuple;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::backend::cpu::check::poison;
 use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, fence, memory, pieces};
@@ -26,15 +27,21 @@ struct Moves {
     locations: Buffer,
     /// Where each random partition starts; empty without partitions.
     starts: Vec<u64>,
+    /// L as it was brought, for the certificate.
+    given: Option<Arc<Vec<u64>>>,
     timed: Timed,
     fault: Option<Fault>,
 }
 
-/// Allocates and fills the arrays of a case.
+/// Allocates and fills the arrays of a case. `given` is L where somebody brought it.
 ///
 /// # Errors
 /// [`Failure::NotApplicable`] where memory or the instruction set is missing.
-pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
+pub fn prepare(
+    spec: Spec,
+    given: Option<Arc<Vec<u64>>>,
+    context: &Context,
+) -> Result<Box<dyn Prepared>, Failure> {
     let isa = context.isa_or(|| auto(&spec))?;
     if spec.kernel == Kernel::Scatter && isa == Isa::Avx2 {
         return Err(Failure::NotApplicable("AVX2 has no scatter instruction".to_owned()));
@@ -42,15 +49,16 @@ pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failu
     if spec.method == Method::Streaming && cfg!(not(target_arch = "x86_64")) {
         return Err(Failure::NotApplicable("no non-temporal stores on this architecture".to_owned()));
     }
-    let n = spec.tuples;
-    memory::require(n.saturating_mul(2 * spec.tuple + spec.index).saturating_add(bitmap(&spec)))?;
+    let (input, output) = (spec.input() * spec.tuple, spec.output() * spec.tuple);
+    let indices = spec.moves() * spec.index;
+    memory::require([output, indices, bitmap(&spec)].into_iter().fold(input, u64::saturating_add))?;
     let source = spec.source().map_err(refused)?;
-    let tuples = (n * spec.tuple) as usize;
-    let (from, to) = (Buffer::new(tuples)?, Buffer::new(tuples)?);
-    let locations = Buffer::new((n * spec.index) as usize)?;
-    let starts = locations::generate(&spec, &source, &locations, &context.pool, context.cancel)?;
+    let (from, to) = (Buffer::new(input as usize)?, Buffer::new(output as usize)?);
+    let locations = Buffer::new(indices as usize)?;
+    let origin = (&source, given.as_deref().map(Vec::as_slice));
+    let starts = locations::generate(&spec, origin, &locations, &context.pool, context.cancel)?;
     let timed = kernels::timed(&spec, isa);
-    let job = Moves { spec, source, from, to, locations, starts, timed, fault: context.fault };
+    let job = Moves { spec, source, from, to, locations, starts, given, timed, fault: context.fault };
     job.fill(&context.pool, context.cancel)?;
     Ok(context.prepared(job, isa))
 }
@@ -69,9 +77,11 @@ fn auto(spec: &Spec) -> Isa {
     }
 }
 
-/// Bytes of the bitmap that the certificate of random partitions needs.
+/// Bytes of the bitmap that the certificate of random partitions needs, or that of a
+/// scatter that overwrites.
 fn bitmap(spec: &Spec) -> u64 {
-    if matches!(spec.locations, Locations::Partitions { .. }) { spec.tuples / 8 } else { 0 }
+    let needed = matches!(spec.locations, Locations::Partitions { .. }) || spec.overwrites();
+    if needed { spec.tuples / 8 } else { 0 }
 }
 
 fn refused(refusal: Refusal) -> Failure {
@@ -81,7 +91,7 @@ fn refused(refusal: Refusal) -> Failure {
 impl Moves {
     fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
         let (spec, words) = (&self.spec, self.spec.words() as usize);
-        pool.for_blocks(spec.tuples as usize, cancel, |block| {
+        pool.for_blocks(spec.input() as usize, cancel, |block| {
             let range = block.start * words..block.end * words;
             // SAFETY: blocks are disjoint and nobody else has the buffer yet.
             unsafe {
@@ -122,7 +132,8 @@ impl Moves {
         for piece in pieces(segment.len(), 64, worker, fault) {
             let range = segment.start + piece.start..segment.start + piece.end;
             // SAFETY: ranges lie inside the arrays and locations are below n (one more
-            // with a fault: the guard). Workers write disjoint tuples.
+            // with a fault: the guard). Workers write disjoint tuples, or with locations
+            // that somebody brought the same one by volatile stores, any of which is right.
             unsafe { (self.timed)(&self.launch(&range, low, high - low)) };
         }
     }
@@ -142,7 +153,7 @@ fn share(n: u64, k: u64, shares: u64) -> u64 {
 
 impl Job for Moves {
     fn execute(&self, worker: Worker) {
-        let (n, (segments, passes)) = (self.spec.tuples, self.spec.method.segments_and_passes());
+        let (n, (segments, passes)) = (self.spec.moves(), self.spec.method.segments_and_passes());
         for segment in 0..segments {
             let range = share(n, segment, segments) as usize..share(n, segment + 1, segments) as usize;
             for pass in 0..passes {

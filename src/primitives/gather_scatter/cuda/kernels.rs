@@ -19,6 +19,8 @@ pub struct Kernels {
     starts: cuda::Kernel,
     place: cuda::Kernel,
     certify: cuda::Kernel,
+    certify_given: cuda::Kernel,
+    certify_landed: cuda::Kernel,
 }
 
 /// The arrays of the timed kernel, in 4-byte words.
@@ -85,6 +87,8 @@ impl Kernels {
             starts: module.kernel("partition_starts")?,
             place: indexed("partition_place")?,
             certify: indexed("certify_move")?,
+            certify_given: indexed("certify_given")?,
+            certify_landed: indexed("certify_landed")?,
         })
     }
 
@@ -122,11 +126,12 @@ impl Kernels {
     /// R_in's tuples.
     pub fn fill_tuples(&self, gpu: &Gpu, out: &DeviceBuffer<u32>, spec: &Spec) -> Result<(), Failure> {
         if spec.tuple != 4 {
-            return self.fill.words64(gpu, out.pointer(), spec.seed, spec.tuples * spec.words());
+            return self.fill.words64(gpu, out.pointer(), spec.seed, spec.input() * spec.words());
         }
         let key = key64(spec.seed);
-        let args = [out.into(), (&key).into(), (&spec.tuples).into()];
-        launch_over(gpu, &self.fill_words32, spec.tuples, &args)
+        let tuples = spec.input();
+        let args = [out.into(), (&key).into(), (&tuples).into()];
+        launch_over(gpu, &self.fill_words32, tuples, &args)
     }
 
     /// L by its closed form.
@@ -210,5 +215,23 @@ impl Kernels {
         report: &DeviceBuffer<u64>,
     ) -> Result<(), Failure> {
         launch_over(gpu, &self.certify, claim.n, &[locations.into(), claim.into(), report.into()])
+    }
+
+    /// Queues the check of an L that somebody brought, which addresses `tuples` tuples,
+    /// and of R_out.
+    pub fn certify_given(
+        &self,
+        gpu: &Gpu,
+        locations: &DeviceBuffer<u32>,
+        claim: &Claim,
+        tuples: u64,
+        report: &DeviceBuffer<u64>,
+    ) -> Result<(), Failure> {
+        let args = [locations.into(), claim.into(), (&tuples).into(), report.into()];
+        launch_over(gpu, &self.certify_given, claim.n, &args)?;
+        if claim.scatter == 0 {
+            return Ok(());
+        }
+        launch_over(gpu, &self.certify_landed, tuples, &args)
     }
 }

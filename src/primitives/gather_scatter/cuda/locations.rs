@@ -1,10 +1,12 @@
-//! L on the device: the closed forms, and random partitions by a stable count.
+//! L on the device: the closed forms, random partitions by a stable count, and what
+//! somebody brought.
 
 use super::kernels::Kernels;
 use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu, Plain};
 use crate::backend::{Cancel, Failure};
 use crate::patterns::{Permutation, Zipf};
 use crate::primitives::cuda::{length, refused};
+use crate::primitives::gather_scatter::given::checksum;
 use crate::primitives::gather_scatter::spec::{Source, Spec};
 use crate::primitives::gather_scatter::work::COUNTING_CHUNKS;
 
@@ -27,6 +29,7 @@ unsafe impl Plain for ClosedForm {}
 const SEQUENTIAL: u32 = 0;
 const RANDOM: u32 = 1;
 const ZIPF: u32 = 2;
+/// No closed form.
 const PARTITIONS: u32 = 3;
 
 /// A Zipf table on the device.
@@ -53,6 +56,8 @@ pub struct Locations {
     /// Random partitions: where each begins, and n.
     pub starts: Option<DeviceBuffer<u64>>,
     pub closed: ClosedForm,
+    /// Of an L that was brought.
+    pub checksum: Option<u64>,
     table: Option<Table>,
 }
 
@@ -76,21 +81,32 @@ impl Chunks {
 }
 
 impl Locations {
-    /// Generates L.
-    pub fn new(gpu: &Gpu, spec: &Spec, kernels: &Kernels, cancel: &Cancel) -> Result<Locations, Failure> {
+    /// Generates L, or takes it to the device where somebody brought it.
+    pub fn new(
+        gpu: &Gpu,
+        spec: &Spec,
+        given: Option<&[u64]>,
+        kernels: &Kernels,
+        cancel: &Cancel,
+    ) -> Result<Locations, Failure> {
         let source = spec.source().map_err(refused)?;
         let table = match &source {
             Source::Zipf(zipf) => Some(Table::new(gpu, zipf)?),
             _ => None,
         };
         let closed = closed_form(&source, table.as_ref())?;
-        let values = gpu.alloc(length(spec.tuples * spec.index / 4)?)?;
-        let mut locations = Locations { values, starts: None, closed, table };
+        let values = match given {
+            Some(all) => gpu.upload(&words(all, spec.index))?,
+            None => gpu.alloc(length(spec.tuples * spec.index / 4)?)?,
+        };
+        let checksum = given.map(checksum);
+        let mut locations = Locations { values, starts: None, closed, checksum, table };
         match source {
             Source::Partitions { count, seed } => {
                 let starts = partition(gpu, spec, kernels, &locations.values, (count, seed), cancel)?;
                 locations.starts = Some(starts);
             }
+            Source::Given => {}
             _ => kernels.fill_locations(gpu, &locations.values, &locations.closed, spec.tuples)?,
         }
         Ok(locations)
@@ -111,6 +127,14 @@ impl Locations {
         let table =
             self.table.as_ref().map_or(0, |t| t.cumulative.bytes() + t.start.bytes() + t.guide.bytes());
         self.values.bytes() + self.starts.as_ref().map_or(0, DeviceBuffer::bytes) + table
+    }
+}
+
+/// Locations as the kernels read them, in 4-byte words, the lower first.
+fn words(all: &[u64], index: u64) -> Vec<u32> {
+    match index {
+        4 => all.iter().map(|&at| at as u32).collect(),
+        _ => all.iter().flat_map(|&at| [at as u32, (at >> 32) as u32]).collect(),
     }
 }
 
@@ -135,7 +159,7 @@ fn closed_form(source: &Source, table: Option<&Table>) -> Result<ClosedForm, Fai
             ..plain(ZIPF, zipf.spread)
         },
         (Source::Zipf(_), None) => return Err(Failure::Failed("no Zipf table".to_owned())),
-        (Source::Partitions { .. }, _) => plain(PARTITIONS, identity),
+        (Source::Partitions { .. } | Source::Given, _) => plain(PARTITIONS, identity),
         (Source::Sequential, _) => plain(SEQUENTIAL, identity),
     })
 }

@@ -8,8 +8,10 @@ mod spans;
 
 use crate::backend::cuda::{DeviceBuffer, Gpu};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
+use crate::indices::Store;
 use crate::plan::Case;
 use crate::primitives::cuda::{Launched, length, poison, refused};
+use crate::primitives::gather_scatter::given;
 use crate::primitives::gather_scatter::spec::{Kernel, Locations as Distribution, Spec};
 use kernels::{Arrays, Kernels};
 use locations::Locations;
@@ -37,19 +39,22 @@ struct Move {
 pub fn prepare(
     gpu: &Gpu,
     case: &Case,
+    indices: &Store,
     fault: Option<Fault>,
     cancel: &Cancel,
 ) -> Result<Box<dyn Prepared>, Failure> {
     let spec = spec(case)?;
+    let given = given::load(&spec, &case.params, |hash| indices.get(hash))?;
     gpu.require(needed(&spec))?;
     let kernels = Kernels::new(gpu, &spec)?;
     cancel.check()?;
-    let room = length((spec.tuples + 1) * spec.tuple / 4)?;
-    let mut input = gpu.alloc(room)?;
+    let room = |tuples: u64| length((tuples + 1) * spec.tuple / 4);
+    let mut input = gpu.alloc(room(spec.input())?)?;
     poison(gpu, &mut input)?;
     kernels.fill_tuples(gpu, &input, &spec)?;
-    let output = gpu.alloc(room)?;
-    let locations = Locations::new(gpu, &spec, &kernels, cancel)?;
+    let output = gpu.alloc(room(spec.output())?)?;
+    let all = given.as_deref().map(Vec::as_slice);
+    let locations = Locations::new(gpu, &spec, all, &kernels, cancel)?;
     let fault_at = match fault {
         Some(fault) => Some((fault, locations.first(&spec)?)),
         None => None,
@@ -78,11 +83,12 @@ pub fn launched(case: &Case) -> Result<Launched, Failure> {
 /// Bytes that the case needs at its peak: the arrays, and either the counters of the
 /// partitions or the certificate's bitmap.
 fn needed(spec: &Spec) -> u64 {
-    let arrays = 2 * (spec.tuples + 1) * spec.tuple + spec.tuples * spec.index;
+    let arrays = (spec.input() + spec.output() + 2) * spec.tuple + spec.moves() * spec.index;
     let scratch = match spec.locations {
         Distribution::Partitions { count } => {
-            locations::counters(spec.tuples, count).max(certify::scratch(count, spec.tuples))
+            locations::counters(spec.tuples, count).max(certify::bitmap(spec))
         }
+        Distribution::Given { .. } => certify::bitmap(spec),
         _ => 0,
     };
     arrays + scratch
@@ -117,7 +123,7 @@ impl Prepared for Move {
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
         poison(&self.gpu, &mut self.output)?;
         self.execute()?;
-        let words = self.output.range_to_host(0..length(self.spec.tuples * self.spec.tuple / 4)?)?;
+        let words = self.output.range_to_host(0..length(self.spec.output() * self.spec.tuple / 4)?)?;
         Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
     }
 }

@@ -28,13 +28,13 @@ pub fn spans(spec: &Spec, fault: Option<(Fault, u64)>) -> Result<Vec<Span>, Fail
     if launches > MAX_LAUNCHES {
         return Err(Failure::NotApplicable(format!("{launches} launches, at most {MAX_LAUNCHES}")));
     }
-    let scheme = Scheme { n: spec.tuples, segments, passes };
+    let scheme = Scheme { moves: spec.moves(), tuples: spec.tuples, segments, passes };
     let mut all = scheme.spans();
     match fault {
         Some((Fault::WrongChunk, location)) => scheme.exchange(&mut all, location),
         Some((Fault::MissingTail, _)) => all.iter_mut().for_each(|span| scheme.cut_tail(span)),
         Some((Fault::SkippedStore, _)) => {
-            all = all.into_iter().flat_map(|s| without(s, spec.tuples / 2)).collect()
+            all = all.into_iter().flat_map(|s| without(s, spec.moves() / 2)).collect()
         }
         Some((Fault::OffByOne, _)) | None => {}
     }
@@ -49,7 +49,10 @@ fn method(method: Method) -> (u64, u64) {
 
 #[derive(Clone, Copy)]
 struct Scheme {
-    n: u64,
+    /// Locations, of which each segment has a part.
+    moves: u64,
+    /// Tuples that they address, of which each pass has a part.
+    tuples: u64,
     segments: u64,
     passes: u64,
 }
@@ -57,10 +60,10 @@ struct Scheme {
 impl Scheme {
     fn spans(self) -> Vec<Span> {
         let pass = |s: u64, k: u64| Span {
-            first: part(s, self.segments, self.n),
-            count: part(s + 1, self.segments, self.n) - part(s, self.segments, self.n),
-            low: part(k, self.passes, self.n),
-            high: part(k + 1, self.passes, self.n),
+            first: part(s, self.segments, self.moves),
+            count: part(s + 1, self.segments, self.moves) - part(s, self.segments, self.moves),
+            low: part(k, self.passes, self.tuples),
+            high: part(k + 1, self.passes, self.tuples),
         };
         (0..self.segments).flat_map(|s| (0..self.passes).map(move |k| pass(s, k))).collect()
     }
@@ -76,13 +79,13 @@ impl Scheme {
         } else if self.segments > 1 {
             (spans[mine].first, spans[mine].count) = (spans[mine + 1].first, spans[mine + 1].count);
         } else {
-            let half = Span { count: self.n / 2, ..spans[mine] };
+            let half = Span { count: self.moves / 2, ..spans[mine] };
             *spans = vec![half, half];
         }
     }
 
     fn cut_tail(self, span: &mut Span) {
-        if span.first + span.count == self.n {
+        if span.first + span.count == self.moves {
             span.count = span.count.saturating_sub(1);
         }
     }
@@ -161,6 +164,15 @@ mod tests {
         let spans = spans(&spec(10, Method::Multipass { passes: 4 }), None).unwrap();
         let chunks: Vec<(u64, u64)> = spans.iter().map(|s| (s.low, s.high)).collect();
         assert_eq!(chunks, [(0, 2), (2, 5), (5, 7), (7, 10)]);
+    }
+
+    #[test]
+    fn segments_are_of_locations_and_passes_of_what_they_address() {
+        let method = Method::Segmented { segments: 2, passes: 2 };
+        let locations = Locations::Given { count: 10, end: 100 };
+        let all = spans(&Spec { locations, ..spec(100, method) }, None).unwrap();
+        let parts: Vec<[u64; 4]> = all.iter().map(|s| [s.first, s.count, s.low, s.high]).collect();
+        assert_eq!(parts, [[0, 5, 0, 50], [0, 5, 50, 100], [5, 5, 0, 50], [5, 5, 50, 100]]);
     }
 
     #[test]

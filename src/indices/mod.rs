@@ -1,5 +1,10 @@
 //! Index arrays in files: opens and reads what [`patterns::arrays`](crate::patterns::arrays)
-//! understands.
+//! understands. A recipe's files are looked into where it is resolved ([`LocalFiles`]), a
+//! run's folder keeps copies ([`keep()`]), and the engine opens one of both ([`Store`]).
+
+mod keep;
+mod local;
+mod store;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,7 +13,12 @@ use std::path::Path;
 use anyhow::{Context, anyhow, bail};
 
 use crate::patterns::arrays::{self, Format};
+use crate::plan::IndexFile;
 use crate::units::fmt_bytes;
+
+pub use keep::{FOLDER, keep, locate};
+pub use local::LocalFiles;
+pub use store::Store;
 
 /// Longest file, bytes.
 pub const MAX_FILE: u64 = 16 << 30;
@@ -55,6 +65,42 @@ fn read_from(source: impl Read, name: &str, most: u64, column: Option<&str>) -> 
 /// What [`arrays::parse`] refuses, in one line that begins with the name.
 pub fn parse(name: &str, bytes: &[u8], column: Option<&str>) -> anyhow::Result<Vec<u64>> {
     arrays::parse(Format::of(name, bytes), bytes, column).map_err(|error| anyhow!(error.of(name)))
+}
+
+/// Why a plan's array cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Missing {
+    /// No file of it is here.
+    #[error("{0}")]
+    Absent(String),
+    /// There is a file, but it cannot be read or holds other indices.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// The indices of a plan's array, from its copy in the run's folder or from the file
+/// itself: what its hash says, and nothing else.
+///
+/// # Errors
+/// Why neither has them.
+pub fn find(file: &IndexFile) -> Result<Vec<u64>, Missing> {
+    let places = [(&file.copy, None), (&file.source, file.column.as_deref())];
+    let mut missing = Missing::Absent(format!("the index file {} is not on this machine", file.path));
+    for (place, column) in places {
+        let Some(place) = place.as_deref().filter(|place| place.exists()) else { continue };
+        match read(place, column) {
+            Ok(all) if arrays::hash(&all) == file.hash => return Ok(all),
+            Ok(_) => {
+                let place = place.display();
+                missing = Missing::Other(format!(
+                    "{place} has changed since the run was planned: its indices are not those with the hash {}…",
+                    file.hash.get(..12).unwrap_or(&file.hash)
+                ));
+            }
+            Err(error) => missing = Missing::Other(format!("{error:#}")),
+        }
+    }
+    Err(missing)
 }
 
 #[cfg(test)]

@@ -1,0 +1,92 @@
+//! Index arrays in a run's folder, so that the folder can be run again without the files
+//! that its recipe names.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::find;
+use crate::plan::{IndexFile, Plan};
+
+/// Folder of the copies in a run's folder. A copy is called by its hash, and holds the
+/// indices as 64-bit little-endian words.
+pub const FOLDER: &str = "indices";
+
+/// Longest array that is copied: 64 MiB.
+const LONGEST: u64 = 8 << 20;
+
+/// Copies a plan's arrays into a run's folder, but for those that are too long or not on
+/// this machine, and notes in the plan where the copies are.
+///
+/// # Errors
+/// A folder that cannot be written.
+pub fn keep(plan: &mut Plan, run: &Path) -> anyhow::Result<()> {
+    for file in &mut plan.indices {
+        let copy = copy_of(file, run);
+        if file.length > LONGEST {
+            continue;
+        }
+        if !copy.is_file() {
+            let Ok(all) = find(file) else { continue };
+            write(&copy, &all).with_context(|| format!("cannot write {}", copy.display()))?;
+        }
+        file.copy = Some(copy);
+    }
+    Ok(())
+}
+
+/// Notes in a stored run's plan where its copies are now: the folder may have been moved.
+pub fn locate(plan: &mut Plan, run: &Path) {
+    for file in &mut plan.indices {
+        file.copy = Some(copy_of(file, run)).filter(|copy| copy.is_file());
+    }
+}
+
+fn copy_of(file: &IndexFile, run: &Path) -> PathBuf {
+    let run = std::path::absolute(run).unwrap_or_else(|_| run.to_owned());
+    run.join(FOLDER).join(format!("{}.u64", file.hash))
+}
+
+/// Writes beside the file and renames, so that nobody ever reads half of it.
+fn write(path: &Path, all: &[u64]) -> std::io::Result<()> {
+    let draft = path.with_extension("part");
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let bytes: Vec<u8> = all.iter().flat_map(|index| index.to_le_bytes()).collect();
+    fs::write(&draft, bytes)?;
+    fs::rename(&draft, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::indices::LocalFiles;
+    use crate::plan::{Overrides, resolve_with};
+    use crate::recipe;
+
+    #[test]
+    fn a_moved_folder_still_has_its_arrays() {
+        let root = tempfile::tempdir().expect("temporary folder");
+        fs::write(root.path().join("a.csv"), "node\n3\n1\n").expect("written");
+        let text =
+            "gather: {locations: {file: {path: a.csv, column: node}}}\nbackend: scalar\nchart: {x: file}\n";
+        let recipe = recipe::parse("r.yaml", text).expect("a recipe");
+        let files = LocalFiles::of(root.path());
+        let mut plan = resolve_with(&recipe, &Overrides::default(), &files).expect("a plan");
+        let run = root.path().join("run");
+        keep(&mut plan, &run).expect("kept");
+        let hash = plan.indices[0].hash.clone();
+        let bytes = fs::read(run.join(FOLDER).join(format!("{hash}.u64"))).expect("a copy");
+        assert_eq!(blake3::hash(&bytes).to_hex().to_string(), hash);
+
+        fs::remove_file(root.path().join("a.csv")).expect("removed");
+        let moved = root.path().join("moved");
+        fs::rename(&run, &moved).expect("moved");
+        assert!(find(&plan.indices[0]).is_err());
+        locate(&mut plan, &moved);
+        assert_eq!(find(&plan.indices[0]).expect("the copy"), [3, 1]);
+        let again = root.path().join("again");
+        keep(&mut plan, &again).expect("kept");
+        assert!(plan.indices[0].copy.as_ref().is_some_and(|copy| copy.starts_with(&again) && copy.is_file()));
+    }
+}
