@@ -136,6 +136,7 @@ struct VerifyArguments {
 
 /// Carries out the command line.
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    limits_are_errors();
     let engine = arguments.engine.command();
     let here = matches!(arguments.command, Some(Command::Verify(_) | Command::Engine | Command::Report(_)));
     if here && engine != EngineCommand::Own {
@@ -149,4 +150,11 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(Command::Verify(verify)) => verify::run(&verify),
         Some(Command::Engine) => engine::run(),
     }
+}
+
+/// A file that reaches the limit of `ulimit -f` is an error that names it, as a full disk
+/// is, not the end of the process.
+fn limits_are_errors() {
+    // SAFETY: no handler is installed, and no other thread runs yet.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
