@@ -1,26 +1,19 @@
 //! The real program, with its real engine process.
 
+mod program;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use program::{BINARY, engine_of, rounds_in, scatterlab, signal, text, wait_for_rounds};
 use scatterlab::backend::Device;
 use scatterlab::engine::protocol::{Environment, Event};
 use scatterlab::plan::Plan;
 use scatterlab::report::{Origin, csv};
 use scatterlab::run::Ledger;
-
-const BINARY: &str = env!("CARGO_BIN_EXE_scatterlab");
-
-fn scatterlab(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(BINARY).args(arguments).current_dir(folder).output().expect("starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
 
 const SMALL: &str = "\
 title: Small
@@ -199,7 +192,7 @@ fn any_command_of_the_shell_may_start_the_engine() {
 fn a_folder_that_cannot_be_written_any_more_ends_the_run_with_the_reason() {
     let root = tempfile::tempdir().expect("temporary folder");
     fs::write(root.path().join("long.yaml"), LONG).expect("recipe");
-    let line = format!("trap '' XFSZ; ulimit -f 100; exec '{BINARY}' run long.yaml --out out");
+    let line = format!("ulimit -f 100; exec '{BINARY}' run long.yaml --out out");
     let output = Command::new("bash").args(["-c", &line]).current_dir(root.path()).output().expect("starts");
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
     let error = text(&output.stderr);
@@ -217,40 +210,4 @@ fn start_long(folder: &Path, recipes: &[&str]) -> Child {
         .stdout(Stdio::piped())
         .spawn();
     run.expect("starts")
-}
-
-fn rounds_in(events: &Path) -> usize {
-    fs::read_to_string(events).map_or(0, |text| text.matches("\"event\":\"round\"").count())
-}
-
-fn wait_for_rounds(events: &Path, wanted: usize) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while rounds_in(events) < wanted {
-        assert!(Instant::now() < deadline, "no progress");
-        thread::sleep(Duration::from_millis(10));
-    }
-}
-
-/// The process of a run's engine.
-fn engine_of(run: &Child) -> u32 {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    loop {
-        // The run's own thread starts the engine, so look at every thread's children.
-        let tasks = format!("/proc/{}/task", run.id());
-        let engine = fs::read_dir(&tasks)
-            .expect("the run is alive")
-            .filter_map(Result::ok)
-            .filter_map(|task| fs::read_to_string(task.path().join("children")).ok())
-            .find_map(|list| list.split_whitespace().next().and_then(|id| id.parse().ok()));
-        if let Some(engine) = engine {
-            return engine;
-        }
-        assert!(Instant::now() < deadline, "no engine");
-        thread::sleep(Duration::from_millis(10));
-    }
-}
-
-fn signal(process: u32, signal: &str) {
-    let status = Command::new("kill").args([signal, &process.to_string()]).status().expect("kill");
-    assert!(status.success());
 }

@@ -233,6 +233,7 @@ enum Format {
 
 /// Carries out the command line.
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    limits_are_errors();
     let engine = arguments.engine.command();
     let here = matches!(
         arguments.command,
@@ -266,4 +267,11 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(Command::Completions { shell }) => completions::completions(shell),
         Some(Command::Man { out }) => completions::man(out.as_deref()),
     }
+}
+
+/// A file that reaches the limit of `ulimit -f` is an error that names it, as a full disk
+/// is, not the end of the process.
+fn limits_are_errors() {
+    // SAFETY: no handler is installed, and no other thread runs yet.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }

@@ -331,7 +331,9 @@ impl Drive {
             let error = format!("{ENGINE_DIED}{reason}");
             self.record(&Event::Failed { seq: 0, case, round, error, lost: true })?;
         }
-        self.refresh_reports()?;
+        if self.derived.is_due() {
+            self.refresh_reports()?;
+        }
         self.tell(Message::Died { reason: reason.to_owned(), case: lost.map(|(case, _)| case) });
         Ok(())
     }

@@ -274,6 +274,16 @@ mod tests {
     }
 
     #[test]
+    fn somebody_s_own_recipe_is_neither_overwritten_nor_removed() {
+        let root = tempfile::tempdir().expect("temporary folder");
+        let own = root.path().join(RECIPE);
+        fs::write(&own, "title: Mine\n").expect("written");
+        let error = Folder::create(root.path()).expect_err("not ours").to_string();
+        assert!(error.contains("holds a recipe.yaml but no run"), "{error}");
+        assert_eq!(fs::read_to_string(&own).expect("it"), "title: Mine\n");
+    }
+
+    #[test]
     fn one_program_at_a_time_goes_on_with_a_run() {
         let root = tempfile::tempdir().expect("temporary folder");
         let mut first = Folder::create(root.path()).expect("fresh folder");

@@ -17,7 +17,7 @@ type Measured = Vec<(usize, u32, u32)>;
 fn found(seed: u64, turn: Turn) -> (f64, bool) {
     let key = (turn.case as u64) << 32 | u64::from(turn.round) << 1 | u64::from(turn.attempt);
     let word = mix::word64(seed, key);
-    (1.0 + (word % 1000) as f64 / 5000.0, (word >> 32) % 4 == 0)
+    (1.0 + (word % 1000) as f64 / 5000.0, (word >> 32).is_multiple_of(4))
 }
 
 /// An engine's part of a run: at most so many results, all of them on file.

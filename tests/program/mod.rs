@@ -1,0 +1,54 @@
+//! What tests of the real program share.
+#![allow(dead_code)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output};
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub const BINARY: &str = env!("CARGO_BIN_EXE_scatterlab");
+
+pub fn scatterlab(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(BINARY).args(arguments).current_dir(folder).output().expect("starts")
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+pub fn rounds_in(events: &Path) -> usize {
+    fs::read_to_string(events).map_or(0, |text| text.matches("\"event\":\"round\"").count())
+}
+
+pub fn wait_for_rounds(events: &Path, wanted: usize) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while rounds_in(events) < wanted {
+        assert!(Instant::now() < deadline, "no progress");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The process of a run's engine.
+pub fn engine_of(run: &Child) -> u32 {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        // The run's own thread starts the engine, so look at every thread's children.
+        let tasks = format!("/proc/{}/task", run.id());
+        let engine = fs::read_dir(&tasks)
+            .expect("the run is alive")
+            .filter_map(Result::ok)
+            .filter_map(|task| fs::read_to_string(task.path().join("children")).ok())
+            .find_map(|list| list.split_whitespace().next().and_then(|id| id.parse().ok()));
+        if let Some(engine) = engine {
+            return engine;
+        }
+        assert!(Instant::now() < deadline, "no engine");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+pub fn signal(process: u32, signal: &str) {
+    let status = Command::new("kill").args([signal, &process.to_string()]).status().expect("kill");
+    assert!(status.success());
+}

@@ -1,0 +1,148 @@
+//! Stored runs, rendered anew and for other programs.
+
+mod program;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use program::{scatterlab, text};
+use serde_json::Value;
+
+const SMALL: &str = "\
+title: Small
+experiments:
+- title: Bandwidth
+  stream: {kernel: [copy, triad], elements: 1Ki..4Ki x2}
+  backend: [scalar, cuda]
+  chart: {x: elements, y: bandwidth, lines: [kernel, backend]}
+- title: Time
+  stream: {kernel: copy, elements: 1Ki..2Ki x2}
+  backend: scalar
+  chart: {x: elements, y: time}
+measure: {rounds: 2, samples: 2}
+";
+
+fn run(root: &Path, more: &[&str]) -> std::process::Output {
+    fs::write(root.join("small.yaml"), SMALL).expect("recipe");
+    let output = scatterlab(root, &[&["run", "small.yaml", "--out", "out"], more].concat());
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    output
+}
+
+/// The folder's tables and charts by name.
+fn derived(run: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = fs::read_dir(run).expect("a folder").filter_map(Result::ok).map(|entry| entry.path());
+    let is = |path: &Path| path.extension().is_some_and(|e| e == "csv" || e == "svg");
+    let named = files.filter(|path| is(path)).map(|path| {
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        (name, fs::read(&path).expect("readable"))
+    });
+    named.collect()
+}
+
+#[test]
+fn a_report_has_the_bytes_that_the_run_wrote() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    run(root.path(), &[]);
+    let out = root.path().join("out");
+    let written = derived(&out);
+    assert_eq!(
+        written.keys().collect::<Vec<_>>(),
+        ["bandwidth.svg", "results.csv", "samples.csv", "time.svg"]
+    );
+    written.keys().for_each(|name| fs::remove_file(out.join(name)).expect("removed"));
+    let output = scatterlab(root.path(), &["report", "out"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("8 certified, 6 n/a → results.csv"), "{}", text(&output.stdout));
+    assert!(derived(&out) == written, "other bytes than the run's own");
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).expect("a folder");
+    for file in fs::read_dir(from).expect("a folder").filter_map(Result::ok) {
+        fs::copy(file.path(), to.join(file.file_name())).expect("copied");
+    }
+}
+
+/// A run of the first schema: one case finished, one lost with its engine, one torn.
+#[test]
+fn runs_of_the_first_schema_are_read_and_go_on() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let old = root.path().join("old");
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/schema-1"), &old);
+    let output = scatterlab(root.path(), &["report", "old"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("2 certified, 1 with some of their rounds, 1 failed"));
+    let results = fs::read_to_string(old.join("results.csv")).expect("results");
+    assert!(
+        results.lines().skip(1).all(|row| row.ends_with(",0.0.9")),
+        "the version that measured: {results}"
+    );
+    assert_eq!(results.matches(",fixed,").count(), 2, "{results}");
+    let output = scatterlab(root.path(), &["run", "--resume", "old"]);
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{said}{}", text(&output.stderr));
+    assert!(said.contains("5 of 8 rounds on file") && said.contains("another try"), "{said}");
+    let manifest: Value =
+        serde_json::from_str(&fs::read_to_string(old.join("manifest.json")).expect("it")).expect("JSON");
+    assert_eq!((&manifest["schema"], &manifest["environment"]["host"]), (&2.into(), &"lab".into()));
+    let samples = fs::read_to_string(old.join("samples.csv")).expect("samples");
+    assert!(samples.contains(",0.000001,125,"), "the old samples are still there: {samples}");
+}
+
+#[test]
+fn results_for_programs_are_those_of_the_table() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let output = run(root.path(), &["--format", "csv"]);
+    assert!(text(&output.stderr).contains("8 certified"), "people read on: {}", text(&output.stderr));
+    let table = fs::read_to_string(root.path().join("out/results.csv")).expect("results");
+    assert_eq!(text(&output.stdout), table);
+    let json = scatterlab(root.path(), &["report", "out", "out", "--format", "json"]);
+    let objects: Vec<serde_json::Map<String, Value>> =
+        serde_json::from_slice(&json.stdout).expect("an array of objects");
+    assert_eq!(objects.len(), 2 * 14);
+    let lines = text(&scatterlab(root.path(), &["report", "out", "--format", "ndjson"]).stdout);
+    let lines: Vec<serde_json::Map<String, Value>> =
+        lines.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
+    assert_eq!(lines, objects[..14]);
+    let mut rows = csv::Reader::from_reader(table.as_bytes());
+    let columns = rows.headers().expect("a header").clone();
+    for (row, object) in rows.records().zip(&lines) {
+        let row = row.expect("a row");
+        assert_eq!(object.len(), columns.len());
+        for (column, cell) in columns.iter().zip(row.iter()) {
+            assert!(same(cell, &object[column]), "{column}: {cell} and {}", object[column]);
+        }
+    }
+    assert!(lines[0]["median_s"].is_f64() && lines[0]["elements"].is_u64() && lines[0]["case"].is_string());
+    assert!(lines.iter().any(|line| line["median_s"].is_null()), "what is n/a has no time");
+}
+
+fn same(cell: &str, value: &Value) -> bool {
+    match value {
+        Value::Null => cell.is_empty(),
+        Value::String(text) => cell == text,
+        Value::Number(number) => cell.parse::<f64>().ok() == number.as_f64(),
+        _ => false,
+    }
+}
+
+#[test]
+fn several_runs_do_not_fit_into_one_csv() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let output = scatterlab(root.path(), &["report", "a", "b", "--format", "csv"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("json and ndjson take several"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn devices_are_told_to_programs_too() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let output = scatterlab(root.path(), &["devices", "--format", "json"]);
+    let devices: Vec<Value> = serde_json::from_slice(&output.stdout).expect("an array");
+    let backends: Vec<&str> = devices.iter().filter_map(|d| d["backend"].as_str()).collect();
+    assert_eq!(backends[..2], ["scalar", "cpu"]);
+    assert_eq!(devices[0]["threads"], "1");
+    assert!(devices[0]["free_bytes"].is_u64() && devices[0]["reason"].is_null());
+}

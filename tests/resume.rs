@@ -1,0 +1,265 @@
+//! Runs that end before their time: the engine killed, the client killed, the disk full,
+//! the folder gone. Nothing on file is lost or measured again.
+
+mod program;
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use program::{BINARY, engine_of, scatterlab, signal, text, wait_for_rounds};
+use scatterlab::engine::protocol::{Event, Level};
+use scatterlab::run::stored::each_event;
+
+/// Many cases and few rounds, so that there is a middle to interrupt.
+const MANY: &str = "\
+title: Many
+stream: {kernel: [copy, scale, add, triad], elements: 8Ki..16Ki +1Ki}
+backend: scalar
+chart: {x: elements, y: bandwidth, lines: kernel}
+measure: {rounds: 3, samples: 2, ci: none}
+";
+const CASES: usize = 36;
+const ROUNDS: usize = 3 * CASES;
+
+fn start(folder: &Path) -> Child {
+    fs::write(folder.join("many.yaml"), MANY).expect("recipe");
+    let run = Command::new(BINARY)
+        .args(["run", "many.yaml", "--out", "out"])
+        .current_dir(folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    run.expect("starts")
+}
+
+fn events(run: &Path) -> Vec<Event> {
+    let mut events = Vec::new();
+    each_event(run, |line| {
+        assert!(line.at.is_some());
+        events.push(line.event);
+    })
+    .expect("readable");
+    events
+}
+
+/// How often each attempt at each round is on file, and whether its samples are doubtful.
+fn attempts(run: &Path) -> BTreeMap<(String, u32, u32), (usize, bool)> {
+    let mut attempts = BTreeMap::new();
+    for event in events(run) {
+        if let Event::Round { result, .. } = event {
+            let key = (result.case, result.round, result.attempt);
+            attempts.entry(key).or_insert((0, !result.flags.is_empty())).0 += 1;
+        }
+    }
+    attempts
+}
+
+/// Every round of every case is on file once, and a second look at every doubtful one.
+fn assert_whole(run: &Path) {
+    let attempts = attempts(run);
+    assert!(attempts.values().all(|(times, _)| *times == 1), "measured twice: {attempts:?}");
+    let firsts: Vec<_> = attempts.iter().filter(|((_, _, attempt), _)| *attempt == 0).collect();
+    assert_eq!(firsts.len(), ROUNDS);
+    for ((case, round, _), (_, doubtful)) in firsts {
+        let second = attempts.contains_key(&(case.clone(), *round, 1));
+        assert_eq!(second, *doubtful, "{case}, round {round}");
+    }
+    let results = fs::read_to_string(run.join("results.csv")).expect("results");
+    assert_eq!(results.matches(",certified,").count(), CASES, "{results}");
+}
+
+/// Goes on with `out`, to its end.
+fn resume(root: &Path) -> String {
+    let output = scatterlab(root, &["run", "--resume", "out"]);
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}{}", text(&output.stderr));
+    assert_whole(&root.join("out"));
+    said
+}
+
+fn wait_until_gone(process: u32) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    // A zombie that nobody reaps is gone as well.
+    let gone = || {
+        let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        status.is_empty() || status.contains("State:\tZ")
+    };
+    while !gone() {
+        assert!(Instant::now() < deadline, "process {process} is still there");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_killed_client_loses_nothing() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let out = root.path().join("out");
+    let mut run = start(root.path());
+    wait_for_rounds(&out.join("events.ndjson"), 20);
+    let engine = engine_of(&run);
+    signal(run.id(), "-KILL");
+    run.wait().expect("ends");
+    wait_until_gone(engine);
+    let before = attempts(&out);
+    assert!(before.len() >= 20 && before.len() < ROUNDS, "{}", before.len());
+    // As if the machine had gone down in the middle of a line.
+    let mut log = OpenOptions::new().append(true).open(out.join("events.ndjson")).expect("events");
+    log.write_all(b"{\"event\":\"round\",\"seq\":9").expect("written");
+    let said = resume(root.path());
+    assert!(said.contains("of 108 rounds on file"), "{said}");
+    assert!(before.keys().all(|key| attempts(&out).contains_key(key)));
+    let length = fs::metadata(out.join("events.ndjson")).expect("events").len();
+    let said = resume(root.path());
+    assert!(said.contains("the run is complete: 36 certified"), "{said}");
+    assert_eq!(fs::metadata(out.join("events.ndjson")).expect("events").len(), length);
+}
+
+#[test]
+fn a_case_that_was_lost_with_its_engine_gets_another_try() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let run = start(root.path());
+    wait_for_rounds(&root.path().join("out/events.ndjson"), 10);
+    let mut engine = engine_of(&run);
+    // Between two cases nothing is lost; then the next engine has to go as well.
+    for _ in 0..20 {
+        signal(engine, "-KILL");
+        wait_until_gone(engine);
+        if events(&root.path().join("out")).iter().any(|e| matches!(e, Event::Failed { lost: true, .. })) {
+            break;
+        }
+        engine = engine_of(&run);
+    }
+    let output = run.wait_with_output().expect("ends");
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("failed") && said.contains("to go on: scatterlab run --resume out"), "{said}");
+    let said = resume(root.path());
+    assert!(said.contains(": another try"), "{said}");
+    let lost = |e: &&Event| matches!(e, Event::Failed { lost: true, .. });
+    let retried = |e: &&Event| matches!(e, Event::Retried { .. });
+    let events = events(&root.path().join("out"));
+    assert!(events.iter().filter(lost).count() > 0);
+    assert_eq!(events.iter().filter(lost).count(), events.iter().filter(retried).count());
+}
+
+#[test]
+fn one_run_has_one_client_at_a_time() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let run = start(root.path());
+    wait_for_rounds(&root.path().join("out/events.ndjson"), 5);
+    signal(run.id(), "-STOP");
+    let output = scatterlab(root.path(), &["run", "--resume", "out"]);
+    signal(run.id(), "-CONT");
+    assert_eq!(output.status.code(), Some(1));
+    let error = text(&output.stderr);
+    assert!(error.contains("out/events.ndjson: another scatterlab is writing this run"), "{error}");
+    assert!(run.wait_with_output().expect("ends").status.success());
+    assert_whole(&root.path().join("out"));
+}
+
+/// A limit on the size of files stands for a full disk.
+#[test]
+fn a_full_disk_ends_the_run_with_one_line_that_says_how_to_go_on() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    fs::write(root.path().join("many.yaml"), MANY).expect("recipe");
+    let limited = |command: &str| {
+        let line = format!("ulimit -f 20; exec '{BINARY}' {command}");
+        Command::new("bash").args(["-c", &line]).current_dir(root.path()).output().expect("starts")
+    };
+    for command in ["run many.yaml --out out", "run --resume out"] {
+        let output = limited(command);
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+        let error = text(&output.stderr);
+        assert_eq!(error.lines().count(), 1, "{error}");
+        assert!(error.contains("cannot write out/events.ndjson: File too large"), "{error}");
+        assert!(error.contains("to go on: scatterlab run --resume out"), "{error}");
+        assert!(fs::read(root.path().join("out/events.ndjson")).expect("events").ends_with(b"\n"));
+    }
+    assert!(attempts(&root.path().join("out")).len() > 5);
+    resume(root.path());
+}
+
+#[test]
+fn a_folder_that_is_moved_away_stops_the_run_and_goes_on_there() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let run = start(root.path());
+    wait_for_rounds(&root.path().join("out/events.ndjson"), 10);
+    let engine = engine_of(&run);
+    fs::rename(root.path().join("out"), root.path().join("moved")).expect("moved");
+    let output = run.wait_with_output().expect("ends");
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("cannot write out/events.ndjson: the folder was moved or removed"), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+    wait_until_gone(engine);
+    fs::rename(root.path().join("moved"), root.path().join("out")).expect("moved back");
+    resume(root.path());
+}
+
+/// A folder where the table belongs cannot be replaced by it, not even by root.
+#[test]
+fn tables_that_cannot_be_written_cost_no_results_and_are_no_success() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let out = root.path().join("out");
+    let run = start(root.path());
+    wait_for_rounds(&out.join("events.ndjson"), 5);
+    // A slow run may have written the table along the way.
+    while fs::create_dir_all(out.join("results.csv/x")).is_err() {
+        fs::remove_file(out.join("results.csv")).expect("removed");
+    }
+    let output = run.wait_with_output().expect("ends");
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+    let error = text(&output.stderr);
+    assert!(
+        error.contains("cannot write out/results.csv") && error.contains("scatterlab report out"),
+        "{error}"
+    );
+    assert_eq!(error.lines().count(), 1, "{error}");
+    fs::remove_dir_all(out.join("results.csv")).expect("removed");
+    assert!(scatterlab(root.path(), &["report", "out"]).status.success());
+    assert_whole(&out);
+}
+
+#[test]
+fn another_machine_is_told_and_the_first_one_kept() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let out = root.path().join("out");
+    let mut run = start(root.path());
+    wait_for_rounds(&out.join("events.ndjson"), 5);
+    signal(run.id(), "-KILL");
+    run.wait().expect("ends");
+    let manifest = fs::read_to_string(out.join("manifest.json")).expect("manifest");
+    let mut elsewhere: serde_json::Value = serde_json::from_str(&manifest).expect("JSON");
+    elsewhere["environment"]["host"] = "elsewhere".into();
+    let elsewhere = elsewhere.to_string();
+    fs::write(out.join("manifest.json"), &elsewhere).expect("written");
+    let said = resume(root.path());
+    assert!(said.contains("warning: not as when the run began: host is "), "{said}");
+    assert!(said.contains(", was elsewhere"), "{said}");
+    let warned =
+        |e: &Event| matches!(e, Event::Log { level: Level::Warn, text } if text.contains("elsewhere"));
+    let events = events(&out);
+    assert_eq!(events.iter().filter(|e| warned(e)).count(), 1);
+    assert_eq!(events.iter().filter(|e| matches!(e, Event::Hello { .. })).count(), 2);
+    assert_eq!(fs::read_to_string(out.join("manifest.json")).expect("manifest"), elsewhere);
+}
+
+#[test]
+fn what_a_stored_run_has_decided_cannot_be_changed() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    for more in
+        [&["x.yaml"][..], &["--set", "tuples=1"], &["--backend", "cpu"], &["--out", "b"], &["--only", "a"]]
+    {
+        let output = scatterlab(root.path(), &[&["run", "--resume", "out"], more].concat());
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+        assert!(text(&output.stderr).contains("cannot be used with"), "{}", text(&output.stderr));
+    }
+    let output = scatterlab(root.path(), &["run", "--resume", "out"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stderr), "scatterlab: out holds no run: there is no manifest.json\n");
+}
