@@ -33,6 +33,7 @@ fn manifest() -> Manifest {
             title: String::new(),
             recipe_hash: String::new(),
             overrides: Vec::new(),
+            indices: Vec::new(),
             experiments: Vec::new(),
             cases: Vec::new(),
         },
