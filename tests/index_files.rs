@@ -21,12 +21,12 @@ experiments:
 - title: Gather
   gather:
     method: [direct, {multipass: {passes: 3}}, {segmented: {segments: 2, passes: 2}}]
-    locations: {file: [data/neighbours.npy, {path: data/edges.csv, column: far}]}
+    locations: [{file: data/neighbours.npy}, {file: {path: data/edges.csv, column: far}}]
 - title: Scatter
   scatter:
     method: [direct, {multipass: {passes: 3}}, {segmented: {segments: 2, passes: 2}}]
     tuples: 1000
-    locations: {file: [data/neighbours.npy, {path: data/edges.csv, column: far}]}
+    locations: [{file: data/neighbours.npy}, {file: {path: data/edges.csv, column: far}}]
 - title: Pattern
   pattern: {file: {path: data/edges.csv, column: far}, kernel: [gather, scatter], count: 100}
   chart: {x: kernel, lines: backend}

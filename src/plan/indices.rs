@@ -206,16 +206,12 @@ mod tests {
     fn patterns_carry_their_indices() {
         let plan = plan("pattern: {file: a.npy, count: 10, kernel: gather}").expect("a plan");
         assert_eq!(plan.cases[0].params.indices("source.file.indices"), Some(&[5, 1, 3][..]));
-        let twice = plan_of_gs().expect("a plan");
-        assert_eq!(twice.cases[0].params.indices("scatter.file.indices"), Some(&[5, 1, 4][..]));
-        assert_eq!(twice.indices.len(), 2);
-    }
-
-    fn plan_of_gs() -> Result<Plan, String> {
-        plan("pattern: {kernel: gs, gather: {file: [a.npy, b.csv]}, scatter: {file: c.u64}, count: 4}")
-            .or_else(|_| {
-                plan("pattern: {kernel: gs, gather: {file: a.npy}, scatter: {file: c.u64}, count: 4}")
-            })
+        let both = "pattern: {kernel: gs, gather: {file: a.npy}, scatter: {file: [c.u64, b.csv]}, count: 4}";
+        let text = format!("{both}\nbackend: scalar\nchart: {{x: scatter.file, lines: backend}}\n");
+        let recipe = recipe::parse("r.yaml", &text).expect("a recipe");
+        let plan = resolve_with(&recipe, &Overrides::default(), &shelf()).expect("a plan");
+        assert_eq!(plan.cases[0].params.indices("scatter.file.indices"), Some(&[5, 1, 4][..]));
+        assert_eq!((plan.cases.len(), plan.indices.len()), (2, 3));
     }
 
     #[test]

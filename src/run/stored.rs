@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 use super::Ledger;
 use super::folder::{ENGINE_DIED, EVENTS, MANIFEST, Manifest, RECIPE, SCHEMA};
 use crate::engine::protocol::Event;
+use crate::indices;
 use crate::units;
 
 /// A run on disk.
@@ -44,7 +45,8 @@ impl Stored {
     /// schema, and a line in the middle of the events that is none. A torn last line (the
     /// disk was full, the machine went down) is left out.
     pub fn open(path: &Path) -> anyhow::Result<Stored> {
-        let manifest = manifest(path)?;
+        let mut manifest = manifest(path)?;
+        indices::locate(&mut manifest.plan, path);
         let mut ledger = Ledger::new(manifest.plan.clone());
         let whole = each_event(path, |line| {
             ledger.file(&line.event);
