@@ -63,10 +63,15 @@ impl IndexFiles for NoFiles {
 /// The ending of keys that hold a file's path; what is known of the file stands beside it.
 const PATH: &str = ".file.path";
 
+/// A file's path and the column of a table.
+type Name = (String, Option<String>);
+/// What is known of a file, and its indices where cases carry them.
+type Found = (IndexFile, Option<Vec<u64>>);
+
 /// The files of a plan, each looked into once.
 pub(super) struct Brought<'a> {
     files: &'a dyn IndexFiles,
-    known: HashMap<(String, Option<String>), (IndexFile, Option<Vec<u64>>)>,
+    known: HashMap<Name, Found>,
     /// In the order in which the cases name them.
     pub order: Vec<IndexFile>,
 }
@@ -99,12 +104,7 @@ impl<'a> Brought<'a> {
         Ok(params)
     }
 
-    fn look(
-        &mut self,
-        path: String,
-        column: Option<String>,
-        carried: Option<u64>,
-    ) -> Result<(IndexFile, Option<Vec<u64>>), String> {
+    fn look(&mut self, path: String, column: Option<String>, carried: Option<u64>) -> Result<Found, String> {
         let key = (path, column);
         if let Some((file, list)) = self.known.get(&key)
             && (carried.is_none() || list.is_some())

@@ -21,7 +21,7 @@ pub struct Named {
     pub locality: Locality,
 }
 
-/// Columns of [`csv`], in the order of the file.
+/// Columns of [`csv()`], in the order of the file.
 pub const COLUMNS: [&str; 8] = ["array", "hash", "class", "quantity", "low", "high", "count", "share"];
 
 /// Letters of the longest bar, which is 100 %.
