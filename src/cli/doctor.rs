@@ -101,6 +101,11 @@ fn print_effects(effects: &[Effect], screen: Option<&str>, arguments: &DoctorArg
     }
     for effect in effects {
         out::line(&line(effect));
+        let [low, high] = effect.of_mean.interval.map(percent);
+        out::line(&format!(
+            "  of the mean, in which every sample's time counts: {} % [{low}, {high}]",
+            percent(effect.of_mean.mean)
+        ));
         out::line(&format!(
             "  the copy runs at {}; this process takes {:.1} % of a CPU while it draws, {:.1} % while it does not",
             crate::units::fmt_rate(effect.bandwidth / 1e9),
@@ -149,6 +154,7 @@ mod tests {
             every_cpu: false,
             cost: cost(&pairs).expect("pairs"),
             frames: 4.0,
+            of_mean: cost(&pairs).expect("pairs"),
             cpu_drawing: 0.01,
             cpu_resting: 0.0,
             bandwidth: 1e10,

@@ -12,6 +12,9 @@ use crate::run::eta::Eta;
 use crate::run::runner::Message;
 use crate::run::{Ledger, Status, reference};
 
+/// The stage of a case that has changed within this time will soon change again.
+const LATELY: Duration = Duration::from_millis(250);
+
 /// How far a run got.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -60,6 +63,8 @@ pub struct Session {
     pub panel: usize,
     /// First line of the samples panel.
     pub samples_scroll: usize,
+    /// When samples were last being timed.
+    sampled: Option<Duration>,
     /// Where its events come from.
     pub mode: Mode,
     /// Since when a watched run is held.
@@ -91,6 +96,7 @@ impl Session {
             follow: true,
             panel: 0,
             samples_scroll: 0,
+            sampled: None,
             mode: Mode::Run,
             paused: None,
             cancelled: false,
@@ -106,16 +112,21 @@ impl Session {
         matches!(self.phase, Phase::Running | Phase::Cancelling | Phase::Dead { .. })
     }
 
-    /// Whether samples are being timed, so that drawing would disturb them.
-    pub fn timing(&self) -> bool {
-        matches!(self.phase, Phase::Running | Phase::Cancelling)
-            && self.current.is_some_and(|c| c.stage == Stage::Sample)
+    /// Whether samples are being timed, so that drawing would disturb them. Also between
+    /// short cases: the next one's samples begin before a frame is drawn.
+    pub fn timing(&self, now: Duration) -> bool {
+        let lately = self.sampled.is_some_and(|at| now.saturating_sub(at) < LATELY);
+        matches!(self.phase, Phase::Running | Phase::Cancelling) && (self.sampling() || lately)
+    }
+
+    fn sampling(&self) -> bool {
+        self.current.is_some_and(|c| c.stage == Stage::Sample)
     }
 
     /// Whether samples are being timed that need every core: then not even the clock in
     /// the header moves.
     pub fn hushed(&self) -> bool {
-        let Some(current) = self.current.filter(|_| self.timing()) else { return false };
+        let Some(current) = self.current.filter(|_| self.sampling()) else { return false };
         let cores = self.environment.as_ref().map_or(usize::MAX, |e| e.affinity.len());
         let case = &self.ledger.plan().cases[current.case];
         let threads = match (case.backend(), case.params.int("backend.cpu.threads")) {
@@ -256,6 +267,9 @@ impl Session {
     }
 
     fn event(&mut self, event: &Event, now: Duration) {
+        if self.sampling() {
+            self.sampled = Some(now);
+        }
         let changed = self.ledger.apply(event);
         self.stale |= changed.is_some();
         changed.inspect(|at| self.eta.note(*at, &self.ledger));

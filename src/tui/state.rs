@@ -79,7 +79,7 @@ impl State {
 
     /// Whether samples are being timed.
     pub fn timing(&self) -> bool {
-        self.mode != Mode::Watch && self.session.as_ref().is_some_and(Session::timing)
+        self.mode != Mode::Watch && self.session.as_ref().is_some_and(|session| session.timing(self.now))
     }
 
     /// Whether nothing but a key may cause drawing now.

@@ -50,3 +50,15 @@ fn what_will_not_run_does_not_count_as_left() {
     assert_eq!(outcome(record), "FAILED: wrong result: out[0]", "a wrong case has no figures");
     assert_eq!(Summary::of(&printer.ledger, Path::new("")).failed, 1);
 }
+
+#[test]
+fn doubtful_cases_are_counted_and_their_noise_is_named() {
+    let mut printer = printer();
+    let verdict = Some(Verdict::Certified { checked: 1 });
+    let Event::Round { seq, result } = round(&printer, 0, 0, verdict) else { panic!("a round") };
+    let flags = vec![Flag::Steal, Flag::Background];
+    printer.event(&Event::Round { seq, result: RoundResult { flags, ..result } });
+    printer.event(&round(&printer, 0, 1, None));
+    assert_eq!((printer.summary().doubtful, printer.noise().as_str()), (1, "steal, background"));
+    assert!(outcome(&printer.ledger.records()[0]).contains("±0.0 %"), "two rounds have an interval");
+}

@@ -31,21 +31,21 @@ pub fn drawn(pair: usize, half: usize) -> bool {
     (pair + half) % 2 == 1
 }
 
-/// The pairs of whole halves, two after two, that hold enough samples. A sample that
-/// reaches beyond its half belongs to none.
-pub fn pairs(halves: &[Half], timed: &Timed) -> Vec<Pair> {
+/// The pairs of whole halves, two after two, that hold enough samples, which `summary` makes
+/// one of. A sample that reaches beyond its half belongs to none.
+pub fn pairs(halves: &[Half], timed: &Timed, summary: fn(&[f64]) -> Option<f64>) -> Vec<Pair> {
     let spans = spans(timed);
-    let mean = |half: &Half| {
+    let one = |half: &Half| {
         let inside = |(from, to, _): &&(f64, f64, f64)| half.from <= *from && *to <= half.to;
         let samples: Vec<f64> = spans.iter().filter(inside).map(|span| span.2).collect();
         let whole = half.to <= timed.ended && samples.len() >= FEWEST;
-        whole.then(|| samples.iter().sum::<f64>() / samples.len() as f64)
+        whole.then(|| summary(&samples)).flatten()
     };
     let pair = |two: &[Half]| {
         let [a, b] = two else { return None };
         let (without, with) = if a.drawn { (b, a) } else { (a, b) };
         (a.drawn != b.drawn).then_some(())?;
-        Some(Pair { without: mean(without)?, with: mean(with)? })
+        Some(Pair { without: one(without)?, with: one(with)? })
     };
     halves.chunks(2).filter_map(pair).collect()
 }
@@ -68,6 +68,7 @@ fn spans(timed: &Timed) -> Vec<(f64, f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::median;
 
     fn half(drawn: bool, from: f64) -> Half {
         Half { drawn, from, to: from + 1.0 }
@@ -85,7 +86,7 @@ mod tests {
         let samples = [vec![0.1; 10], vec![0.125; 8], vec![0.125; 8], vec![0.1; 10]].concat();
         let timed = Timed { started: 100.0, ended: 104.0, samples, batch: 1 };
         let halves = [half(false, 100.0), half(true, 101.0), half(true, 102.0), half(false, 103.0)];
-        let pairs = pairs(&halves, &timed);
+        let pairs = pairs(&halves, &timed, median);
         assert_eq!(pairs.len(), 2);
         for pair in pairs {
             assert!((pair.with / pair.without - 1.25).abs() < 1e-9, "{pair:?}");
@@ -95,9 +96,9 @@ mod tests {
     #[test]
     fn a_half_that_the_samples_did_not_fill_makes_no_pair() {
         let timed = Timed { started: 0.0, ended: 1.5, samples: vec![0.1; 15], batch: 1 };
-        assert_eq!(pairs(&[half(false, 0.0), half(true, 1.0)], &timed), []);
+        assert_eq!(pairs(&[half(false, 0.0), half(true, 1.0)], &timed, median), []);
         let few = Timed { started: 0.0, ended: 2.0, samples: vec![0.5; 4], batch: 1 };
-        assert_eq!(pairs(&[half(false, 0.0), half(true, 1.0)], &few), []);
+        assert_eq!(pairs(&[half(false, 0.0), half(true, 1.0)], &few, median), []);
     }
 
     #[test]

@@ -82,8 +82,11 @@ pub struct Effect {
     pub threads: usize,
     /// Whether these are all CPUs of the affinity mask.
     pub every_cpu: bool,
+    /// Of the median sample, which is what a run reports.
     #[serde(flatten)]
     pub cost: Cost,
+    /// Of the mean, in which the samples that drawing or anything else has hit count fully.
+    pub of_mean: Cost,
     /// Frames a second while the screen was drawn.
     pub frames: f64,
     /// CPUs that this process kept busy while it drew, and while it did not.
@@ -105,12 +108,19 @@ struct Sums {
 struct Session<'a> {
     screen: &'a mut dyn Screen,
     measured: &'a mut dyn Measured,
+    /// Of the halves' medians, as a run would tell them.
     pairs: Vec<Pair>,
+    /// Of the halves' means, in which every sample's time counts.
+    means: Vec<Pair>,
     /// Without and with drawing.
     sums: [Sums; 2],
 }
 
-impl Session<'_> {
+impl<'a> Session<'a> {
+    fn new(screen: &'a mut dyn Screen, measured: &'a mut dyn Measured) -> Session<'a> {
+        Session { screen, measured, pairs: Vec::new(), means: Vec::new(), sums: Default::default() }
+    }
+
     /// As many pairs as `extent` asks for; fewer where the person stops it.
     fn run(&mut self, threads: &str, label: &str, extent: Extent) -> anyhow::Result<()> {
         let Some(trial) = self.round(threads, TRIAL, &mut |_, _| Ok(false))? else { return Ok(()) };
@@ -143,7 +153,7 @@ impl Session<'_> {
         let mut sums = self.sums;
         let mut act = |screen: &mut dyn Screen, number: usize| {
             let pair = first + number / 2;
-            if number % 2 == 0 {
+            if number.is_multiple_of(2) {
                 let of = if pair < extent.least { extent.least } else { extent.most };
                 screen.notify(&format!("{label}: pair {} of {of}. q stops it.", pair + 1));
             }
@@ -156,8 +166,10 @@ impl Session<'_> {
             Ok(true)
         };
         let Some(timed) = self.round(threads, samples, &mut act)? else { return Ok(()) };
-        self.pairs.extend(halves::pairs(&halves, &timed));
+        self.pairs.extend(halves::pairs(&halves, &timed, samples::median));
+        self.means.extend(halves::pairs(&halves, &timed, mean));
         self.pairs.truncate(extent.most);
+        self.means.truncate(extent.most);
         self.sums = sums;
         anyhow::ensure!(self.pairs.len() > first, "a sample takes too long for halves of {HALF:?}");
         Ok(())
@@ -189,6 +201,10 @@ impl Session<'_> {
         }
         Ok(None)
     }
+}
+
+fn mean(samples: &[f64]) -> Option<f64> {
+    (!samples.is_empty()).then(|| samples.iter().sum::<f64>() / samples.len() as f64)
 }
 
 /// One half, and what it took.

@@ -52,12 +52,7 @@ pub fn measure(client: Client, hello: &Hello, aim: Aim) -> anyhow::Result<Vec<Ef
     let mut effects = Vec::new();
     for ((threads, count), deadline) in settings.into_iter().zip(DEADLINES).take(cpus.clamp(1, 2)) {
         let extent = extent(aim, began + deadline);
-        let mut session = Session {
-            screen: &mut screen,
-            measured: &mut bench,
-            pairs: Vec::new(),
-            sums: Default::default(),
-        };
+        let mut session = Session::new(&mut screen, &mut bench);
         session.run(threads, &label(count), extent)?;
         effects.extend(summary(&session, count, cpus, elements));
         if screen.stopped() {
@@ -88,6 +83,7 @@ fn summary(session: &Session, threads: usize, cpus: usize, elements: u64) -> Opt
         threads,
         every_cpu: threads == cpus,
         cost: cost(&session.pairs)?,
+        of_mean: cost(&session.means)?,
         frames: drawing.frames as f64 / drawing.seconds,
         cpu_drawing: drawing.cpu / drawing.seconds,
         cpu_resting: resting.cpu / resting.seconds,

@@ -90,8 +90,7 @@ impl Screen for Mock {
 
 fn measured(world: &Rc<RefCell<World>>, least: usize, most: usize) -> (Vec<Pair>, [Sums; 2]) {
     let (mut screen, mut bench) = (Mock(world.clone()), Mock(world.clone()));
-    let mut session =
-        Session { screen: &mut screen, measured: &mut bench, pairs: Vec::new(), sums: Default::default() };
+    let mut session = Session::new(&mut screen, &mut bench);
     let until = Instant::now() + Duration::from_secs(600);
     session.run("1", "copy", Extent { least, most, until }).expect("no error");
     (session.pairs, session.sums)

@@ -82,6 +82,43 @@ fn typing_while_a_case_is_timed_costs_at_most_four_frames_a_second() {
     assert!(frames(Stage::Generate) > 20);
 }
 
+/// A run of cases that take a few milliseconds, for a second, and then a person who leaves.
+struct ShortCases {
+    runner: script::Scripted,
+    typist: Typist,
+}
+
+impl Source for ShortCases {
+    fn next(&mut self, timeout: Duration) -> io::Result<Option<Incoming>> {
+        let (plan, before) = (fixture::stream(), self.typist.now);
+        let incoming = self.typist.next(timeout);
+        for ms in before.as_millis()..self.typist.now.as_millis() {
+            let stage = if ms % 4 == 1 { Stage::Sample } else { Stage::Generate };
+            self.runner.try_say(Message::Event(script::progress(&plan, 0, 0, stage)));
+        }
+        incoming
+    }
+
+    fn now(&self) -> Duration {
+        self.typist.now
+    }
+}
+
+#[test]
+fn short_cases_are_not_drawn_in_between() {
+    let runner = script::Scripted::default();
+    let mut app = app(&runner, PLAIN);
+    press(&mut app, KeyCode::Enter, Duration::ZERO);
+    runner.say(Message::Event(script::progress(&fixture::stream(), 0, 0, Stage::Sample)));
+    let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("a terminal");
+    let second = Duration::from_secs(1);
+    let keys = [second; 3].map(|at| (at, KeyCode::Char('q'))).into();
+    let mut source = ShortCases { runner, typist: Typist { keys, now: Duration::ZERO, waits: 0 } };
+    app.run(&mut terminal, &mut source).expect("the loop ends");
+    let frames = terminal.get_frame().count();
+    assert!((3..=6).contains(&frames), "{frames} frames in a second");
+}
+
 #[test]
 fn an_idle_screen_is_not_drawn_again() {
     let runner = script::Scripted::default();

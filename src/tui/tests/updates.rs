@@ -185,7 +185,7 @@ fn a_dead_engine_is_resumed_or_the_run_ended() {
     assert_eq!(act(&mut state, Action::Resume), None, "nothing to resume");
     die(&mut state, 4);
     let session = state.session.as_ref().expect("a run");
-    assert_eq!((session.selected, session.timing()), (4, false));
+    assert_eq!((session.selected, session.timing(at(60))), (4, false));
     assert!(matches!(&session.ledger.records()[4].status, Status::Failed(e) if e.contains("signal 9")));
     assert_eq!(act(&mut state, Action::Resume), Some(Effect::Send(Control::Resume)));
     assert_eq!(phase(&state), &Phase::Running);
@@ -223,7 +223,9 @@ fn the_selection_follows_until_somebody_moves() {
     assert_eq!((selected(&state), state.timing()), (6, true));
     act(&mut state, Action::Up);
     say(&mut state, Message::Event(script::progress(&plan, 8, 0, Stage::WarmUp)));
-    assert_eq!((selected(&state), state.timing()), (5, false));
+    assert_eq!((selected(&state), state.timing()), (5, true), "it may go on at once");
+    update(&mut state, Input::Tick, at(1));
+    assert!(!state.timing());
     act(&mut state, Action::Follow);
     assert_eq!(selected(&state), 8);
     for (action, wanted) in [(Action::Last, 13), (Action::Down, 13), (Action::First, 0), (Action::Up, 0)] {
