@@ -1,12 +1,12 @@
 //! The table of what was judged, for people.
 
 use super::out;
-use crate::judge::{Answer, Comparison, Difference, Direction, Judgement, Matched, Ratio};
+use crate::judge::{Answer, Comparison, Difference, Direction, Judgement, Ratio};
 use crate::measure::interval::CONFIDENCE;
 use crate::plan::{Case, Quantity};
 use crate::report::overlay::letter;
 use crate::report::unit;
-use crate::report::verdicts::{Named, label};
+use crate::report::verdicts::{Named, pair_label};
 use crate::run::Record;
 use crate::units;
 
@@ -90,11 +90,7 @@ fn title(run: &Named, case: &Case) -> String {
 }
 
 fn row(baseline: &Named, judgement: &Judgement, a: &Record, b: &Record, notes: &mut Notes) -> [String; 5] {
-    let name = label(baseline.side, &a.case);
-    let name = match judgement.pair.matched {
-        Matched::Identity => name,
-        Matched::ExceptBackend => format!("{name} → {}", b.case.backend()),
-    };
+    let name = pair_label(baseline.side, judgement.pair.matched, a, b);
     let change = judgement.evidence.map_or_else(|| "–".to_owned(), |evidence| change(evidence.ratio));
     [name, rate(a), rate(b), change, answer(judgement, notes)]
 }
@@ -167,7 +163,7 @@ impl Notes {
         }
         for (at, note) in self.0.iter().enumerate() {
             let such_as = note.such_as.as_ref().map(|text| format!(", such as {text}")).unwrap_or_default();
-            out::line(&format!("({}) {}{such_as}: {}", at + 1, note.text, cases(note.cases)));
+            out::line(&format!("({}) {}{such_as} ({})", at + 1, note.text, cases(note.cases)));
         }
     }
 }

@@ -20,6 +20,10 @@
 //! | wholly outside | `differ`: slower above, faster below; unless one of the two rules below says otherwise |
 //! | on both sides of a limit | `cannot tell` |
 //!
+//! The ratio of the medians of the rounds' medians, which is what tables and charts show,
+//! has to lie on the same side as the interval. Where it does not, a few rounds far from
+//! the others decide, the logarithms are not normal, and the answer is `cannot tell`.
+//!
 //! **What the interval does not see.** Rounds of one run share what that run was dealt:
 //! a place in memory, neighbours, a clock. On the shared machines that this was written
 //! for, five of fifteen pairs of identical copy runs had disjoint 95 % intervals, although
@@ -168,6 +172,8 @@ pub enum Reason {
     Machine(f64),
     /// No round of either side is free of doubts, and the samples overlap.
     Doubtful,
+    /// Means and medians of the rounds tell different stories.
+    Uneven,
     /// The times are no positive numbers.
     NoRatio,
 }
@@ -176,7 +182,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = |which: &Which| match which {
             Which::Baseline => "the baseline: ",
-            Which::Other => "this run: ",
+            Which::Other => "the run: ",
             Which::Both => "",
         };
         match self {
@@ -188,6 +194,7 @@ impl fmt::Display for Reason {
                 write!(f, "the machine's own copy changed by {}", crate::units::fmt_change(*change))
             }
             Reason::Doubtful => f.write_str("every round of both sides is flagged as noisy"),
+            Reason::Uneven => f.write_str("a few rounds far from the others decide"),
             Reason::NoRatio => f.write_str("the times are no positive numbers"),
         }
     }
@@ -197,6 +204,8 @@ impl fmt::Display for Reason {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
     pub ratio: Ratio,
+    /// The ratio of the medians of the rounds' medians.
+    pub typical: f64,
     /// Logarithm of the baseline's copy over the other's, where nothing explains it.
     pub pace: Option<f64>,
     /// Every round of both sides is flagged, and their samples overlap.
@@ -207,11 +216,14 @@ impl Evidence {
     /// The answer for a margin δ, a share above 0.
     pub fn answer(&self, margin: f64) -> (Answer, Option<Reason>) {
         let (low, high, limit) = (self.ratio.low.ln(), self.ratio.high.ln(), margin.ln_1p());
-        let direction = match () {
-            () if low >= -limit && high <= limit => return (Answer::Agree, None),
-            () if low > limit => Direction::Slower,
-            () if high < -limit => Direction::Faster,
-            () => return (Answer::CannotTell, Some(Reason::Wide)),
+        let found = within(low, high, limit);
+        let direction = match found {
+            Some(_) if within(self.typical.ln(), self.typical.ln(), limit) != found => {
+                return (Answer::CannotTell, Some(Reason::Uneven));
+            }
+            Some(Answer::Differ(direction)) => direction,
+            Some(answer) => return (answer, None),
+            None => return (Answer::CannotTell, Some(Reason::Wide)),
         };
         let pace = self.pace.filter(|pace| pace.abs() > limit);
         let machine = pace.filter(|pace| match direction {
@@ -223,6 +235,16 @@ impl Evidence {
             None if self.doubtful => (Answer::CannotTell, Some(Reason::Doubtful)),
             None => (Answer::Differ(direction), None),
         }
+    }
+}
+
+/// Where an interval of logarithms lies wholly; `None` on both sides of a limit.
+fn within(low: f64, high: f64, limit: f64) -> Option<Answer> {
+    match () {
+        () if low >= -limit && high <= limit => Some(Answer::Agree),
+        () if low > limit => Some(Answer::Differ(Direction::Slower)),
+        () if high < -limit => Some(Answer::Differ(Direction::Faster)),
+        () => None,
     }
 }
 
@@ -338,13 +360,16 @@ impl Judge<'_> {
             (Some(a), _) => return without(Answer::CannotTell, a.reason(Which::Baseline)),
             (None, Some(b)) => return without(Answer::CannotTell, b.reason(Which::Other)),
         }
-        let Some(ratio) = ratio::ratio(&a.medians(), &b.medians(), self.confidence) else {
+        let (before, after) = (a.medians(), b.medians());
+        let ratio = ratio::ratio(&before, &after, self.confidence);
+        let typical = median(&after).zip(median(&before)).map(|(after, before)| after / before);
+        let Some((ratio, typical)) = ratio.zip(typical) else {
             return without(Answer::CannotTell, Reason::NoRatio);
         };
         let causes = causes::conditions(a, b, ratio.value > 1.0);
         let explained = !causes.is_empty() || self.explained(a.case.backend());
         let pace = self.pace(pair, a).filter(|_| !explained);
-        let evidence = Evidence { ratio, pace, doubtful: doubtful(a, b) };
+        let evidence = Evidence { ratio, typical, pace, doubtful: doubtful(a, b) };
         let (answer, reason) = evidence.answer(self.margin);
         Some(Judgement { pair, evidence: Some(evidence), answer, reason, causes })
     }

@@ -6,8 +6,8 @@ use super::*;
 use crate::engine::protocol::{Environment, Event, RoundResult};
 use crate::measure::noise::Flag;
 use crate::measure::statistics;
-use crate::plan::{Plan, Value};
-use crate::report::series::tests::{case, plan, record, text, without_result};
+use crate::plan::{Case, Plan, Scale, Value};
+use crate::report::series::tests::{axis, case, plan, record, text, without_result};
 use crate::report::svg::tests::{device, environment};
 use crate::run::folder::SCHEMA;
 
@@ -44,7 +44,7 @@ pub fn measured(medians: &[f64]) -> Record {
     Record { rounds, statistics, ..blank }
 }
 
-/// A run of the cases n = 0, 1 … on the CPU, with these medians, and copies at this pace.
+/// A run of some cases on the CPU, with these medians, and copies at this pace.
 pub struct Run {
     pub manifest: Manifest,
     pub ledger: Ledger,
@@ -83,13 +83,18 @@ impl Run {
     }
 }
 
+/// Scatters of 1024 tuples, 2048 …
 fn cases_of(n: usize) -> Plan {
-    let cases = (0..n as u64).map(|i| {
-        let mut case = case(&[("backend", text("cpu")), ("n", Value::Int(i))]);
-        case.id = format!("{i:012x}");
-        case
+    let sizes: Vec<Value> = (1..=n as u64).map(|i| Value::Int(1024 * i)).collect();
+    let cases = sizes.iter().enumerate().map(|(i, size)| {
+        let words = [("backend", "cpu"), ("method", "direct"), ("locations", "random")];
+        let mut params: Vec<(&str, Value)> = words.iter().map(|(key, word)| (*key, text(word))).collect();
+        params.extend([("tuple", Value::Int(8)), ("index", Value::Int(4)), ("tuples", size.clone())]);
+        Case { id: format!("{i:012x}"), ..case(&params) }
     });
-    Plan { cases: cases.collect(), ..plan(vec![], "n", &["backend"]) }
+    let cases = cases.collect();
+    let axes = vec![axis("tuples", "tuples", sizes, Scale::Linear)];
+    Plan { cases, ..plan(axes, "tuples", &["backend"]) }
 }
 
 fn words(comparison: &Comparison) -> Vec<&'static str> {
@@ -161,7 +166,7 @@ fn what_has_no_result_on_either_side_is_not_judged() {
     assert_eq!(words(&found), ["cannot tell", "cannot tell", "not measured"]);
     let reasons: Vec<String> =
         found.judgements.iter().filter_map(|j| j.reason.as_ref()).map(Reason::to_string).collect();
-    assert_eq!(reasons, ["this run: n/a: no CUDA driver", "the baseline: not measured", "not measured"]);
+    assert_eq!(reasons, ["the run: n/a: no CUDA driver", "the baseline: not measured", "not measured"]);
 }
 
 #[test]
@@ -176,8 +181,21 @@ fn noise_on_both_sides_needs_samples_that_are_apart() {
     b.rounds[1].flags.clear();
     assert!(!doubtful(&a, &b), "a clean round");
     assert!(!doubtful(&a, &flagged(&[3.0, 3.1, 3.2])), "far apart");
-    let evidence = Evidence { ratio: Ratio { value: 1.2, low: 1.1, high: 1.3 }, pace: None, doubtful: true };
+    let ratio = Ratio { value: 1.2, low: 1.1, high: 1.3 };
+    let evidence = Evidence { ratio, typical: 1.2, pace: None, doubtful: true };
     assert_eq!(evidence.answer(0.05), (Answer::CannotTell, Some(Reason::Doubtful)));
+}
+
+/// Thirty rounds, a third of them interrupted: their mean is slower, most of them are not.
+#[test]
+fn a_few_rounds_do_not_outvote_the_others() {
+    let steady: Vec<f64> = STEADY.iter().copied().cycle().take(30).collect();
+    let uneven: Vec<f64> =
+        steady.iter().enumerate().map(|(i, t)| if i % 3 == 0 { 500.0 * t } else { 0.7 * t }).collect();
+    let found = Run::new(&[steady], None).against(&Run::new(&[uneven], None));
+    let evidence = found.judgements[0].evidence.expect("enough rounds");
+    assert!(evidence.ratio.low > 1.05 && evidence.typical < 0.75, "{evidence:?}");
+    assert_eq!(found.judgements[0].reason, Some(Reason::Uneven));
 }
 
 #[test]
@@ -198,7 +216,7 @@ proptest! {
         narrow in 0.001..0.5f64, more in 0.0..0.5f64,
     ) {
         let ratio = Ratio { value: (low + width / 2.0).exp(), low: low.exp(), high: (low + width).exp() };
-        let evidence = Evidence { ratio, pace: pace.filter(|_| false), doubtful: false };
+        let evidence = Evidence { ratio, typical: ratio.value, pace: None, doubtful: false };
         let (tight, wide) = (evidence.answer(narrow).0, evidence.answer(narrow + more).0);
         prop_assert!(tight != Answer::Agree || wide == Answer::Agree);
         if let Answer::Differ(direction) = wide {

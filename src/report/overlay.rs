@@ -1,6 +1,8 @@
 //! Several runs of an experiment on one chart: their cases become those of one plan with
 //! one more parameter, the run, and are drawn like any other.
 
+use std::collections::HashSet;
+
 use super::series::{ChartData, series};
 use super::svg::{COLORS, Caption, device_name};
 use super::verdicts::Named;
@@ -74,7 +76,7 @@ fn overlay(
     comparisons: &[Comparison],
 ) -> Overlay {
     let plan = merged(experiment, &records, baseline, 1 + others.len(), comparisons);
-    let data = styled(series(&plan, 0, &records), 1 + others.len());
+    let data = styled(series(&plan, 0, &records), 1 + others.len(), &only_backends(&records));
     let runs = std::iter::once(baseline).chain(others);
     let key = runs.enumerate().map(|(run, named)| describe(run, named, &records)).collect();
     let alone: usize = comparisons.iter().map(|c| c.only_baseline.len() + c.only_other.len()).sum();
@@ -110,10 +112,25 @@ fn merged(
     Plan { experiments: vec![merged], cases, ..baseline.side.ledger.plan().clone() }
 }
 
+/// The backend of each run that has only one, and its letter, where that holds for all of
+/// them: then their lines belong together whatever the backend.
+fn only_backends(records: &[Record]) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    for record in records {
+        let run = record.case.params.text(RUN).unwrap_or_default().to_owned();
+        let pair = (run, record.case.backend().to_owned());
+        if !found.contains(&pair) {
+            found.push(pair);
+        }
+    }
+    let runs: HashSet<&String> = found.iter().map(|(run, _)| run).collect();
+    if runs.len() == found.len() { found } else { Vec::new() }
+}
+
 /// The same line has the same colour in every run, and another dash and marker in each; the
 /// baseline's are solid.
-fn styled(mut data: ChartData, runs: usize) -> ChartData {
-    let parts: Vec<(usize, String)> = data.labels.iter().map(|label| parts(label, runs)).collect();
+fn styled(mut data: ChartData, runs: usize, backends: &[(String, String)]) -> ChartData {
+    let parts: Vec<(usize, String)> = data.labels.iter().map(|label| parts(label, runs, backends)).collect();
     let mut lines: Vec<&String> = Vec::new();
     for (_, line) in &parts {
         if !lines.contains(&line) {
@@ -137,10 +154,13 @@ fn styled(mut data: ChartData, runs: usize) -> ChartData {
     data
 }
 
-/// The run of a label and the rest of it: `B, cpu` is the second run's `cpu`.
-fn parts(label: &str, runs: usize) -> (usize, String) {
+/// The run of a label and the rest of it, without a backend that goes without saying:
+/// `B, cpu, random` is the second run's `random` where that has no other backend.
+fn parts(label: &str, runs: usize, backends: &[(String, String)]) -> (usize, String) {
     let (first, rest) = label.split_once(", ").unwrap_or((label, ""));
-    ((0..runs).find(|run| letter(*run) == first).unwrap_or(0), rest.to_owned())
+    let known = |word: &&str| backends.iter().any(|(run, backend)| run == first && backend == word);
+    let line: Vec<&str> = rest.split(", ").filter(|word| !known(word)).collect();
+    ((0..runs).find(|run| letter(*run) == first).unwrap_or(0), line.join(", "))
 }
 
 /// `A (baseline): reports/x · 2026-11-20 12:00:00 · host: scalar, cpu: AMD EPYC`.
@@ -201,7 +221,7 @@ mod tests {
         let mut merged = plan.clone();
         merged.experiments[0].chart.lines.insert(0, RUN.to_owned());
         let both: Vec<Record> = (0..2).flat_map(|run| records.iter().map(move |r| marked(r, run))).collect();
-        let data = styled(series(&merged, 0, &both), 2);
+        let data = styled(series(&merged, 0, &both), 2, &only_backends(&both));
         let style = |label: &str| data.labels.iter().position(|l| l == label).expect(label);
         for line in ["cpu", "cuda", "cpu, direct"] {
             let (a, b) = (style(&format!("A, {line}")), style(&format!("B, {line}")));
@@ -211,6 +231,22 @@ mod tests {
         let of =
             |style: usize| data.panels[0].lines.iter().find(|l| l.style == style).map(|l| l.points.len());
         assert_eq!(of(style("B, cuda")), Some(3));
+    }
+
+    #[test]
+    fn the_only_backend_of_a_run_does_not_make_another_line() {
+        let backends = [("A", "scalar"), ("B", "cpu")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+        for (label, expected) in [
+            ("A, scalar, random", (0, "random")),
+            ("B, cpu, random", (1, "random")),
+            ("B, cpu", (1, "")),
+            ("B, scalar, random", (1, "scalar, random")),
+        ] {
+            assert_eq!(parts(label, 2, &backends), (expected.0, expected.1.to_owned()), "{label}");
+        }
+        let (_, records) = crate::report::series::tests::passes();
+        let both: Vec<Record> = (0..2).flat_map(|run| records.iter().map(move |r| marked(r, run))).collect();
+        assert!(only_backends(&both).is_empty(), "two backends a run");
     }
 
     #[test]

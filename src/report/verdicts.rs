@@ -146,7 +146,8 @@ pub fn label(side: Side, case: &Case) -> String {
     experiment.map_or_else(|| case.id.clone(), |e| e.label(case))
 }
 
-fn pair_label(baseline: Side, matched: Matched, a: &Record, b: &Record) -> String {
+/// The same of a pair, with the other's backend where that is another.
+pub fn pair_label(baseline: Side, matched: Matched, a: &Record, b: &Record) -> String {
     let label = label(baseline, &a.case);
     match matched {
         Matched::Identity => label,
