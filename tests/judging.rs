@@ -84,6 +84,7 @@ impl Story {
                     case: case.id.clone(),
                     round: 0,
                     error: "broken".to_owned(),
+                    lost: false,
                 });
                 continue;
             }

@@ -21,7 +21,8 @@ fn average() -> String {
 }
 
 fn judge(busy: &[Process], average: &str) -> Finding {
-    let total: f64 = busy.iter().map(|process| process.cpus).sum();
+    // Of nobody the sum is minus zero.
+    let total = busy.iter().map(|process| process.cpus).sum::<f64>().max(0.0);
     let name = |p: &Process| format!("{} (process {}) {:.1}", p.name, p.id, p.cpus);
     let names: Vec<String> = busy.iter().take(NAMED).map(name).collect();
     match total > QUIET {

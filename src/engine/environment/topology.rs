@@ -129,7 +129,9 @@ fn nodes(system: &System) -> Vec<Fact> {
     facts.extend(fact("NUMA nodes", (!numbers.is_empty()).then(|| numbers.len().to_string())));
     for node in &numbers {
         let cpus = system.text(&format!("{NODES}/node{node}/cpulist")).unwrap_or_else(|| "none".to_owned());
-        let memory = node_memory(system, *node).map(|bytes| format!(", memory {}", size(bytes)));
+        // A single node has the machine's memory, which some hypervisors add while it runs.
+        let memory = node_memory(system, *node).filter(|_| numbers.len() > 1);
+        let memory = memory.map(|bytes| format!(", memory {}", size(bytes)));
         facts
             .push((format!("NUMA node {node}").into(), format!("CPUs {cpus}{}", memory.unwrap_or_default())));
     }
