@@ -79,13 +79,8 @@ impl Story {
         for (at, case) in plan.cases.iter().enumerate() {
             let seq = at as u64 + 1;
             if self.failed == Some(at) {
-                events.push(Event::Failed {
-                    seq,
-                    case: case.id.clone(),
-                    round: 0,
-                    error: "broken".to_owned(),
-                    lost: false,
-                });
+                let (case, error) = (case.id.clone(), "broken".to_owned());
+                events.push(Event::Failed { seq, case, round: 0, error, lost: false });
                 continue;
             }
             events.extend(STEADY.iter().enumerate().map(|(round, time)| {

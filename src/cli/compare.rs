@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 
+use super::format::survive;
 use super::verdicts::{Heads, print, print_key};
 use super::{DIFFERS, out};
 use crate::judge::{self, Comparison};
@@ -21,7 +22,7 @@ use crate::units;
 #[derive(Debug, Args)]
 pub struct CompareArguments {
     /// Run folders; the first is the baseline
-    #[arg(required = true, num_args = 2.., value_name = "FOLDER")]
+    #[arg(required = true, num_args = 2.., value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     runs: Vec<PathBuf>,
     /// How much longer or shorter still counts as the same
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = margin)]
@@ -39,9 +40,13 @@ pub struct CompareArguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
+    /// A table for people
     Text,
+    /// A row for each pair of cases
     Csv,
+    /// One object: what differs between the machines, and the rows
     Json,
+    /// A row in each line
     Ndjson,
 }
 
@@ -114,18 +119,7 @@ fn show(arguments: &CompareArguments, named: &[Named], comparisons: &[Comparison
             Ok(())
         }
     };
-    match written {
-        // Whoever read along has seen enough.
-        Err(error) if is_closed(&error) => Ok(()),
-        written => written,
-    }
-}
-
-fn is_closed(error: &anyhow::Error) -> bool {
-    let closed = |cause: &(dyn std::error::Error + 'static)| {
-        cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
-    };
-    error.chain().any(closed)
+    survive(written)
 }
 
 /// Writes the overlays: one into a file, all of them into a folder, with the table.

@@ -67,7 +67,7 @@ impl Output {
 }
 
 /// Whoever reads decides how much of it.
-fn survive(written: anyhow::Result<()>) -> anyhow::Result<()> {
+pub(super) fn survive(written: anyhow::Result<()>) -> anyhow::Result<()> {
     match written {
         Err(error) if closed(&error) => Ok(()),
         other => other,

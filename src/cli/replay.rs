@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use super::interrupt::Interrupt;
 use super::recipes::Source;
@@ -23,7 +23,7 @@ use crate::run::{EngineRunner, clock};
 #[derive(Debug, Args)]
 pub struct ReplayArguments {
     /// A run folder, or a recipe of which the newest stored run is taken
-    #[arg(value_name = "FOLDER|RECIPE")]
+    #[arg(value_name = "FOLDER|RECIPE", value_hint = ValueHint::AnyPath)]
     target: String,
     /// How much longer or shorter still counts as the same
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = super::compare::margin)]

@@ -67,7 +67,8 @@ pub fn print(baseline: &Named, other: &Named, comparison: &Comparison, margin: f
             last = Some(a.case.experiment);
             titles.push((rows.len(), title(baseline, &a.case)));
         }
-        rows.push(row(baseline, judgement, a, b, &mut notes));
+        // A folder from elsewhere must not steer this terminal.
+        rows.push(row(baseline, judgement, a, b, &mut notes).map(|cell| units::escaped(&cell)));
     }
     let head = [
         "case",
@@ -163,7 +164,8 @@ impl Notes {
         }
         for (at, note) in self.0.iter().enumerate() {
             let such_as = note.such_as.as_ref().map(|text| format!(", such as {text}")).unwrap_or_default();
-            out::line(&format!("({}) {}{such_as} ({})", at + 1, note.text, cases(note.cases)));
+            let line = format!("({}) {}{such_as} ({})", at + 1, note.text, cases(note.cases));
+            out::line(&units::escaped(&line));
         }
     }
 }
@@ -184,7 +186,7 @@ fn print_alone(run: &Named, alone: &[usize], head: &str) {
         let own = records.iter().filter(|record| record.case.experiment == at);
         let names: Vec<String> = own.map(|record| experiment.label(&record.case)).collect();
         if !names.is_empty() {
-            out::line(&format!("  {}: {}", experiment.title, names.join("; ")));
+            out::line(&units::escaped(&format!("  {}: {}", experiment.title, names.join("; "))));
         }
     }
 }
@@ -241,7 +243,10 @@ fn print_table(head: &[String; 5], rows: &[[String; 5]], titles: &[(usize, Strin
     out::line("");
     out::line(&line(head));
     for (at, row) in rows.iter().enumerate() {
-        titles.iter().filter(|(before, _)| *before == at).for_each(|(_, title)| out::line(title));
+        titles
+            .iter()
+            .filter(|(before, _)| *before == at)
+            .for_each(|(_, title)| out::line(&units::escaped(title)));
         out::line(&line(row));
     }
 }

@@ -8,6 +8,7 @@ use crate::engine::protocol::{Environment, RoundResult};
 use crate::measure::median;
 use crate::measure::noise::{BACKGROUND, CLOCK, Conditions, STEAL};
 use crate::run::Record;
+use crate::units;
 
 /// Something that differs between two runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ impl Difference {
 impl fmt::Display for Difference {
     /// `kernel: 6.1 → 6.8`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told = |text: &String| if text.is_empty() { "none".to_owned() } else { text.clone() };
+        let told = |text: &str| if text.is_empty() { "none".to_owned() } else { units::shown(text) };
         write!(f, "{}: {} → {}", self.what, told(&self.baseline), told(&self.other))
     }
 }
@@ -63,7 +64,7 @@ pub fn environments(baseline: &Side, other: &Side) -> Vec<Difference> {
     note("processor", &a.cpu, &b.cpu, true);
     note("CPUs", &cpus(a), &cpus(b), true);
     if !alike(a.memory, b.memory) {
-        let size = crate::units::fmt_bytes;
+        let size = units::fmt_bytes;
         note("memory", &size(a.memory), &size(b.memory), true);
     }
     let pages = |e: &Environment| e.transparent_huge_pages.clone().unwrap_or_default();
