@@ -141,4 +141,9 @@ fn locality_reads_the_same_files() {
     let named = scatterlab(root.path(), &["locality", "recipes/data/edges.csv", "--column", "cell"]);
     assert!(text(&named.stdout).contains("300 indices from 0 to 299"), "{}", text(&named.stdout));
     assert!(text(&named.stdout).contains("class stride-1"));
+    let recipe = scatterlab(root.path(), &["locality", "recipes/mine.yaml", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_slice(&recipe.stdout).expect("JSON");
+    let arrays = json.as_array().expect("a list");
+    assert_eq!(arrays.len(), 6, "two files for each of gather and scatter, and two kernels of a pattern");
+    assert_eq!((&arrays[0]["count"], &arrays[0]["layout"]["element"]), (&2400.into(), &8.into()));
 }

@@ -1,5 +1,7 @@
 //! `scatterlab locality`: what an index array touches, before anything runs.
 
+mod recipe;
+
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -7,6 +9,7 @@ use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 
 use super::out;
+use crate::experiments;
 use crate::indices;
 use crate::patterns::locality::{Layout, Locality};
 use crate::patterns::{arrays, notation};
@@ -28,12 +31,12 @@ enum Format {
 #[derive(Debug, Args)]
 pub(super) struct LocalityArguments {
     /// A file of indices (.npy, .csv, .txt, raw .u64), a list such as 0,8,16, a pattern such as
-    /// UNIFORM:8:4, or - for standard input
-    #[arg(value_name = "FILE|LIST|-", allow_hyphen_values = true)]
+    /// UNIFORM:8:4, a recipe, or - for standard input
+    #[arg(value_name = "FILE|LIST|RECIPE|-", allow_hyphen_values = true)]
     source: String,
-    /// Bytes of the element that an index stands for
-    #[arg(long, value_name = "SIZE", default_value = "8B", value_parser = units::parse_bytes)]
-    element: u64,
+    /// Bytes of the element that an index stands for [default: what a recipe says, else 8B]
+    #[arg(long, value_name = "SIZE", value_parser = units::parse_bytes)]
+    element: Option<u64>,
     /// Bytes of a cache line
     #[arg(long, value_name = "SIZE", default_value = "64B", value_parser = units::parse_bytes)]
     line: u64,
@@ -45,13 +48,29 @@ pub(super) struct LocalityArguments {
     format: Format,
 }
 
+/// An array to look at.
+#[derive(Debug)]
+struct Array {
+    name: String,
+    indices: Vec<u64>,
+    /// Bytes of an element, where nobody says otherwise.
+    element: u64,
+    note: Option<String>,
+}
+
 /// Prints the statistics.
 pub(super) fn run(arguments: &LocalityArguments) -> anyhow::Result<ExitCode> {
-    let layout = Layout { element: arguments.element, line: arguments.line };
-    let (name, indices) = read(&arguments.source, arguments.column.as_deref())?;
-    let locality = Locality::of(&indices, layout).map_err(|reason| anyhow!("{name}: {reason}"))?;
-    print(arguments.format, &[Named { array: name, hash: arrays::hash(&indices), note: None, locality }])?;
+    let arrays = read(&arguments.source, arguments.column.as_deref())?;
+    let named = arrays.into_iter().map(|array| analysed(array, arguments));
+    print(arguments.format, &named.collect::<anyhow::Result<Vec<Named>>>()?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn analysed(array: Array, arguments: &LocalityArguments) -> anyhow::Result<Named> {
+    let Array { name, indices, element, note } = array;
+    let layout = Layout { element: arguments.element.unwrap_or(element), line: arguments.line };
+    let locality = Locality::of(&indices, layout).map_err(|reason| anyhow!("{name}: {reason}"))?;
+    Ok(Named { array: name, hash: arrays::hash(&indices), note, locality })
 }
 
 fn print(format: Format, arrays: &[Named]) -> anyhow::Result<()> {
@@ -65,21 +84,28 @@ fn print(format: Format, arrays: &[Named]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The array with its name.
-fn read(source: &str, column: Option<&str>) -> anyhow::Result<(String, Vec<u64>)> {
-    if source == "-" {
-        return Ok(("standard input".to_owned(), indices::read_standard_input(column)?));
-    }
+/// The arrays with their names.
+fn read(source: &str, column: Option<&str>) -> anyhow::Result<Vec<Array>> {
+    let one = |name: String, indices| vec![Array { name, indices, element: ELEMENT, note: None }];
     let path = Path::new(source);
+    if source == "-" {
+        return Ok(one("standard input".to_owned(), indices::read_standard_input(column)?));
+    }
+    let yaml = path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+    if column.is_none() && (yaml || (!path.exists() && experiments::find(source).is_some())) {
+        return recipe::arrays(source);
+    }
     if path.exists() {
-        return Ok((source.to_owned(), indices::read(path, column)?));
+        return Ok(one(source.to_owned(), indices::read(path, column)?));
     }
     if let Some(column) = column {
         bail!("--column {column}: there is no file {}", units::shown(source));
     }
-    let indices = written(source)?;
-    Ok((units::shown(source), indices))
+    Ok(one(units::shown(source), written(source)?))
 }
+
+/// Bytes of an element where nobody says how long it is.
+const ELEMENT: u64 = 8;
 
 /// A list or a pattern on the command line.
 fn written(source: &str) -> anyhow::Result<Vec<u64>> {
@@ -91,8 +117,8 @@ fn written(source: &str) -> anyhow::Result<Vec<u64>> {
         return indices::parse("the list", source.as_bytes(), None);
     }
     bail!(
-        "{}: no such file; accepted: a file, a list such as 0,8,16, a pattern such as UNIFORM:8:4, or - for \
-         standard input",
+        "{}: no such file; accepted: a file, a list such as 0,8,16, a pattern such as UNIFORM:8:4, a recipe, or \
+         - for standard input",
         units::shown(source)
     )
 }
@@ -103,8 +129,9 @@ mod tests {
 
     #[test]
     fn lists_and_patterns_stand_on_the_command_line() {
-        let list =
-            |source: &str| read(source, None).map(|(_, indices)| indices).map_err(|e| format!("{e:#}"));
+        let list = |source: &str| {
+            read(source, None).map(|mut all| all.remove(0).indices).map_err(|e| format!("{e:#}"))
+        };
         assert_eq!(list("0,8,16"), Ok(vec![0, 8, 16]));
         assert_eq!(list("[0, 8, 16]"), Ok(vec![0, 8, 16]));
         assert_eq!(list("7"), Ok(vec![7]));

@@ -110,6 +110,19 @@ impl Work {
     }
 }
 
+/// A case's way through memory: the indices of one side, in the order of the definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Walk {
+    /// Which side, in the definition's own letters: `L`, `p`, `p_g` …
+    pub side: &'static str,
+    /// Bytes of an element.
+    pub element: u64,
+    /// The first of them.
+    pub indices: Vec<u64>,
+    /// All there are.
+    pub total: u64,
+}
+
 /// Why a primitive cannot do what its parameters say.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -154,6 +167,21 @@ pub trait Primitive: Sync {
     /// `….file.indices`; `None` where the engine opens the file itself.
     fn longest_carried(&self) -> Option<u64> {
         None
+    }
+
+    /// The ways through memory of a case, each of at most `most` indices; none for a
+    /// primitive without indices. `stored` gives the array with a hash.
+    ///
+    /// # Errors
+    /// A case that does not exist, and indices that would take too long to make.
+    fn walks(
+        &self,
+        _params: &Params,
+        _seed: u64,
+        _most: u64,
+        _stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
+    ) -> Result<Vec<Walk>, String> {
+        Ok(Vec::new())
     }
 
     /// Checks what no single parameter can know, and says what the case does to

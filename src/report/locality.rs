@@ -24,6 +24,8 @@ pub struct Named {
 /// Columns of [`csv()`], in the order of the file.
 pub const COLUMNS: [&str; 8] = ["array", "hash", "class", "quantity", "low", "high", "count", "share"];
 
+/// Columns of the text.
+const WIDTH: usize = 80;
 /// Letters of the longest bar, which is 100 %.
 const BAR: usize = 44;
 /// Letters of the labels before the bars.
@@ -37,22 +39,15 @@ pub fn text(arrays: &[Named]) -> String {
 
 fn one(named: &Named) -> Vec<String> {
     let l = &named.locality;
-    let mut lines = vec![
-        format!(
-            "{}: {} indices from {} to {}",
-            named.array,
-            grouped(l.count),
-            grouped(l.min),
-            grouped(l.max)
-        ),
-        format!(
-            "class {}, elements of {}, lines of {}",
-            l.class,
-            size(l.layout.element),
-            size(l.layout.line)
-        ),
-        format!("hash {}…", named.hash.get(..12).unwrap_or(&named.hash)),
-    ];
+    let mut lines = wrapped(&named.array);
+    lines.push(format!("{} indices from {} to {}", grouped(l.count), grouped(l.min), grouped(l.max)));
+    lines.push(format!(
+        "class {}, elements of {}, lines of {}",
+        l.class,
+        size(l.layout.element),
+        size(l.layout.line)
+    ));
+    lines.push(format!("hash {}…", named.hash.get(..12).unwrap_or(&named.hash)));
     lines.extend(named.note.clone());
     lines.push(String::new());
     lines.extend(touched(l));
@@ -63,6 +58,21 @@ fn one(named: &Named) -> Vec<String> {
     lines.push(String::new());
     lines.push("Hits in a cache of whole lines, LRU, empty at the start, of all accesses".to_owned());
     lines.extend(l.reuse.caches.iter().map(|c| row(&size(c.bytes), c.hits, l.reuse.accesses)));
+    lines
+}
+
+/// A name in lines of at most [`WIDTH`] columns, broken between its words.
+fn wrapped(name: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in name.split(' ') {
+        let line = lines.pop().unwrap_or_default();
+        let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
+        if longer.chars().count() > WIDTH && !line.is_empty() {
+            lines.extend([line, format!("  {word}")]);
+        } else {
+            lines.push(longer);
+        }
+    }
     lines
 }
 
@@ -158,11 +168,13 @@ pub fn csv(out: impl Write, arrays: &[Named]) -> csv::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(COLUMNS)?;
     for named in arrays {
+        let note = named.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
+        let name = named.array.clone() + &note;
         for Row { quantity, low, high, count, of } in rows(&named.locality) {
             let cell = |value: Option<i64>| value.map(|v| v.to_string()).unwrap_or_default();
             let share = of.filter(|&of| of > 0).map(|of| (count as f64 / of as f64).to_string());
             let cells = [cell(low), cell(high), count.to_string(), share.unwrap_or_default()];
-            let head = [named.array.as_str(), &named.hash, &named.locality.class, quantity];
+            let head = [name.as_str(), &named.hash, &named.locality.class, quantity];
             writer.write_record(head.into_iter().chain(cells.iter().map(String::as_str)))?;
         }
     }
@@ -234,8 +246,16 @@ mod tests {
             assert!(!text.contains('\x1b') && !text.contains("NaN"), "{text}");
         }
         let text = text(&[named(&[0, 1, 2, 3, 400])]);
-        assert!(text.contains("x: 5 indices from 0 to 400"), "{text}");
+        assert!(text.starts_with("x\n5 indices from 0 to 400\n"), "{text}");
         assert!(text.contains("75.0 % are 1") && text.contains("256 to 511"), "{text}");
+    }
+
+    #[test]
+    fn long_names_are_broken_between_words() {
+        let name = ["word"; 40].join(" · ");
+        let lines = wrapped(&name);
+        assert!(lines.len() > 3 && lines.iter().all(|line| line.chars().count() <= WIDTH), "{lines:?}");
+        assert_eq!(wrapped(&"x".repeat(100)).len(), 1);
     }
 
     #[test]

@@ -16,9 +16,16 @@ pub fn value(value: &Value, bytes: bool) -> String {
         Value::Int(v) if bytes => unit::bytes(*v),
         Value::Int(v) => label_count(*v),
         Value::Float(v) => unit::number(*v),
-        Value::Text(v) => v.clone(),
+        Value::Text(v) => text(v),
         Value::Indices(_) => list(&value.to_string()),
     }
+}
+
+/// A name; of a hash, enough to recognise it.
+fn text(text: &str) -> String {
+    const HASH: usize = 64;
+    let hash = text.len() == HASH && text.bytes().all(|b| b.is_ascii_hexdigit());
+    if hash { format!("{}…", &text[..12]) } else { text.to_owned() }
 }
 
 /// How cases are sampled: `3 rounds of 5 samples`, `5 to 30 rounds of 5 samples, until
@@ -79,6 +86,13 @@ pub fn axis<'a>(experiment: &'a Experiment, key: &str) -> Option<&'a Axis> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hashes_are_cut() {
+        let shown = |v: String| value(&Value::Text(v), false);
+        assert_eq!(shown("0123456789abcdef".repeat(4)), "0123456789ab…");
+        assert_eq!(shown("neighbours.npy".repeat(5)), "neighbours.npy".repeat(5));
+    }
 
     #[test]
     fn long_lists_are_cut_at_an_index() {

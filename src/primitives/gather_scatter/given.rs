@@ -7,12 +7,13 @@
 
 use std::sync::Arc;
 
-use super::spec::{Kernel, Locations, Spec};
+use super::spec::{Kernel, Locations, Source, Spec};
 use crate::backend::{Failure, Fault};
 use crate::patterns::arrays::{END, MAX_COUNT};
 use crate::patterns::mix::mix64;
+use crate::patterns::partitions;
 use crate::plan::{Params, Value};
-use crate::primitives::{Refusal, reader};
+use crate::primitives::{Refusal, Walk, reader};
 
 /// Parameters that the plan adds to `locations.file`: the array's identity, its length
 /// and its largest index.
@@ -84,6 +85,35 @@ pub fn load(
     }
     Ok(Some(all))
 }
+
+/// L, as a way through the array that it addresses.
+pub(super) fn walk(
+    spec: &Spec,
+    params: &Params,
+    most: u64,
+    stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
+) -> Result<Walk, String> {
+    let total = spec.moves();
+    let count = total.min(most);
+    let mut indices = match (spec.source().map_err(|e| e.to_string())?, list(params), params.text(HASH)) {
+        (Source::Given, Some(list), _) => list.to_vec(),
+        (Source::Given, None, Some(hash)) => stored(hash)?,
+        (Source::Given, None, None) => return Err(format!("{HASH}: is missing")),
+        // Where a tuple goes depends on all of those before and on how many follow.
+        (Source::Partitions { .. }, ..) if total > MOST_PARTITIONED => {
+            return Err(format!(
+                "{total} locations in random partitions; accepted: at most {MOST_PARTITIONED}"
+            ));
+        }
+        (Source::Partitions { count, seed }, ..) => partitions::locations(seed, total, count),
+        (source, ..) => (0..count).filter_map(|i| source.location(i)).collect(),
+    };
+    indices.truncate(count as usize);
+    Ok(Walk { side: "L", element: spec.tuple, indices, total })
+}
+
+/// Most locations in random partitions that a walk makes: 512 MiB of them.
+const MOST_PARTITIONED: u64 = 64 << 20;
 
 /// A sum over L that tells it from other arrays and orders: what a device can add up and
 /// the host as well.

@@ -16,7 +16,7 @@ pub mod work;
 pub use spec::Spec;
 
 use super::schema::Param;
-use super::{Primitive, Refusal, Work};
+use super::{Primitive, Refusal, Walk, Work};
 use crate::backend::Fault;
 use crate::plan::Params;
 use spec::Kernel;
@@ -72,6 +72,17 @@ impl Primitive for Gather {
     fn shows(&self, params: &Params, fault: Fault) -> bool {
         shows(Kernel::Gather, params, fault)
     }
+
+    fn walks(
+        &self,
+        params: &Params,
+        seed: u64,
+        most: u64,
+        stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
+    ) -> Result<Vec<Walk>, String> {
+        let spec = Spec::from_params(Kernel::Gather, params, seed).map_err(|e| e.to_string())?;
+        given::walk(&spec, params, most, stored).map(|walk| vec![walk])
+    }
 }
 
 impl Primitive for Scatter {
@@ -105,6 +116,17 @@ impl Primitive for Scatter {
 
     fn shows(&self, params: &Params, fault: Fault) -> bool {
         shows(Kernel::Scatter, params, fault)
+    }
+
+    fn walks(
+        &self,
+        params: &Params,
+        seed: u64,
+        most: u64,
+        stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
+    ) -> Result<Vec<Walk>, String> {
+        let spec = Spec::from_params(Kernel::Scatter, params, seed).map_err(|e| e.to_string())?;
+        given::walk(&spec, params, most, stored).map(|walk| vec![walk])
     }
 }
 

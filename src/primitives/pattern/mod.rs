@@ -18,7 +18,7 @@ pub use spec::Spec;
 use std::collections::HashSet;
 
 use super::schema::Param;
-use super::{Access, Concurrency, Direction, Order, Pass, Primitive, Refusal, Work};
+use super::{Access, Concurrency, Direction, Order, Pass, Primitive, Refusal, Walk, Work};
 use crate::backend::Fault;
 use crate::patterns::class::classify;
 use crate::plan::{Params, Value};
@@ -77,6 +77,29 @@ impl Primitive for Pattern {
         delta > 0 && fault != Fault::SkippedStore
     }
 
+    fn walks(
+        &self,
+        params: &Params,
+        seed: u64,
+        most: u64,
+        _stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
+    ) -> Result<Vec<Walk>, String> {
+        let spec = Spec::from_params(params, seed).map_err(|e| e.to_string())?;
+        let walk = |side, pattern: &[u64], delta| Walk {
+            side,
+            element: 8,
+            indices: uses(pattern, delta, spec.count).take(most as usize).collect(),
+            total: spec.length() * spec.count,
+        };
+        Ok(match spec.kernel {
+            Kernel::Gs => vec![
+                walk("p_g", &spec.gather, spec.delta_gather),
+                walk("p_s", &spec.scatter, spec.delta_scatter),
+            ],
+            _ => vec![walk("p", &spec.applied(), spec.delta)],
+        })
+    }
+
     /// Class (lavin2020 §2; of gs the writing side's pattern), length, delta and count.
     fn annotations(&self, params: &Params) -> Vec<(&'static str, Value)> {
         let Ok(spec) = Spec::from_params(params, 0) else {
@@ -90,6 +113,11 @@ impl Primitive for Pattern {
             ("pattern-count", Value::Int(spec.count)),
         ]
     }
+}
+
+/// The indices of all uses of a pattern, one use after another.
+fn uses(pattern: &[u64], delta: u64, count: u64) -> impl Iterator<Item = u64> {
+    (0..count).flat_map(move |i| pattern.iter().map(move |p| p + delta * i))
 }
 
 /// Whether no word of a scatter's destination is written twice: O(count · P).

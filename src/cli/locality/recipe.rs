@@ -1,0 +1,113 @@
+//! The index arrays of a recipe's cases.
+
+use std::collections::BTreeSet;
+
+use anyhow::{anyhow, bail};
+
+use super::Array;
+use crate::cli::recipes::Source;
+use crate::indices;
+use crate::plan::{Case, Overrides, Params, Plan};
+use crate::primitives::{self, Walk};
+use crate::report::names;
+
+/// Most indices of an array that are looked at: enough to tell, and soon done.
+const MOST: u64 = 4 << 20;
+
+/// Parameters on which no index depends.
+const ASIDE: [&str; 4] = ["backend", "method", "index", "cache"];
+
+/// Every array that the recipe's cases access memory through, each once.
+pub fn arrays(name: &str) -> anyhow::Result<Vec<Array>> {
+    let plan = Source::find(name)?.resolve(&Overrides::default())?;
+    let mut seen = BTreeSet::new();
+    let mut arrays = Vec::new();
+    for case in plan.cases.iter().filter(|case| case.not_applicable.is_none()) {
+        if !seen.insert(words(case)) {
+            continue;
+        }
+        for walk in walks(&plan, case).map_err(|why| anyhow!("{}: {why}", words(case)))? {
+            arrays.push(array(case, walk));
+        }
+    }
+    if arrays.is_empty() {
+        bail!("{name}: no case of it goes through indices");
+    }
+    Ok(arrays)
+}
+
+fn walks(plan: &Plan, case: &Case) -> Result<Vec<Walk>, String> {
+    let primitive = primitives::find(&case.primitive).ok_or("no such primitive")?;
+    let stored = |hash: &str| {
+        let file = plan.indices.iter().find(|file| file.hash == hash).ok_or("no such file in the plan")?;
+        indices::find(file).map_err(|missing| missing.to_string())
+    };
+    primitive.walks(&case.params, case.seed, MOST, &stored)
+}
+
+fn array(case: &Case, walk: Walk) -> Array {
+    let shown = walk.indices.len() as u64;
+    let note = (shown < walk.total).then(|| {
+        let [shown, total] = [shown, walk.total].map(crate::units::grouped);
+        format!("the first {shown} of {total} indices")
+    });
+    Array {
+        name: format!("{} of {}", walk.side, words(case)),
+        indices: walk.indices,
+        element: walk.element,
+        note,
+    }
+}
+
+/// `gather: locations random · tuple 8 · tuples 2Ki`: what the indices depend on.
+fn words(case: &Case) -> String {
+    let Params(params) = &case.params;
+    let aside = |key: &str| ASIDE.iter().any(|name| key.split('.').next() == Some(name));
+    let told = |key: &str| !aside(key) && !key.ends_with(".length") && !key.ends_with(".largest");
+    let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
+    let words: Vec<String> = params
+        .iter()
+        .filter(|(key, _)| told(key))
+        .map(|(key, value)| format!("{} {}", last(key), names::value(value, false)))
+        .collect();
+    format!("{}: {} · seed {}", case.primitive, words.join(" · "), case.seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Vec<Array> {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let path = folder.path().join("r.yaml");
+        std::fs::write(&path, text).expect("written");
+        std::fs::write(folder.path().join("a.txt"), "4 0 4").expect("written");
+        arrays(&path.display().to_string()).expect("arrays")
+    }
+
+    #[test]
+    fn each_array_comes_once_whatever_runs_it() {
+        let head = "backend: [scalar, cpu, cuda]\nchart: {x: tuples, lines: [backend, method, locations]}\n";
+        let gather = "gather: {tuples: [8, 16], method: [direct, {multipass: {passes: 2}}], locations: [sequential, {partitions: 2}]}\n";
+        let all = of(&format!("{gather}{head}"));
+        assert_eq!(all.len(), 4, "{:?}", all.iter().map(|a| &a.name).collect::<Vec<_>>());
+        assert_eq!(all[0].indices, (0..8).collect::<Vec<_>>());
+        assert_eq!((all[0].element, all[0].note.as_deref()), (8, None));
+    }
+
+    #[test]
+    fn files_and_patterns_are_walked() {
+        let file = of("scatter: {locations: {file: a.txt}, tuple: 16B}\nbackend: cpu\nchart: {x: file}\n");
+        assert_eq!((file[0].indices.as_slice(), file[0].element), (&[4u64, 0, 4][..], 16));
+        let pattern = of("pattern: {custom: [0, 2], delta: 3, count: 3}\nbackend: cpu\nchart: {x: custom}\n");
+        assert_eq!(pattern[0].indices, [0, 2, 3, 5, 6, 8]);
+        let gs = "pattern: {kernel: gs, gather: {custom: [1, 0, 1]}, scatter: {file: a.txt}, count: 1}\n";
+        let sides = of(&format!("{gs}backend: cpu\nchart: {{x: backend}}\n"));
+        assert_eq!(
+            (sides[0].indices.as_slice(), sides[1].indices.as_slice()),
+            (&[1, 0, 1][..], &[4, 0, 4][..])
+        );
+        let long = of("gather: {tuples: 8Mi, locations: sequential}\nbackend: cpu\nchart: {x: tuples}\n");
+        assert_eq!(long[0].note.as_deref(), Some("the first 4,194,304 of 8,388,608 indices"));
+    }
+}
