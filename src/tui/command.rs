@@ -158,6 +158,15 @@ pub const WATCHING: &[Command] = &[
     },
 ];
 
+/// While results are invented there is nothing to do but to stop; who invents them looks for
+/// the key.
+const REHEARSING: &[Command] = &[Command {
+    bindings: &[(char('q'), Action::Quit), (key(KeyCode::Esc), Action::Quit)],
+    hinted: 2,
+    name: "stop",
+    help: "measure no more pairs",
+}];
+
 const TAB: Command = Command {
     bindings: &[(key(KeyCode::Tab), Action::FocusNext), (key(KeyCode::BackTab), Action::FocusPrevious)],
     hinted: 1,
@@ -222,6 +231,7 @@ pub const PAGES: Command = Command {
 pub fn in_force(state: &State) -> [&'static [Command]; 2] {
     match state.overlay {
         Some(Overlay::Help { .. }) => [panel::help::COMMANDS, &[]],
+        None if state.mode == Mode::Rehearsal => [&[], REHEARSING],
         None => [state.focus.commands(), global(state.mode)],
     }
 }

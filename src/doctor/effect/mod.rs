@@ -155,7 +155,7 @@ impl<'a> Session<'a> {
             let pair = first + number / 2;
             if number.is_multiple_of(2) {
                 let of = if pair < extent.least { extent.least } else { extent.most };
-                screen.notify(&format!("{label}: pair {} of {of}. q stops it.", pair + 1));
+                screen.notify(&format!("{label}: pair {} of {of}", pair + 1));
             }
             let (half, spent) = stretch(screen, halves::drawn(pair, number % 2))?;
             let sum = &mut sums[usize::from(half.drawn)];
