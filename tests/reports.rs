@@ -54,7 +54,9 @@ fn a_report_has_the_bytes_that_the_run_wrote() {
     written.keys().for_each(|name| fs::remove_file(out.join(name)).expect("removed"));
     let output = scatterlab(root.path(), &["report", "out"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("8 certified, 6 n/a → results.csv"), "{}", text(&output.stdout));
+    let said = text(&output.stdout);
+    // Between the two a noisy machine may have its doubts told.
+    assert!(said.contains("8 certified, 6 n/a") && said.contains("→ results.csv"), "{said}");
     assert!(derived(&out) == written, "other bytes than the run's own");
 }
 
