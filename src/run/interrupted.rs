@@ -37,7 +37,7 @@ impl Interrupted {
 }
 
 /// Facts that change from minute to minute and stand in the events of each engine.
-const FLEETING: [&str; 3] = ["load", "free", "uptime"];
+const FLEETING: [&str; 4] = ["load", "free", "swap", "uptime"];
 
 /// What an engine's machine has that the manifest's did not, one line each.
 pub fn differences(manifest: &Manifest, hello: &Hello) -> Vec<String> {
