@@ -32,7 +32,7 @@
 //!
 //! **The machine's own pace.** Some machines have two: everything takes 1.6 times as long
 //! for minutes or hours, and nothing that can be read says why. Each run therefore holds
-//! what a plain copy gave before each pass over its cases, by backend. Let s be the
+//! what a plain copy gave between its passes over the cases, by backend. Let s be the
 //! logarithm of A's median copy over B's: above 0, B's machine copies more slowly. Where
 //! |s| > ln(1+δ) **and nothing on file explains it**, a change in the same direction counts
 //! as `differ` only where its interval lies wholly beyond s by the margin once more: above
