@@ -259,8 +259,8 @@ fn beyond(message: &str) -> bool {
         "more than 4096 values",
         "multiply to more than",
     ];
-    let whole = (message.contains("expected a count") || message.contains("the language's version"))
-        && message.contains("found the number `");
+    const WHOLE: [&str; 3] = ["expected a count", "expected a list of indices", "the language's version"];
+    let whole = message.contains("found the number `") && WHOLE.iter().any(|part| message.contains(part));
     whole || PARTS.iter().any(|part| message.contains(part))
 }
 

@@ -41,7 +41,7 @@ RECIPE
 number() { grep -E '^[0-9]+ agree, ' "$2" | grep -oE "[0-9]+ $1" | grep -oE '^[0-9]+' || echo '?'; }
 
 # copies FILE: the machine's own copies, first and now.
-copies() { sed -nE "s/^The machine's own copy on ([a-z]+): ([0-9.]+) GB\/s → ([0-9.]+) GB\/s.*/\1 \2→\3/p" "$1" | paste -sd' '; }
+copies() { sed -nE "s/^The machine's own copy on ([a-z]+): ([0-9.]+) GB\/s [^→]*→ ([0-9.]+) GB\/s.*/\1 \2→\3/p" "$1" | paste -sd' '; }
 
 slowest() { sed -nE 's/.* (×[0-9.]+|[+−][0-9.]+ %) \[.*differ.*/\1/p' "$1" | paste -sd' '; }
 

@@ -1,7 +1,7 @@
 //! The table of what was judged, for people.
 
 use super::out;
-use crate::judge::{Answer, Comparison, Difference, Direction, Judgement, Ratio};
+use crate::judge::{Answer, Comparison, Copied, Difference, Direction, Judgement, Ratio};
 use crate::measure::interval::CONFIDENCE;
 use crate::plan::{Case, Quantity};
 use crate::report::overlay::letter;
@@ -204,10 +204,16 @@ fn print_differences(comparison: &Comparison) {
         out::line("");
     }
     for copies in &comparison.copies {
-        let [before, after] = [copies.baseline, copies.other].map(units::fmt_rate);
-        let change = units::fmt_change(copies.other / copies.baseline - 1.0);
+        let [before, after] = [&copies.baseline, &copies.other].map(copied);
+        let change = units::fmt_change(copies.other.median / copies.baseline.median - 1.0);
         out::line(&format!("The machine's own copy on {}: {before} → {after} ({change})", copies.backend));
     }
+}
+
+/// `33.7 GB/s (30.7–38.4)`
+fn copied(copied: &Copied) -> String {
+    let number = |rate: f64| units::fmt_rate(rate).replace(" GB/s", "");
+    format!("{} ({}–{})", units::fmt_rate(copied.median), number(copied.low), number(copied.high))
 }
 
 /// `30 agree, 2 differ (2 slower) · margin 5 %; …`

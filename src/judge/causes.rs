@@ -47,6 +47,9 @@ const PASSING: [&str; 4] = ["load", "uptime", "available", "free"];
 /// little of it, one more than the other.
 const MEMORY: f64 = 0.02;
 
+/// What the difference of versions and revisions is called.
+pub(super) const PROGRAM: &str = "scatterlab";
+
 /// What differs between the two machines and programs, as the manifests tell it.
 pub fn environments(baseline: &Side, other: &Side) -> Vec<Difference> {
     let (a, b) = (&baseline.manifest.environment, &other.manifest.environment);
@@ -57,7 +60,7 @@ pub fn environments(baseline: &Side, other: &Side) -> Vec<Difference> {
         }
     };
     let program = |side: &Side| format!("{} {}", side.manifest.version, side.manifest.revision);
-    note("scatterlab", &program(baseline), &program(other), true);
+    note(PROGRAM, &program(baseline), &program(other), true);
     note("host", &a.host, &b.host, false);
     note("system", &a.os, &b.os, true);
     note("kernel", &a.kernel, &b.kernel, true);

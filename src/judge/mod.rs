@@ -31,21 +31,26 @@
 //! runs of the same thing differ by there. What does not fit into it is the next rule's.
 //!
 //! **The machine's own pace.** Some machines have two: everything takes 1.6 times as long
-//! for minutes or hours, and nothing that can be read says why. Each run therefore holds
-//! what a plain copy gave between its passes over the cases, by backend. Let s be the
-//! logarithm of A's median copy over B's: above 0, B's machine copies more slowly. Where
-//! |s| > ln(1+δ) **and nothing on file explains it**, a change in the same direction counts
-//! as `differ` only where its interval lies wholly beyond s by the margin once more: above
-//! exp(s)·(1+δ) for a slower case, below exp(s)/(1+δ) for a faster one. Otherwise the
-//! answer is `cannot tell`, because the machine's own copy changed. A case need not follow
-//! the copy (one that stays in a cache may not): between no change and s everything may be
-//! the machine's.
+//! for minutes or hours, and nothing that can be read says why. Others wander within a
+//! run, so that five rounds may lie close together by luck. Each run therefore holds what a
+//! plain copy gave between its passes over the cases, by backend. Two logarithms are read
+//! from those: s, the baseline's median copy over the other's (above 0, the other run's
+//! machine copies more slowly), and w, how far the copies of one run range, from the 10 %
+//! quantile to the 90 % one, in the run where they range further. What the machine can have
+//! done to a case is the larger of w and, for a change in its direction, |s|: call it m.
+//! Where m > ln(1+δ) **and nothing on file explains it**, `differ` stands only where the
+//! interval lies wholly beyond m by the margin once more: above exp(m)·(1+δ) for a slower
+//! case, below exp(−m)/(1+δ) for a faster one. Otherwise the answer is `cannot tell`,
+//! because the machine's own copy changed. A case need not follow the copy (one that stays
+//! in a cache may not): between no change and m everything may be the machine's.
 //!
-//! What explains, and so leaves `differ` standing, beside the answer: another version or
-//! revision of this program, another system, kernel, processor, affinity mask, amount of
-//! memory, setting of transparent huge pages, device, driver, or other fact of the
-//! manifest that both runs tell; and around the case's own rounds, on the slower side
-//! only: more steal time, more background load, a lower clock, or a GPU that was held down.
+//! What explains, and so leaves `differ` standing, beside the answer: another system,
+//! kernel, processor, affinity mask, amount of memory, setting of transparent huge pages,
+//! device, driver, or other fact of the manifest that both runs tell; and around the case's
+//! own rounds, on the slower side only: more steal time, more background load, a lower
+//! clock, or a GPU that was held down. The rule does not ask whether an explanation is large
+//! enough. Another version or revision of this program is shown, but does not explain what
+//! the machine's copy did: two builds on a restless machine are no easier to tell apart.
 //! A host's name explains nothing, nor does the load when the program started. The rule
 //! does not ask whether an explanation is large enough. Pairs that differ in their backend
 //! have no copy in common; for them, and for runs of before there were such copies, only
@@ -69,16 +74,16 @@
 mod causes;
 mod matching;
 pub mod ratio;
+mod rule;
 #[cfg(test)]
 mod simulations;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::fmt;
-
 pub use causes::Difference;
 pub use matching::{Matched, Matching, Pair, matching};
 pub use ratio::{Ratio, corrected};
+pub use rule::{Answer, Copied, Copies, Direction, Evidence, Machine, Reason, Which};
 
 use crate::backend::Verdict;
 use crate::measure::{interval, median};
@@ -112,142 +117,6 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Which way a time changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    Slower,
-    Faster,
-}
-
-/// Whether two records of a case tell the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    Agree,
-    Differ(Direction),
-    CannotTell,
-    /// Neither side has a result: there is nothing to judge.
-    NotMeasured,
-}
-
-impl Answer {
-    /// `agree`, `differ`, `cannot tell` or `not measured`, as on screen and in files.
-    pub fn word(self) -> &'static str {
-        match self {
-            Answer::Agree => "agree",
-            Answer::Differ(_) => "differ",
-            Answer::CannotTell => "cannot tell",
-            Answer::NotMeasured => "not measured",
-        }
-    }
-}
-
-impl Direction {
-    /// `slower` or `faster`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Direction::Slower => "slower",
-            Direction::Faster => "faster",
-        }
-    }
-}
-
-/// One of the two runs, in a sentence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
-    Baseline,
-    Other,
-    Both,
-}
-
-/// Why nobody can tell.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Reason {
-    /// A side has no result; in its own words.
-    NoResult(Which, String),
-    /// So many rounds are too few.
-    FewRounds(Which, usize),
-    /// The interval reaches over a limit of the margin.
-    Wide,
-    /// The machine's own copy changed by this share, and nothing on file says why.
-    Machine(f64),
-    /// No round of either side is free of doubts, and the samples overlap.
-    Doubtful,
-    /// Means and medians of the rounds tell different stories.
-    Uneven,
-    /// The times are no positive numbers.
-    NoRatio,
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = |which: &Which| match which {
-            Which::Baseline => "the baseline: ",
-            Which::Other => "the run: ",
-            Which::Both => "",
-        };
-        match self {
-            Reason::NoResult(which, words) => write!(f, "{}{words}", side(which)),
-            Reason::FewRounds(which, 1) => write!(f, "{}1 round, {FEWEST} are needed", side(which)),
-            Reason::FewRounds(which, n) => write!(f, "{}{n} rounds, {FEWEST} are needed", side(which)),
-            Reason::Wide => f.write_str("the interval reaches over the margin: more rounds would tell"),
-            Reason::Machine(change) => {
-                write!(f, "the machine's own copy changed by {}", crate::units::fmt_change(*change))
-            }
-            Reason::Doubtful => f.write_str("every round of both sides is flagged as noisy"),
-            Reason::Uneven => f.write_str("a few rounds far from the others decide"),
-            Reason::NoRatio => f.write_str("the times are no positive numbers"),
-        }
-    }
-}
-
-/// What is known about a pair before a margin is laid on it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Evidence {
-    pub ratio: Ratio,
-    /// The ratio of the medians of the rounds' medians.
-    pub typical: f64,
-    /// Logarithm of the baseline's copy over the other's, where nothing explains it.
-    pub pace: Option<f64>,
-    /// Every round of both sides is flagged, and their samples overlap.
-    pub doubtful: bool,
-}
-
-impl Evidence {
-    /// The answer for a margin δ, a share above 0.
-    pub fn answer(&self, margin: f64) -> (Answer, Option<Reason>) {
-        let (low, high, limit) = (self.ratio.low.ln(), self.ratio.high.ln(), margin.ln_1p());
-        let found = within(low, high, limit);
-        let direction = match found {
-            Some(_) if within(self.typical.ln(), self.typical.ln(), limit) != found => {
-                return (Answer::CannotTell, Some(Reason::Uneven));
-            }
-            Some(Answer::Differ(direction)) => direction,
-            Some(answer) => return (answer, None),
-            None => return (Answer::CannotTell, Some(Reason::Wide)),
-        };
-        let pace = self.pace.filter(|pace| pace.abs() > limit);
-        let machine = pace.filter(|pace| match direction {
-            Direction::Slower => *pace > 0.0 && low <= pace + limit,
-            Direction::Faster => *pace < 0.0 && high >= pace - limit,
-        });
-        match machine {
-            Some(pace) => (Answer::CannotTell, Some(Reason::Machine((-pace).exp_m1()))),
-            None if self.doubtful => (Answer::CannotTell, Some(Reason::Doubtful)),
-            None => (Answer::Differ(direction), None),
-        }
-    }
-}
-
-/// Where an interval of logarithms lies wholly; `None` on both sides of a limit.
-fn within(low: f64, high: f64, limit: f64) -> Option<Answer> {
-    match () {
-        () if low >= -limit && high <= limit => Some(Answer::Agree),
-        () if low > limit => Some(Answer::Differ(Direction::Slower)),
-        () if high < -limit => Some(Answer::Differ(Direction::Faster)),
-        () => None,
-    }
-}
-
 /// Two matched cases and what became of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
@@ -266,14 +135,6 @@ impl Judgement {
         let answer = self.evidence.map(|evidence| evidence.answer(limit).0);
         answer == Some(Answer::Differ(Direction::Slower))
     }
-}
-
-/// The median of a backend's copies on both sides, GB/s.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Copies {
-    pub backend: String,
-    pub baseline: f64,
-    pub other: f64,
 }
 
 /// How one run stands against the baseline.
@@ -331,7 +192,7 @@ fn against(baseline: Side, other: Side, matching: Matching, margin: f64, confide
 fn copies(baseline: Side, other: Side) -> Vec<Copies> {
     let theirs = other.ledger.references();
     let both = baseline.ledger.references().iter().filter_map(|(backend, a)| {
-        let (baseline, other) = (median(a)?, median(theirs.get(backend)?)?);
+        let (baseline, other) = (Copied::of(a)?, Copied::of(theirs.get(backend)?)?);
         Some(Copies { backend: backend.clone(), baseline, other })
     });
     both.collect()
@@ -368,22 +229,20 @@ impl Judge<'_> {
         };
         let causes = causes::conditions(a, b, ratio.value > 1.0);
         let explained = !causes.is_empty() || self.explained(a.case.backend());
-        let pace = self.pace(pair, a).filter(|_| !explained);
-        let evidence = Evidence { ratio, typical, pace, doubtful: doubtful(a, b) };
+        let machine = self.machine(pair, a).filter(|_| !explained);
+        let evidence = Evidence { ratio, typical, machine, doubtful: doubtful(a, b) };
         let (answer, reason) = evidence.answer(self.margin);
         Some(Judgement { pair, evidence: Some(evidence), answer, reason, causes })
     }
 
     fn explained(&self, backend: &str) -> bool {
         let concerns = |d: &&Difference| d.backend.as_deref().is_none_or(|b| b == backend);
-        self.differences.iter().filter(concerns).any(|d| d.explains)
+        self.differences.iter().filter(concerns).any(|d| d.explains && d.what != causes::PROGRAM)
     }
 
-    /// How much more slowly the other's machine copies, as a logarithm.
-    fn pace(&self, pair: Pair, record: &Record) -> Option<f64> {
+    fn machine(&self, pair: Pair, record: &Record) -> Option<Machine> {
         let own = self.copies.iter().find(|copies| copies.backend == record.case.backend())?;
-        let pace = (own.baseline / own.other).ln();
-        (pair.matched == Matched::Identity && pace.is_finite()).then_some(pace)
+        Machine::between(&own.baseline, &own.other).filter(|_| pair.matched == Matched::Identity)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The rule against made-up machines: how often it is wrong, and how often it notices.
 
 use super::ratio::{corrected, ratio};
-use super::{Answer, Direction, Evidence, MARGIN};
+use super::{Answer, Copied, Direction, Evidence, MARGIN, Machine};
 use crate::measure;
 use crate::patterns::mix;
 use crate::plan::Measure;
@@ -29,10 +29,14 @@ impl Dice {
     }
 }
 
-fn answer(a: &[f64], b: &[f64], confidence: f64, pace: Option<f64>) -> Answer {
+fn answer(a: &[f64], b: &[f64], confidence: f64, machine: Option<Machine>) -> Answer {
     let typical = measure::median(b).unwrap_or(f64::NAN) / measure::median(a).unwrap_or(f64::NAN);
-    let evidence = |ratio| Evidence { ratio, typical, pace, doubtful: false };
+    let evidence = |ratio| Evidence { ratio, typical, machine, doubtful: false };
     ratio(a, b, confidence).map_or(Answer::CannotTell, |ratio| evidence(ratio).answer(MARGIN).0)
+}
+
+fn between(baseline: &[f64], other: &[f64]) -> Option<Machine> {
+    Machine::between(&Copied::of(baseline)?, &Copied::of(other)?)
 }
 
 fn differs(answer: Answer) -> bool {
@@ -169,10 +173,8 @@ impl Bimodal {
         Bimodal { passes: [0; 5].map(|_| if dice.uniform() < 0.5 { SLOW.ln() } else { 0.0 }) }
     }
 
-    fn copy(&self, dice: &mut Dice) -> f64 {
-        let copies: Vec<f64> =
-            self.passes.iter().map(|pace| 10.0 * (-pace + 0.01 * dice.normal()).exp()).collect();
-        measure::median(&copies).unwrap_or(f64::NAN)
+    fn copies(&self, dice: &mut Dice) -> Vec<f64> {
+        self.passes.iter().map(|pace| 10.0 * (-pace + 0.01 * dice.normal()).exp()).collect()
     }
 
     fn case(&self, feels: f64, time: f64, dice: &mut Dice) -> Vec<f64> {
@@ -184,13 +186,13 @@ impl Bimodal {
 /// `factor` times as long beside whatever the machine does.
 fn bimodal(dice: &mut Dice, machine: fn(&mut Dice) -> Bimodal, factor: f64, cases: usize) -> Vec<Answer> {
     let (a, b) = (machine(dice), machine(dice));
-    let pace = (a.copy(dice) / b.copy(dice)).ln();
+    let shared = between(&a.copies(dice), &b.copies(dice));
     let confidence = corrected(0.95, cases);
     (0..cases)
         .map(|_| {
             let feels = dice.uniform();
             let (a, b) = (a.case(feels, 1.0, dice), b.case(feels, factor, dice));
-            answer(&a, &b, confidence, Some(pace))
+            answer(&a, &b, confidence, shared)
         })
         .collect()
 }
@@ -223,4 +225,56 @@ fn what_exceeds_the_machines_pace_is_noticed_on_it() {
     // Where the baseline was in the slow mode and the other run is not, the two cancel
     // partly, yet 2.5 / 1.6 is still much.
     assert!(noticed >= 0.95, "{noticed}");
+}
+
+/// A machine whose pace wanders: what each pass is dealt depends on the one before, so a
+/// few passes may lie close together by luck.
+struct Wandering {
+    pace: f64,
+}
+
+/// How far the pace strays, as a logarithm, and what the next pass keeps of it.
+const STRAYS: f64 = 0.15;
+const KEEPS: f64 = 0.8;
+
+impl Wandering {
+    fn new(dice: &mut Dice) -> Wandering {
+        Wandering { pace: STRAYS * dice.normal() }
+    }
+
+    /// A run of one case that ends as it may, and the copies between the passes of a whole
+    /// run: other cases go on.
+    fn run(mut self, dice: &mut Dice) -> (Vec<f64>, Vec<f64>) {
+        let rule = Measure { rounds: 5, max_rounds: 20, ci: Some(0.03), budget: 1e9, ..Measure::default() };
+        let (mut medians, mut copies) = (Vec::new(), Vec::new());
+        for _ in 0..rule.max_rounds {
+            copies.push((-self.pace).exp());
+            if measure::verdict(&rule, &medians, 0.0).is_none() {
+                medians.push((self.pace + 0.02 * dice.normal()).exp());
+            }
+            let strayed = (1.0 - KEEPS * KEEPS).sqrt() * STRAYS * dice.normal();
+            self.pace = KEEPS * self.pace + strayed;
+        }
+        (medians, copies)
+    }
+}
+
+/// The share of families of eight cases, one run each, in which identical runs differ.
+fn wandering(seed: u64, judged: fn(&[f64], &[f64]) -> Option<Machine>) -> f64 {
+    let confidence = corrected(0.95, 8);
+    share(FAMILIES, seed, |dice| {
+        (0..8).any(|_| {
+            let (a, copies_a) = Wandering::new(dice).run(dice);
+            let (b, copies_b) = Wandering::new(dice).run(dice);
+            differs(answer(&a, &b, confidence, judged(&copies_a, &copies_b)))
+        })
+    })
+}
+
+#[test]
+fn a_machine_whose_pace_wanders_makes_no_false_differences() {
+    let wrong = wandering(11, between);
+    assert!(wrong <= 0.05, "{wrong}");
+    let believed = wandering(11, |_, _| None);
+    assert!(believed > 0.2, "without the copies: {believed}");
 }

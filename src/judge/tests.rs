@@ -154,6 +154,24 @@ fn what_is_on_file_leaves_the_difference_standing() {
     b.manifest.environment.transparent_huge_pages = Some("madvise".to_owned());
     b.manifest.environment.host = "elsewhere".to_owned();
     assert_eq!(words(&a.against(&b)), ["cannot tell"], "a name explains nothing");
+    b.manifest.revision = "def".to_owned();
+    assert_eq!(words(&a.against(&b)), ["cannot tell"], "a build does not change the machine");
+}
+
+/// Copies between 30 and 45 GB/s within one run: what is less apart may be the machine's.
+#[test]
+fn a_restless_machine_cannot_tell_what_it_does_itself() {
+    let mut a = Run::new(&[times(1.0), times(1.0), times(1.0)], Some(30.0));
+    for (pass, copy) in [45.0, 38.0, 37.0, 36.0, 45.0].into_iter().enumerate() {
+        let pass = pass as u32 + 1;
+        a.ledger.apply(&Event::Reference { pass, backend: "cpu".to_owned(), copy });
+    }
+    let b = Run::new(&[times(1.25), times(0.8), times(1.8)], Some(37.5));
+    for found in [a.against(&b), b.against(&a)] {
+        assert_eq!(words(&found), ["cannot tell", "cannot tell", "differ"]);
+        let reason = found.judgements[0].reason.as_ref().expect("a reason").to_string();
+        assert_eq!(reason, "the machine's own copy ranged over 36 % within a run");
+    }
 }
 
 #[test]
@@ -182,7 +200,7 @@ fn noise_on_both_sides_needs_samples_that_are_apart() {
     assert!(!doubtful(&a, &b), "a clean round");
     assert!(!doubtful(&a, &flagged(&[3.0, 3.1, 3.2])), "far apart");
     let ratio = Ratio { value: 1.2, low: 1.1, high: 1.3 };
-    let evidence = Evidence { ratio, typical: 1.2, pace: None, doubtful: true };
+    let evidence = Evidence { ratio, typical: 1.2, machine: None, doubtful: true };
     assert_eq!(evidence.answer(0.05), (Answer::CannotTell, Some(Reason::Doubtful)));
 }
 
@@ -212,18 +230,19 @@ proptest! {
     /// A wider margin never turns agreement into anything else, nor raises a difference.
     #[test]
     fn margins_are_monotonous(
-        low in -1.0..1.0f64, width in 0.0..1.0f64, pace in proptest::option::of(-1.0..1.0f64),
+        low in -1.0..1.0f64, width in 0.0..1.0f64, pace in -1.0..1.0f64, range in 0.0..1.0f64,
         narrow in 0.001..0.5f64, more in 0.0..0.5f64,
     ) {
         let ratio = Ratio { value: (low + width / 2.0).exp(), low: low.exp(), high: (low + width).exp() };
-        let evidence = Evidence { ratio, typical: ratio.value, pace: None, doubtful: false };
+        let evidence = Evidence { ratio, typical: ratio.value, machine: None, doubtful: false };
         let (tight, wide) = (evidence.answer(narrow).0, evidence.answer(narrow + more).0);
         prop_assert!(tight != Answer::Agree || wide == Answer::Agree);
         if let Answer::Differ(direction) = wide {
             prop_assert_eq!(tight, Answer::Differ(direction));
         }
-        // The machine's pace can only take a difference back.
-        let (with, without) = (Evidence { pace, ..evidence }.answer(narrow).0, tight);
+        // The machine can only take a difference back.
+        let machine = Some(Machine { pace, range });
+        let (with, without) = (Evidence { machine, ..evidence }.answer(narrow).0, tight);
         prop_assert!(with == without || with == Answer::CannotTell && matches!(without, Answer::Differ(_)));
     }
 }

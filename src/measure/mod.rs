@@ -67,7 +67,12 @@ pub fn statistics<'a>(rounds: impl Iterator<Item = &'a [f64]>) -> Option<Statist
 
 /// The median of a round's samples; `None` without one.
 pub fn median(samples: &[f64]) -> Option<f64> {
-    (!samples.is_empty()).then(|| quantile(&sorted(samples), 0.5))
+    quantile_of(samples, 0.5)
+}
+
+/// A quantile, 0 to 1, of values in any order; `None` without one.
+pub fn quantile_of(values: &[f64], q: f64) -> Option<f64> {
+    (!values.is_empty()).then(|| quantile(&sorted(values), q))
 }
 
 fn sorted(values: &[f64]) -> Vec<f64> {

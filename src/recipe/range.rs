@@ -96,10 +96,9 @@ impl Range<'_> {
 }
 
 /// A range of integers as a regular expression (ECMA-262): from `first`, geometric from
-/// `positive`, linear by `step`; each is one too.
-pub(crate) fn pattern(first: &str, positive: &str, step: &str) -> String {
+/// `positive`, to `last`, linear by `step`; each is one too.
+pub(crate) fn pattern(first: &str, positive: &str, last: &str, step: &str) -> String {
     let factor = "0*([2-9]|[1-9][0-9]+)";
-    let last = first;
     let geometric = format!("{positive}\\s*\\.\\.\\s*{last}\\s*x\\s*{factor}");
     let linear = format!("{first}\\s*\\.\\.\\s*{last}\\s*\\+\\s*{step}");
     format!("\\s*({geometric}|{linear})\\s*")

@@ -254,7 +254,10 @@ struct Told<'a> {
 struct Copied<'a> {
     backend: &'a str,
     baseline_gb_s: f64,
+    /// The 10 % and the 90 % quantile.
+    baseline_range_gb_s: [f64; 2],
     run_gb_s: f64,
+    run_range_gb_s: [f64; 2],
 }
 
 /// Writes everything as one JSON object: the summary of each run, what differs between
@@ -289,8 +292,10 @@ fn summary<'a>(run: &'a str, comparison: &'a Comparison) -> Run<'a> {
     };
     let copies = comparison.copies.iter().map(|c| Copied {
         backend: &c.backend,
-        baseline_gb_s: c.baseline,
-        run_gb_s: c.other,
+        baseline_gb_s: c.baseline.median,
+        baseline_range_gb_s: [c.baseline.low, c.baseline.high],
+        run_gb_s: c.other.median,
+        run_range_gb_s: [c.other.low, c.other.high],
     });
     Run {
         run,

@@ -171,11 +171,13 @@ fn any_of(mut alternatives: Vec<Json>) -> Json {
 fn counts(min: u64, max: u64, sweep: Sweep, schemas: &mut Schemas) -> Json {
     let one = pattern::count(min, max);
     let positive = pattern::count(1, max);
+    // An end or a step past the limit is no mistake where the range has no value there.
+    let (last, step) = (pattern::count(min, u64::MAX), pattern::count(1, u64::MAX));
     let schema = json!({
         "type": ["integer", "string"],
         "minimum": min,
         "maximum": max,
-        "pattern": text_pattern(&one, range::pattern(&one, &positive, &positive), sweep),
+        "pattern": text_pattern(&one, range::pattern(&one, &positive, &last, &step), sweep),
         "patternErrorMessage": format!("Expected a count such as 4096 or 16Mi{}", or_range(sweep, "1..64 x2")),
     });
     schemas.shared(&format!("count.{}{}", limits(min, max, label_count), suffix(sweep)), schema)
@@ -184,7 +186,8 @@ fn counts(min: u64, max: u64, sweep: Sweep, schemas: &mut Schemas) -> Json {
 /// A size always has a unit, so that a number is none.
 fn bytes(min: u64, max: u64, accepted: &[u64], sweep: Sweep, schemas: &mut Schemas) -> Json {
     let (one, unit) = (pattern::bytes(min, max), pattern::bytes(1, u64::MAX));
-    let range = range::pattern(&one, &unit, &unit);
+    let last = pattern::bytes(min, u64::MAX);
+    let range = range::pattern(&one, &unit, &last, &unit);
     let sizes: Vec<String> = accepted.iter().flat_map(|bytes| pattern::spellings(*bytes)).collect();
     let text = |pattern: String| {
         let message = format!("Expected a size such as 8B or 128MiB{}", or_range(sweep, "8B..32B x2"));
