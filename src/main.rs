@@ -1,5 +1,6 @@
 //! The `scatterlab` program: arguments, one call, the error chain, the exit status.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -9,7 +10,8 @@ fn main() -> ExitCode {
     match cli::run(cli::Arguments::parse()) {
         Ok(status) => status,
         Err(error) => {
-            eprintln!("scatterlab: {error:#}");
+            // Standard error may be a terminal that is gone: `eprintln!` would panic.
+            let _ = writeln!(io::stderr(), "scatterlab: {error:#}");
             ExitCode::FAILURE
         }
     }

@@ -75,7 +75,7 @@ fn follow(running: &Running, printer: &mut Printer) -> anyhow::Result<()> {
                 // A run that has ended meanwhile says so below.
                 let _ = running.control.send(answer);
             }
-            Message::Reported(_) => {}
+            Message::Reported(_) | Message::Latency(_) => {}
             Message::Broken(reason) => broken = broken.or(Some(reason)),
             Message::Over => return broken.map_or(Ok(()), |reason| bail!(reason)),
         }

@@ -2,6 +2,7 @@
 
 mod compare;
 mod completions;
+mod config;
 mod counters;
 mod devices;
 mod doctor;
@@ -60,6 +61,9 @@ pub struct Arguments {
     command: Option<Command>,
     #[command(flatten)]
     engine: EngineArguments,
+    /// Configuration of the user interface, instead of ~/.config/scatterlab/config.yaml
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -74,6 +78,8 @@ enum Command {
     Compare(compare::CompareArguments),
     /// List the backends and their devices, or why there are none
     Devices(DevicesArguments),
+    /// Print the user interface's configuration: its path, what is set, the defaults as comments
+    Config,
     /// Check every primitive and method against its oracle, and every certificate
     Verify(VerifyArguments),
     /// Play a stored run as if it ran; nothing is measured or written
@@ -250,8 +256,13 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     if here && engine != EngineCommand::Own {
         bail!("--engine: this command works in its own process; run it where the engine would run");
     }
+    let screen = matches!(arguments.command, None | Some(Command::Config | Command::Watch(_)));
+    if arguments.config.is_some() && !screen {
+        bail!("--config: this command opens no user interface, which is what it configures");
+    }
     match arguments.command {
-        None => tui::run(engine),
+        None => tui::run(engine, config::load(arguments.config.as_deref())?),
+        Some(Command::Config) => config::run(arguments.config.as_deref()),
         Some(Command::Run(run)) => run::run(&run, engine),
         Some(Command::Report(report)) => report::run(&report),
         Some(Command::Devices(devices)) => devices::run(&devices, &engine),
@@ -260,7 +271,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(Command::Verify(verify)) => verify::run(&verify),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, &engine),
         Some(Command::Locality(locality)) => locality::run(&locality),
-        Some(Command::Watch(watch)) => watch::run(&watch),
+        Some(Command::Watch(watch)) => watch::run(&watch, arguments.config.as_deref()),
         Some(Command::Engine) => engine::run(),
         Some(Command::Counters(counters)) => counters::run(&counters),
         Some(Command::Schema) => schema::run(),

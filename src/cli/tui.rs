@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::bail;
 
@@ -15,10 +16,11 @@ use crate::indices::LocalFiles;
 use crate::plan::Overrides;
 use crate::primitives;
 use crate::run::EngineRunner;
-use crate::tui::{self, Options, RecipeEntry};
+use crate::tui::config::Config;
+use crate::tui::{self, Options, RecipeEntry, Remote};
 
 /// Opens the user interface; without a terminal, says what to run instead.
-pub fn run(engine: EngineCommand) -> anyhow::Result<ExitCode> {
+pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         bail!(
             "the user interface needs a terminal; without one, run a recipe: \
@@ -27,9 +29,12 @@ pub fn run(engine: EngineCommand) -> anyhow::Result<ExitCode> {
     }
     // Recipes of this folder only: those that are shipped name no files.
     let files = LocalFiles::of(Path::new("."));
+    let (devices, latency) = devices(&engine);
     tui::run(Options {
         recipes: shipped_entries().into_iter().chain(local_entries(Path::new("."))).collect(),
-        devices: devices(&engine),
+        devices,
+        remote: engine.name().map(|name| Remote { name, latency }),
+        config,
         mode: tui::Mode::Run,
         runner: Box::new(EngineRunner { engine, out: None, root: PathBuf::from("reports") }),
         resolve: Box::new(move |entry: &RecipeEntry| {
@@ -40,17 +45,19 @@ pub fn run(engine: EngineCommand) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `scalar AMD EPYC · cpu AMD EPYC · cuda n/a: no CUDA driver`, or why no engine answers.
-fn devices(engine: &EngineCommand) -> String {
-    let hello = match Client::spawn(engine) {
-        Ok((_client, hello)) => hello,
-        Err(error) => return format!("no engine: {error:#}"),
+/// `scalar AMD EPYC · cpu AMD EPYC · cuda n/a: no CUDA driver`, or why no engine answers;
+/// and how far away one is that is not our own.
+fn devices(engine: &EngineCommand) -> (String, Option<Duration>) {
+    let (mut client, hello) = match Client::spawn(engine) {
+        Ok(engine) => engine,
+        Err(error) => return (format!("no engine: {error:#}"), None),
     };
+    let latency = if *engine == EngineCommand::Own { None } else { client.round_trip() };
     let word = |device: &Device| match &device.availability {
         Availability::Available => format!("{} {}", device.backend, device.name),
         Availability::Unavailable { reason } => format!("{} n/a: {reason}", device.backend),
     };
-    hello.devices.iter().map(word).collect::<Vec<_>>().join(" · ")
+    (hello.devices.iter().map(word).collect::<Vec<_>>().join(" · "), latency)
 }
 
 /// The shipped recipes, grouped by the folder they are in.

@@ -1,29 +1,31 @@
 //! `scatterlab watch`.
 
 use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::process::ExitCode;
 
 use super::interrupt::Interrupt;
-use super::{WatchArguments, headless};
+use super::{WatchArguments, config, headless};
 use crate::run::stored::Stored;
 use crate::run::watch::WatchRunner;
+use crate::tui::config::Config;
 use crate::tui::{self, Mode, Options, RecipeEntry};
 
 /// Plays a stored run in the user interface, or as lines where there is no terminal.
-pub fn run(arguments: &WatchArguments) -> anyhow::Result<ExitCode> {
+pub fn run(arguments: &WatchArguments, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let stored = Stored::open(&arguments.folder)?;
     let runner = WatchRunner { folder: arguments.folder.clone(), speed: arguments.speed };
     let terminal = io::stdout().is_terminal() && io::stdin().is_terminal();
     if arguments.headless || !terminal {
         headless::run(&runner, stored.manifest.plan, &stored.recipe, &Interrupt::listen()?)?;
     } else {
-        tui::run(options(stored, runner))?;
+        tui::run(options(stored, runner, config::load(config)?))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The user interface with one recipe: that of the run.
-fn options(stored: Stored, runner: WatchRunner) -> Options {
+fn options(stored: Stored, runner: WatchRunner, config: Config) -> Options {
     let plan = stored.manifest.plan;
     let entry = RecipeEntry {
         group: String::new(),
@@ -37,5 +39,7 @@ fn options(stored: Stored, runner: WatchRunner) -> Options {
         runner: Box::new(runner),
         devices: format!("a run of {}", stored.manifest.started),
         mode: Mode::Watch,
+        remote: None,
+        config,
     }
 }

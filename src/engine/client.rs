@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 
 use super::lines::{forward_events, forward_noise};
+use super::name;
 use super::protocol::{Command, DEVICE_LOST, Environment, Event, PROTOCOL};
 use crate::backend::Device;
 use crate::units::shown;
@@ -28,6 +29,9 @@ const POLL: Duration = Duration::from_millis(50);
 /// How long to wait for what an engine that has ended still has in its standard error.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
+/// How long to wait for a pong: an engine this far away is not told in milliseconds.
+const PONG_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// So many lines of noise are quoted when an engine does not say hello.
 const QUOTED: usize = 5;
 
@@ -43,6 +47,16 @@ pub enum EngineCommand {
     /// A shell command that starts one somewhere, such as
     /// `ssh -o BatchMode=yes gpuhost scatterlab engine`.
     Shell(String),
+}
+
+impl EngineCommand {
+    /// What to call an engine elsewhere, such as `ssh gpuhost`; `None` for our own.
+    pub fn name(&self) -> Option<String> {
+        match self {
+            EngineCommand::Own => None,
+            EngineCommand::Shell(line) => Some(name::name(line)),
+        }
+    }
 }
 
 /// What the engine said first.
@@ -74,6 +88,9 @@ pub struct Client {
     /// nothing cannot block us.
     input: Option<Sender<Vec<u8>>>,
     incoming: Receiver<Incoming>,
+    /// Said while a pong was waited for.
+    held: VecDeque<Incoming>,
+    pings: u64,
 }
 
 impl Client {
@@ -126,7 +143,7 @@ impl Client {
             thread::spawn(move || write_lines(stdin, &lines));
             sender
         });
-        Ok(Client { child, input, incoming })
+        Ok(Client { child, input, incoming, held: VecDeque::new(), pings: 0 })
     }
 
     fn hello(&mut self, given_up: &mut dyn FnMut() -> bool) -> anyhow::Result<Option<Hello>> {
@@ -168,8 +185,32 @@ impl Client {
         }
     }
 
+    /// How long a word to the engine and its answer take; `None` where none comes. For an
+    /// idle engine, or one that waits for an acknowledgement: it answers no sooner.
+    pub fn round_trip(&mut self) -> Option<Duration> {
+        self.pings += 1;
+        let (began, pong) = (Instant::now(), Event::Pong { number: self.pings });
+        self.send(&Command::Ping { number: self.pings });
+        loop {
+            match self.receive(PONG_TIMEOUT.checked_sub(began.elapsed())?)? {
+                Incoming::Event(event) if event == pong => return Some(began.elapsed()),
+                Incoming::Closed => {
+                    self.held.push_back(Incoming::Closed);
+                    return None;
+                }
+                other => self.held.push_back(other),
+            }
+        }
+    }
+
     /// The next thing it says; `None` after `timeout`.
     pub fn next(&mut self, timeout: Duration) -> Option<Incoming> {
+        let next = self.held.pop_front().or_else(|| self.receive(timeout));
+        // A pong that comes too late is nobody's.
+        next.filter(|incoming| !matches!(incoming, Incoming::Event(Event::Pong { .. })))
+    }
+
+    fn receive(&mut self, timeout: Duration) -> Option<Incoming> {
         match self.incoming.recv_timeout(timeout) {
             Ok(incoming) => Some(incoming),
             Err(RecvTimeoutError::Timeout) => None,

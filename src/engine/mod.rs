@@ -8,6 +8,7 @@ pub mod client;
 pub mod environment;
 pub mod executors;
 mod lines;
+mod name;
 mod pace;
 pub mod protocol;
 mod sampler;

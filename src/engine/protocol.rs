@@ -10,7 +10,7 @@ use crate::measure::noise::{Conditions, Flag};
 use crate::plan::{Plan, Value};
 
 /// Version of this protocol; a client refuses an engine of another one.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// Exit status of an engine that lost its device; its client starts a fresh one.
 pub const DEVICE_LOST: u8 = 4;
@@ -31,6 +31,8 @@ pub enum Command {
     Cancel,
     /// Measure a quick copy on each of these backends, for an estimate.
     Probe { backends: Vec<String> },
+    /// Answer with a pong of the same number, between cases and never while one is timed.
+    Ping { number: u64 },
 }
 
 /// What earlier engines of a run have finished.
@@ -179,6 +181,8 @@ pub enum Event {
     Retried { case: String },
     /// GB/s of a quick copy on a backend.
     Probed { backend: String, copy: Option<f64>, reason: Option<String> },
+    /// The answer to a ping. It says nothing about the run and is not recorded.
+    Pong { number: u64 },
     /// Something a person may want to know.
     Log { level: Level, text: String },
     /// The plan is over; `cancelled` says whether it was stopped early.

@@ -54,6 +54,7 @@ enum Input {
     Run { plan: Box<Plan>, finished: Finished, cancel: Cancel },
     Ack(u64),
     Probe(Vec<String>),
+    Ping(u64),
     Unreadable(String),
 }
 
@@ -70,6 +71,7 @@ fn read_commands(input: impl BufRead, inbox: &Sender<Input>) {
             }
             Ok(Command::Ack { seq }) => Input::Ack(seq),
             Ok(Command::Probe { backends }) => Input::Probe(backends),
+            Ok(Command::Ping { number }) => Input::Ping(number),
             Ok(Command::Cancel) => {
                 running.request();
                 continue;
@@ -141,6 +143,7 @@ impl<W: Write> Server<W> {
                     }
                 }
                 Input::Probe(backends) => self.probe(&backends)?,
+                Input::Ping(number) => self.emit(&Event::Pong { number })?,
                 Input::Unreadable(text) => self.emit(&Event::Log { level: Level::Error, text })?,
                 // An acknowledgement after a cancelled run has nobody waiting for it.
                 Input::Ack(_) => {}
@@ -165,6 +168,7 @@ impl<W: Write> Server<W> {
             match input {
                 Input::Ack(n) if n >= seq => break,
                 Input::Unreadable(text) => self.emit(&Event::Log { level: Level::Error, text })?,
+                Input::Ping(number) => self.emit(&Event::Pong { number })?,
                 Input::Ack(_) => {}
                 Input::Run { .. } | Input::Probe(_) => {
                     let text = "a command was ignored: a plan is running".to_owned();

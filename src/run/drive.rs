@@ -22,6 +22,9 @@ use crate::report;
 /// How long a cancelled engine may need to reach the next boundary of a sample.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How often an engine elsewhere is asked how far away it is, between two cases.
+const PING: Duration = Duration::from_secs(10);
+
 /// How often the user interface's wishes are looked at.
 const POLL: Duration = Duration::from_millis(50);
 
@@ -79,6 +82,7 @@ fn drive(
         current: None,
         sampling: false,
         derived: Derived::new(),
+        pinged: None,
     };
     thread::Builder::new().name("run".into()).spawn(move || drive.run())?;
     Ok(Running { messages: received, control, folder: path })
@@ -118,6 +122,8 @@ struct Drive {
     /// Whether the engine times samples: then nothing is written.
     sampling: bool,
     derived: Derived,
+    /// When an engine elsewhere was last asked how far away it is.
+    pinged: Option<Instant>,
 }
 
 /// How one engine's part of the run ended.
@@ -186,6 +192,8 @@ impl Drive {
                 return Ok(());
             };
             self.greet(hello)?;
+            self.pinged = None;
+            self.ping(&mut client);
             client.send(&Command::Run {
                 plan: Box::new(self.ledger.plan().clone()),
                 finished: self.ledger.finished(),
@@ -302,9 +310,22 @@ impl Drive {
             if self.derived.is_due() {
                 self.refresh_reports()?;
             }
+            self.ping(client);
             client.send(&Command::Ack { seq });
         }
         Ok(())
+    }
+
+    /// Asks an engine elsewhere how far away it is, now that it waits for us.
+    fn ping(&mut self, client: &mut Client) {
+        let due = self.pinged.is_none_or(|at| at.elapsed() > PING);
+        if self.engine == EngineCommand::Own || !due {
+            return;
+        }
+        self.pinged = Some(Instant::now());
+        if let Some(time) = client.round_trip() {
+            self.tell(Message::Latency(time));
+        }
     }
 
     fn record(&mut self, event: &Event) -> anyhow::Result<()> {

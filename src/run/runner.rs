@@ -18,6 +18,8 @@ pub enum Message {
     /// The engine is gone: how it ended, and the case that it was working on. The
     /// run goes on in a fresh engine only when [`Control::Resume`] says so.
     Died { reason: String, case: Option<String> },
+    /// How long a word to an engine elsewhere and its answer take.
+    Latency(Duration),
     /// Files of the run folder were written (SVG and CSV); the folder's path.
     Reported(PathBuf),
     /// The run's own thread could not go on (disk full, no engine): why.

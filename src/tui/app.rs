@@ -8,15 +8,18 @@ use std::time::Duration;
 use anyhow::Context;
 use ratatui::Terminal;
 use ratatui::backend::Backend;
-use ratatui::crossterm::event::{KeyEvent, KeyEventKind};
+use ratatui::crossterm::event::{KeyEvent, KeyEventKind, MouseEvent};
+use ratatui::layout::{Position, Rect};
 
-use super::command;
-use super::pacer::Pacer;
+use super::command::{self, Action};
+use super::mouse;
+use super::pacer::{POLL, Pacer};
 use super::recipes::RecipeEntry;
 use super::state::{Leaving, State};
 use super::theme::Theme;
 use super::update::{Effect, Input, update, wanted};
 use super::view::{settle, view};
+use super::wake::{self, Waker};
 use crate::plan::Plan;
 use crate::run::runner::{Message, Runner, Running};
 
@@ -30,8 +33,13 @@ pub type Resolve = Box<dyn Fn(&RecipeEntry) -> Result<Plan, String>>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incoming {
     Key(KeyEvent),
+    Mouse(MouseEvent),
     /// Its size changed.
     Resized,
+    /// The process was asked to stop for a while.
+    Suspend,
+    /// It was stopped and goes on.
+    Continued,
     /// The process was asked to end.
     Terminate,
 }
@@ -46,6 +54,23 @@ pub trait Source {
 
     /// Time since the program started.
     fn now(&self) -> Duration;
+
+    /// Gives the terminal back, says `note` on it, and stops until somebody lets the
+    /// program go on; then takes the terminal again.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    fn suspend(&mut self, _note: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Takes the terminal again after somebody else has stopped the program.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    fn take_back(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The state and what it acts on.
@@ -56,11 +81,30 @@ pub struct App {
     resolve: Resolve,
     running: Option<Running>,
     pacer: Pacer,
+    /// Ends the loop's wait when the run says something.
+    waker: Option<Waker>,
+    /// Whether the run has said more than was taken in.
+    behind: bool,
+    /// Whether the person wants the program stopped.
+    suspend: bool,
+    /// What was drawn on last.
+    screen: Rect,
 }
 
 impl App {
     pub fn new(state: State, theme: Theme, runner: Box<dyn Runner>, resolve: Resolve) -> App {
-        App { state, theme, runner, resolve, running: None, pacer: Pacer::new() }
+        App {
+            state,
+            theme,
+            runner,
+            resolve,
+            running: None,
+            pacer: Pacer::new(),
+            waker: None,
+            behind: false,
+            suspend: false,
+            screen: Rect::ZERO,
+        }
     }
 
     /// Runs until the person leaves.
@@ -103,11 +147,27 @@ impl App {
         if self.pacer.due(now, timing) {
             self.draw(terminal, now)?;
         }
-        let wait = self.pacer.wait(source.now(), timing).min(longest);
-        if let Some(incoming) = source.next(wait).context("reading the terminal")? {
-            self.take(incoming, source.now());
+        let now = source.now();
+        let wait = self.pacer.wait(now, timing, self.idle(now)).min(longest);
+        match source.next(wait).context("reading the terminal")? {
+            Some(Incoming::Continued) => {
+                source.take_back().context("taking the terminal back")?;
+                self.continued(terminal, source.now())?;
+            }
+            Some(incoming) => self.take(incoming, source.now()),
+            None => {}
+        }
+        if std::mem::take(&mut self.suspend) {
+            source.suspend(self.parting()).context("taking the terminal back")?;
+            self.continued(terminal, source.now())?;
         }
         Ok(true)
+    }
+
+    /// From now on what a run says ends the loop's sleep. Without it the loop looks around
+    /// every now and then.
+    pub fn wake_by(&mut self, waker: Waker) {
+        self.waker = Some(waker);
     }
 
     /// Starts the first recipe, as a person would with a key.
@@ -119,6 +179,42 @@ impl App {
     pub fn notify(&mut self, notice: &str) {
         self.state.notice = Some(notice.to_owned());
         self.pacer.touch();
+    }
+
+    /// How long to sleep where nothing is to be drawn: until the clock in the header
+    /// moves, or until somebody wakes us.
+    fn idle(&self, now: Duration) -> Duration {
+        if self.behind {
+            return Duration::ZERO;
+        }
+        let next = Duration::from_secs(now.as_secs() + 1).saturating_sub(now);
+        let ticking = self.state.active() && !self.state.hushed();
+        let leaving = matches!(self.state.leaving, Leaving::Waiting { .. });
+        match self.waker {
+            None => POLL,
+            Some(_) if ticking || leaving => next,
+            Some(_) => Duration::MAX,
+        }
+    }
+
+    /// What to say on the terminal while the program is stopped.
+    fn parting(&self) -> &'static str {
+        match self.state.active() {
+            true => "scatterlab: stopped; the engine ends the round it is in, then waits: fg goes on",
+            false => "scatterlab: stopped: fg goes on",
+        }
+    }
+
+    /// Somebody else had the terminal: everything is drawn again.
+    fn continued<B: Backend>(&mut self, terminal: &mut Terminal<B>, now: Duration) -> anyhow::Result<()>
+    where
+        B::Error: Send + Sync + 'static,
+    {
+        // Not `clear`: it asks the terminal where its cursor is, and waits for the answer.
+        let size = terminal.size().context("asking for the terminal's size")?;
+        terminal.resize(Rect::from((Position::ORIGIN, size))).context("drawing on the terminal")?;
+        self.apply(Input::Continued, now);
+        Ok(())
     }
 
     /// Leaves no engine behind: one that still works, or hangs, is killed, and its
@@ -140,9 +236,10 @@ impl App {
         if let Some(session) = &mut self.state.session {
             session.refresh();
         }
-        let (state, theme) = (&mut self.state, self.theme);
+        let (state, theme, screen) = (&mut self.state, self.theme, &mut self.screen);
         terminal
             .draw(|frame| {
+                *screen = frame.area();
                 settle(state, theme, frame.area());
                 view(state, theme, frame.area(), frame.buffer_mut());
             })
@@ -156,7 +253,12 @@ impl App {
         let input = match incoming {
             Incoming::Key(key) if key.kind == KeyEventKind::Release => return,
             Incoming::Key(key) => command::action(&self.state, key).map_or(Input::OtherKey, Input::Act),
-            Incoming::Resized => Input::Tick,
+            Incoming::Mouse(event) => match mouse::input(&self.state, self.theme, self.screen, event) {
+                Some(input) => input,
+                None => return,
+            },
+            Incoming::Suspend => Input::Act(Action::Suspend),
+            Incoming::Resized | Incoming::Continued => Input::Tick,
             Incoming::Terminate => Input::Terminate,
         };
         self.apply(input, now);
@@ -164,6 +266,7 @@ impl App {
 
     /// Takes in what the run has said, without waiting for more.
     pub fn receive(&mut self, now: Duration) {
+        self.behind = false;
         for _ in 0..BURST {
             let Some(running) = &self.running else { return };
             match running.messages.try_recv() {
@@ -181,6 +284,7 @@ impl App {
                 }
             }
         }
+        self.behind = true;
     }
 
     /// Lets time go by: the clock in the header moves (unless every core is being timed), a
@@ -214,6 +318,7 @@ impl App {
                 let input = self.start(index).unwrap_or_else(Input::NotStarted);
                 self.apply(input, now);
             }
+            Effect::Suspend => self.suspend = true,
             Effect::Send(control) => {
                 if let Some(running) = &self.running {
                     // A run that has just ended no longer listens; its end arrives as a message.
@@ -229,6 +334,10 @@ impl App {
         let entry = self.state.recipes.entries().get(index).ok_or("there is no such recipe")?;
         let plan = (self.resolve)(entry)?;
         let running = self.runner.start(plan.clone(), &entry.text).map_err(|e| format!("{e:#}"))?;
+        let running = match &self.waker {
+            Some(waker) => wake::watched(running, waker.clone()).map_err(|e| e.to_string())?,
+            None => running,
+        };
         let folder = running.folder.clone();
         self.running = Some(running);
         Ok(Input::Started { recipe: index, plan: Box::new(plan), folder })

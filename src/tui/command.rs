@@ -1,8 +1,9 @@
 //! Keys and what they do. The hint bar, the help and the dispatch all read the same
 //! lists, so they cannot disagree.
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
+pub use super::key::{Key, char, control, key};
 use super::panel::{self, Focus};
 use super::state::{Mode, Overlay, State};
 use super::theme::Theme;
@@ -35,51 +36,40 @@ pub enum Action {
     NextExperiment,
     /// Let the selection follow the running case.
     Follow,
+    /// Give the terminal back and stop, until the shell lets the program go on.
+    Suspend,
+    /// Close the help.
+    CloseHelp,
 }
 
-/// A key as it is typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Key {
-    code: KeyCode,
-    control: bool,
-}
-
-impl Key {
-    /// Whether `event` is this key. Shift does not count: characters carry it.
-    fn matches(self, event: KeyEvent) -> bool {
-        let control = event.modifiers.contains(KeyModifiers::CONTROL);
-        self.code == event.code && self.control == control && !event.modifiers.contains(KeyModifiers::ALT)
+impl Action {
+    /// Its name in the configuration. It stays, whatever becomes of the rest.
+    pub fn name(self) -> &'static str {
+        match self {
+            Action::Quit => "quit",
+            Action::Help => "help",
+            Action::CloseHelp => "close-help",
+            Action::Back => "back",
+            Action::FocusNext => "next-panel",
+            Action::FocusPrevious => "previous-panel",
+            Action::Start => "start",
+            Action::Cancel => "cancel",
+            Action::Resume => "resume",
+            Action::Up => "up",
+            Action::Down => "down",
+            Action::PageUp => "page-up",
+            Action::PageDown => "page-down",
+            Action::First => "first",
+            Action::Last => "last",
+            Action::PreviousPanel => "previous-chart",
+            Action::NextPanel => "next-chart",
+            Action::PreviousExperiment => "previous-experiment",
+            Action::NextExperiment => "next-experiment",
+            Action::Follow => "follow",
+            Action::Pause => "pause",
+            Action::Suspend => "suspend",
+        }
     }
-
-    /// Its name on the screen.
-    pub fn label(self, theme: Theme) -> String {
-        let name = match self.code {
-            KeyCode::Char(' ') => "Space".to_owned(),
-            KeyCode::Char(c) => c.to_string(),
-            KeyCode::Up => theme.symbol("↑", "Up").to_owned(),
-            KeyCode::Down => theme.symbol("↓", "Down").to_owned(),
-            KeyCode::PageUp => "PgUp".to_owned(),
-            KeyCode::PageDown => "PgDn".to_owned(),
-            KeyCode::BackTab => "Shift-Tab".to_owned(),
-            other => other.to_string(),
-        };
-        if self.control { format!("Ctrl-{name}") } else { name }
-    }
-}
-
-/// A key for one character.
-pub const fn char(c: char) -> Key {
-    Key { code: KeyCode::Char(c), control: false }
-}
-
-/// A character with the control key held.
-pub const fn control(c: char) -> Key {
-    Key { code: KeyCode::Char(c), control: true }
-}
-
-/// A key that is not a character.
-pub const fn key(code: KeyCode) -> Key {
-    Key { code, control: false }
 }
 
 /// One or two related actions, with their keys and what they are called.
@@ -96,16 +86,27 @@ pub struct Command {
 }
 
 impl Command {
-    /// The first `count` keys, joined by strokes.
-    pub fn keys(&self, count: usize, theme: Theme) -> String {
-        let labels: Vec<String> = self.bindings.iter().take(count).map(|(k, _)| k.label(theme)).collect();
-        labels.join("/")
+    /// Its actions, each once, in the order of their first keys.
+    pub fn actions(&self) -> Vec<Action> {
+        let mut actions = Vec::new();
+        for (_, action) in self.bindings {
+            if !actions.contains(action) {
+                actions.push(*action);
+            }
+        }
+        actions
     }
 
     /// Whether it would do something now.
     pub fn enabled(&self, state: &State) -> bool {
         self.bindings.iter().any(|(_, action)| state.allows(*action))
     }
+}
+
+/// The first `count` keys, joined by strokes.
+pub fn labels(bindings: &[(Key, Action)], count: usize, theme: Theme) -> String {
+    let labels: Vec<String> = bindings.iter().take(count).map(|(k, _)| k.label(theme)).collect();
+    labels.join("/")
 }
 
 /// Commands that every panel knows.
@@ -129,8 +130,9 @@ pub const GLOBAL: &[Command] = &[
         bindings: &[(char('q'), Action::Quit), (control('c'), Action::Quit)],
         hinted: 1,
         name: "quit",
-        help: "quit; asks while a run is active, and a second q cancels the run and quits",
+        help: "quit; asks while a run is active, and once more cancels the run and quits",
     },
+    SUSPEND,
 ];
 
 /// The same where a stored run is watched: there is nothing to cancel.
@@ -156,6 +158,7 @@ pub const WATCHING: &[Command] = &[
         name: "quit",
         help: "quit",
     },
+    SUSPEND,
 ];
 
 /// While results are invented there is nothing to do but to stop; who invents them looks for
@@ -172,6 +175,13 @@ const TAB: Command = Command {
     hinted: 1,
     name: "next panel",
     help: "go to the next or the previous panel",
+};
+
+const SUSPEND: Command = Command {
+    bindings: &[(control('z'), Action::Suspend)],
+    hinted: 0,
+    name: "suspend",
+    help: "stop this program until the shell's fg; the engine ends its round meanwhile, then waits",
 };
 
 const BACK: Command = Command {
@@ -236,10 +246,57 @@ pub fn in_force(state: &State) -> [&'static [Command]; 2] {
     }
 }
 
+/// The commands that are in force with the keys that mean them here: a key goes to the
+/// most specific command that has it.
+pub fn bound(state: &State) -> Vec<(&'static Command, Vec<(Key, Action)>)> {
+    let mut taken: Vec<Key> = Vec::new();
+    let mut own = |command: &'static Command| {
+        let mut bindings = state.keymap.bindings(command);
+        bindings.retain(|(key, _)| !taken.contains(key));
+        taken.extend(bindings.iter().map(|(key, _)| *key));
+        (command, bindings)
+    };
+    in_force(state).into_iter().flatten().map(&mut own).collect()
+}
+
 /// What `event` asks for in this state; `None` for a key without a meaning here.
 pub fn action(state: &State, event: KeyEvent) -> Option<Action> {
-    let bindings = in_force(state).into_iter().flatten().flat_map(|command| command.bindings);
-    bindings.copied().find(|(key, _)| key.matches(event)).map(|(_, action)| action)
+    let mut bindings = bound(state).into_iter().flat_map(|(_, bindings)| bindings);
+    bindings.find(|(key, _)| key.matches(event)).map(|(_, action)| action)
+}
+
+/// The commands that are in force together, the most specific list first.
+#[derive(Debug)]
+pub struct Scope {
+    pub title: &'static str,
+    pub lists: Vec<&'static [Command]>,
+}
+
+/// Everything that can be in force: within a scope no key may mean two things.
+pub fn scopes() -> Vec<Scope> {
+    let panel = |f: &Focus, mode| Scope { title: f.title(), lists: vec![f.commands(), global(mode)] };
+    let running = Focus::ALL.iter().map(|f| panel(f, Mode::Run));
+    let watching = Focus::ALL.iter().map(|f| panel(f, Mode::Watch));
+    let help = Scope { title: "Help", lists: vec![panel::help::COMMANDS] };
+    running.chain(watching).chain([help]).collect()
+}
+
+/// Every command with the title of the first list that has it.
+pub fn listed() -> Vec<(&'static str, &'static Command)> {
+    let others = [("While watching", WATCHING), ("Help", panel::help::COMMANDS)];
+    let lists = every(Mode::Run).into_iter().chain(others);
+    lists.flat_map(|(title, list)| list.iter().map(move |command| (title, command))).collect()
+}
+
+/// Every action that is a command, each once.
+pub fn actions() -> Vec<Action> {
+    let mut actions = Vec::new();
+    for action in scopes().into_iter().flat_map(|s| s.lists).flatten().flat_map(Command::actions) {
+        if !actions.contains(&action) {
+            actions.push(action);
+        }
+    }
+    actions
 }
 
 /// Every list of commands with its heading, for the help.

@@ -1,7 +1,7 @@
 //! Which panels are on the screen, and where. Where there is little room, panels fold
 //! away; the one with the focus always stays.
 
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::panel::{Focus, banner, recipes};
 use super::state::State;
@@ -58,6 +58,11 @@ impl Areas {
     /// Where a panel is, if it is shown.
     pub fn panel(&self, panel: Focus) -> Option<Rect> {
         self.panels.iter().find(|(p, _)| *p == panel).map(|(_, area)| *area)
+    }
+
+    /// The panel at a cell, and all of its area.
+    pub fn at(&self, column: u16, row: u16) -> Option<(Focus, Rect)> {
+        self.panels.iter().copied().find(|(_, area)| area.contains(Position { x: column, y: row }))
     }
 
     fn columns(&mut self, state: &State, body: Rect) {

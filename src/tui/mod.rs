@@ -6,10 +6,14 @@
 
 mod app;
 mod command;
-
+pub mod config;
+mod key;
+mod keymap;
 mod layout;
 mod log;
+mod mouse;
 mod pacer;
+mod palette;
 mod panel;
 mod plot;
 mod recipes;
@@ -20,26 +24,29 @@ mod terminal;
 mod theme;
 mod update;
 mod view;
+mod wake;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
 use std::io::stdout;
+use std::mem::ManuallyDrop;
+use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail, ensure};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
 pub use app::Resolve;
 pub use recipes::RecipeEntry;
-pub use state::Mode;
+pub use state::{Mode, Remote};
 
 use app::App;
+use config::Config;
 use state::State;
 use terminal::{Guard, TerminalSource};
-use theme::Theme;
 
 use crate::run::runner::Runner;
 
@@ -56,26 +63,47 @@ pub struct Options {
     /// Whether the runner measures; one that plays a stored run starts with the first
     /// recipe at once.
     pub mode: Mode,
+    /// The engine, where it is not our own.
+    pub remote: Option<Remote>,
+    pub config: Config,
 }
 
 /// Takes the terminal over until the person leaves; gives it back also after a panic
-/// or a signal. Reads `NO_COLOR` and the locale.
+/// or a signal. Reads what the environment says of the terminal.
 ///
 /// # Errors
-/// When there is no terminal, when it goes away, or after a signal.
+/// When there is no terminal, when it goes away, after a signal, or after a panic.
 pub fn run(options: Options) -> anyhow::Result<()> {
-    let theme = Theme::from_environment(|key| std::env::var(key).ok());
-    let state = State { mode: options.mode, ..State::new(options.recipes, options.devices) };
+    let Config { keymap, mouse, .. } = options.config.clone();
+    let theme = options.config.theme(|key| std::env::var(key).ok());
+    let Options { mode, remote, .. } = options;
+    let state = State { keymap, mode, remote, ..State::new(options.recipes, options.devices) };
     let mut app = App::new(state, theme, options.runner, options.resolve);
-    let mut source = TerminalSource::new().context("listening for signals")?;
-    if options.mode == Mode::Watch {
+    let mut source = TerminalSource::new(mouse).context("listening for signals")?;
+    app.wake_by(source.waker());
+    if mode == Mode::Watch {
         app.begin(Duration::ZERO);
     }
-    let _guard = Guard::new().context("taking over the terminal")?;
-    let mut terminal = Terminal::new(CrosstermBackend::new(stdout())).context("opening the terminal")?;
-    let ended = app.run(&mut terminal, &mut source);
+    let guard = Guard::new(mouse).context("taking over the terminal")?;
+    // The guard shows the cursor again; where the terminal is gone, ratatui's own attempt to
+    // do so would end in a panic.
+    let terminal = Terminal::new(CrosstermBackend::new(stdout())).context("opening the terminal")?;
+    let mut terminal = ManuallyDrop::new(terminal);
+    // After a panic the state is only asked for its run, which is then ended.
+    let ended = panic::catch_unwind(AssertUnwindSafe(|| app.run(&mut terminal, &mut source)));
     app.abandon();
-    ended?;
-    anyhow::ensure!(!source.terminated, "ended by a signal");
+    match ended {
+        Ok(ended) => ended?,
+        Err(caught) => bail!("the user interface failed: {}{}", guard.in_words(&*caught), whereabouts(&app)),
+    }
+    ensure!(!source.terminated, "ended by a signal{}", whereabouts(&app));
     Ok(())
+}
+
+/// Where the results of a run are.
+fn whereabouts(app: &App) -> String {
+    // A stored run that is watched has its results where the person found them.
+    let run = app.state.session.as_ref().filter(|session| session.mode == Mode::Run);
+    let folder = run.map(|session| session.folder.display());
+    folder.map(|folder| format!("; the results so far are in {folder}")).unwrap_or_default()
 }

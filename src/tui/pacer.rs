@@ -8,8 +8,8 @@ use std::time::Duration;
 const WHILE_TIMING: Duration = Duration::from_millis(250);
 /// Shortest time between two frames otherwise.
 const OTHERWISE: Duration = Duration::from_millis(33);
-/// Longest time to sleep, so that messages and signals are seen soon.
-const POLL: Duration = Duration::from_millis(100);
+/// Longest time to sleep where nothing ends it early, so that messages are seen soon.
+pub const POLL: Duration = Duration::from_millis(100);
 
 /// Draws only what changed, and not too often.
 #[derive(Clone, Debug)]
@@ -40,9 +40,9 @@ impl Pacer {
         self.last = Some(now);
     }
 
-    /// How long to wait for input.
-    pub fn wait(&self, now: Duration, timing: bool) -> Duration {
-        if self.changed { self.left(now, timing).min(POLL) } else { POLL }
+    /// How long to wait for input, where it may be `idle` otherwise.
+    pub fn wait(&self, now: Duration, timing: bool, idle: Duration) -> Duration {
+        if self.changed { self.left(now, timing).min(idle) } else { idle }
     }
 
     fn left(&self, now: Duration, timing: bool) -> Duration {
@@ -87,7 +87,7 @@ mod tests {
         let mut pacer = Pacer::new();
         pacer.drawn(Duration::ZERO);
         assert!(!pacer.due(Duration::from_secs(60), false));
-        assert_eq!(pacer.wait(Duration::from_secs(60), false), POLL);
+        assert_eq!(pacer.wait(Duration::from_secs(60), false, Duration::MAX), Duration::MAX);
     }
 
     #[test]
@@ -95,7 +95,7 @@ mod tests {
         let mut pacer = Pacer::new();
         pacer.drawn(Duration::ZERO);
         pacer.touch();
-        assert_eq!(pacer.wait(Duration::from_millis(200), true), Duration::from_millis(50));
-        assert_eq!(pacer.wait(Duration::from_millis(900), true), Duration::ZERO);
+        assert_eq!(pacer.wait(Duration::from_millis(200), true, POLL), Duration::from_millis(50));
+        assert_eq!(pacer.wait(Duration::from_millis(900), true, POLL), Duration::ZERO);
     }
 }

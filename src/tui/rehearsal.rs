@@ -155,8 +155,8 @@ impl Rehearsal {
 type Opened = (Terminal<CrosstermBackend<Box<dyn Write>>>, Box<dyn Source>, Option<Guard>);
 
 fn on_terminal() -> anyhow::Result<Opened> {
-    let source = TerminalSource::new().context("listening for signals")?;
-    let guard = Guard::new().context("taking over the terminal")?;
+    let source = TerminalSource::new(false).context("listening for signals")?;
+    let guard = Guard::new(false).context("taking over the terminal")?;
     let backend = CrosstermBackend::new(Box::new(stdout()) as Box<dyn Write>);
     Ok((Terminal::new(backend).context("opening the terminal")?, Box::new(source), Some(guard)))
 }

@@ -201,6 +201,12 @@ impl Session {
         self.select(self.selected.saturating_add_signed(by));
     }
 
+    /// Selects a case by hand: the selection no longer follows the running one.
+    pub fn pick(&mut self, case: usize) {
+        self.follow = false;
+        self.select(case);
+    }
+
     /// Selects the first case of the next or previous experiment.
     pub fn step_experiment(&mut self, by: isize) {
         let Some(wanted) = self.experiment().checked_add_signed(by) else { return };
@@ -234,6 +240,8 @@ impl Session {
         match message {
             Message::Event(event) => self.event(&event, now),
             Message::Died { reason, case } => self.died(reason, case.as_deref(), now),
+            // It concerns the engine, which outlives the run.
+            Message::Latency(_) => {}
             Message::Reported(path) => self.say(now, Level::Info, &format!("written: {}", path.display())),
             Message::Broken(reason) => self.broken(reason, now),
             Message::Over => self.over(now),
@@ -264,6 +272,12 @@ impl Session {
                 self.eta.begin(now);
             }
         }
+    }
+
+    /// The program had been stopped: what was measured meanwhile says nothing about how
+    /// long a round takes.
+    pub fn continued(&mut self) {
+        self.eta.pause();
     }
 
     fn event(&mut self, event: &Event, now: Duration) {
@@ -298,7 +312,7 @@ impl Session {
                     self.say(now, Level::Info, &text);
                 }
             }
-            Event::Probed { .. } => {}
+            Event::Probed { .. } | Event::Pong { .. } => {}
         }
     }
 

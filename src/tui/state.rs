@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::command::Action;
+use super::keymap::Keymap;
 use super::panel::Focus;
 use super::recipes::{RecipeEntry, Recipes};
 use super::session::{Phase, Session};
@@ -40,6 +41,15 @@ pub enum Leaving {
     Now,
 }
 
+/// An engine that is not our own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remote {
+    /// Such as `ssh gpuhost`.
+    pub name: String,
+    /// How long a word to it and its answer took last.
+    pub latency: Option<Duration>,
+}
+
 /// The whole state.
 #[derive(Clone, Debug)]
 pub struct State {
@@ -53,6 +63,10 @@ pub struct State {
     pub notice: Option<String>,
     /// What the backends run on, in one line.
     pub devices: String,
+    /// The engine, where it is not our own.
+    pub remote: Option<Remote>,
+    /// Which keys mean what.
+    pub keymap: Keymap,
     /// Since the program started.
     pub now: Duration,
 }
@@ -68,6 +82,8 @@ impl State {
             leaving: Leaving::No,
             notice: None,
             devices,
+            remote: None,
+            keymap: Keymap::default(),
             now: Duration::ZERO,
         }
     }

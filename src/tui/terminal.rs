@@ -1,9 +1,11 @@
 //! The real terminal: taken over, and given back whatever happens.
 
+use std::any::Any;
 use std::collections::VecDeque;
+use std::fmt;
 use std::fs::File;
-use std::io::{self, IsTerminal, Stdout, stdin, stdout};
-use std::os::fd::AsRawFd;
+use std::io::{self, IsTerminal, Stdout, Write, stderr, stdin, stdout};
+use std::os::fd::{AsRawFd, RawFd};
 use std::panic::{self, PanicHookInfo};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,45 +14,80 @@ use std::time::{Duration, Instant};
 
 use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{self, Event};
-use ratatui::crossterm::execute;
+use ratatui::crossterm::style::{Attribute, SetAttribute};
 use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
+use ratatui::crossterm::{Command, execute};
 use signal_hook::SigId;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
+use signal_hook::low_level::{pipe, unregister};
 
 use super::app::{Incoming, Source};
+use super::wake::{self, Waker, Wakes};
+
+/// Longest wait that is asked of the system at once.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+/// Buttons and the wheel, with columns beyond 223. crossterm's own command also asks for
+/// every movement, and each would wake us while a case is timed.
+struct Mouse(bool);
+
+impl Command for Mouse {
+    fn write_ansi(&self, f: &mut impl fmt::Write) -> fmt::Result {
+        f.write_str(if self.0 { "\x1b[?1000h\x1b[?1006h" } else { "\x1b[?1006l\x1b[?1000l" })
+    }
+}
 
 /// Raw mode and the alternate screen; dropping it gives the terminal back.
 pub struct Guard {
     previous: Arc<PanicHook>,
-    /// What other threads said when they panicked, kept off the screen until the end.
-    panics: Arc<Mutex<Vec<String>>>,
+    panics: Arc<Mutex<Panics>>,
 }
 
 type PanicHook = Box<dyn Fn(&PanicHookInfo<'_>) + Sync + Send + 'static>;
 
+/// What was said by panics.
+#[derive(Default)]
+struct Panics {
+    /// In the user interface's own thread.
+    own: Option<String>,
+    /// In other threads, kept off the screen until the end.
+    others: Vec<String>,
+}
+
 impl Guard {
-    /// Takes the terminal over.
+    /// Takes the terminal over, with the mouse or without.
     ///
     /// # Errors
     /// When standard output is no terminal.
-    pub fn new() -> io::Result<Guard> {
+    pub fn new(mouse: bool) -> io::Result<Guard> {
         let previous: Arc<PanicHook> = Arc::new(panic::take_hook());
-        let panics: Arc<Mutex<Vec<String>>> = Arc::default();
+        let panics: Arc<Mutex<Panics>> = Arc::default();
         let guard = Guard { previous: previous.clone(), panics: panics.clone() };
         let screen = thread::current().id();
         panic::set_hook(Box::new(move |info| {
-            if thread::current().id() == screen {
-                restore();
+            let mut panics = panics.lock().unwrap_or_else(PoisonError::into_inner);
+            if thread::current().id() != screen {
+                return panics.others.push(info.to_string());
+            }
+            restore();
+            panics.own = info.location().map(|place| place.to_string());
+            if std::env::var_os("RUST_BACKTRACE").is_some() {
                 previous(info);
-            } else {
-                panics.lock().unwrap_or_else(PoisonError::into_inner).push(info.to_string());
             }
         }));
-        enable_raw_mode()?;
-        execute!(stdout(), EnterAlternateScreen)?;
+        take(mouse)?;
         Ok(guard)
+    }
+
+    /// A panic of the user interface in one line, from what was caught of it.
+    pub fn in_words(&self, caught: &(dyn Any + Send)) -> String {
+        let text = caught.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| caught.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+        let panics = self.panics.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = panics.own.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+        format!("{}{place}", crate::units::shown(text))
     }
 }
 
@@ -62,27 +99,102 @@ impl Drop for Guard {
             let previous = self.previous.clone();
             panic::set_hook(Box::new(move |info| previous(info)));
         }
-        for text in self.panics.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            eprintln!("{text}");
+        for text in self.panics.lock().unwrap_or_else(PoisonError::into_inner).others.drain(..) {
+            say(&text);
         }
     }
+}
+
+/// Takes the terminal over. Raw mode is entered anew, because whoever had the terminal
+/// meanwhile may have left it in any mode.
+fn take(mouse: bool) -> io::Result<()> {
+    let _ = disable_raw_mode();
+    enable_raw_mode()?;
+    execute!(stdout(), EnterAlternateScreen)?;
+    if mouse {
+        execute!(stdout(), Mouse(true))?;
+    }
+    Ok(())
 }
 
 /// Gives the terminal back, as far as it is still there.
 fn restore() {
     let mut out: Stdout = stdout();
-    let _ = execute!(out, LeaveAlternateScreen, Show);
+    let _ = execute!(out, Mouse(false), SetAttribute(Attribute::Reset), LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();
 }
 
-/// Keys from the terminal; SIGINT, SIGTERM and SIGHUP as requests to end.
+/// A line on standard error. Where the terminal is gone, `eprintln!` would panic.
+fn say(text: &str) {
+    let _ = writeln!(stderr(), "{text}");
+}
+
+/// Signals that came and were not passed on yet.
+#[derive(Default)]
+struct Signals {
+    /// SIGINT, SIGTERM, SIGHUP.
+    end: Arc<AtomicBool>,
+    /// SIGTSTP from elsewhere; from the keyboard it is a key.
+    stop: Arc<AtomicBool>,
+    /// SIGCONT.
+    go_on: Arc<AtomicBool>,
+    /// SIGWINCH.
+    resized: Arc<AtomicBool>,
+    registered: Vec<SigId>,
+}
+
+impl Signals {
+    fn listen(waker: &Waker) -> io::Result<Signals> {
+        let mut signals = Signals::default();
+        let flags = [
+            (SIGINT, signals.end.clone()),
+            (SIGTERM, signals.end.clone()),
+            (SIGHUP, signals.end.clone()),
+            (SIGTSTP, signals.stop.clone()),
+            (SIGCONT, signals.go_on.clone()),
+            (SIGWINCH, signals.resized.clone()),
+        ];
+        for (signal, flag) in flags {
+            // The flag first, so that it stands when the wake arrives.
+            signals.registered.push(signal_hook::flag::register(signal, flag)?);
+            signals.registered.push(pipe::register(signal, waker.stream()?)?);
+        }
+        Ok(signals)
+    }
+
+    /// The most urgent one.
+    fn next(&self) -> Option<Incoming> {
+        let came = |flag: &AtomicBool| flag.swap(false, Ordering::Relaxed);
+        match () {
+            () if came(&self.end) => Some(Incoming::Terminate),
+            () if came(&self.go_on) => Some(Incoming::Continued),
+            () if came(&self.stop) => Some(Incoming::Suspend),
+            () if came(&self.resized) => Some(Incoming::Resized),
+            () => None,
+        }
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        for signal in self.registered.drain(..) {
+            unregister(signal);
+        }
+    }
+}
+
+/// Keys, the mouse and signals of the real terminal.
 pub struct TerminalSource {
-    asked: Arc<AtomicBool>,
-    signals: Vec<SigId>,
+    signals: Signals,
+    waker: Waker,
+    wakes: Wakes,
+    /// Where keys are read from, if not from standard input.
+    tty: Option<File>,
     /// Read and not passed on yet.
     read: VecDeque<Incoming>,
     began: Instant,
-    /// Whether a signal was passed on.
+    mouse: bool,
+    /// Whether a signal to end was passed on.
     pub terminated: bool,
 }
 
@@ -90,52 +202,74 @@ impl TerminalSource {
     /// Starts to listen.
     ///
     /// # Errors
-    /// When a signal handler cannot be installed.
-    pub fn new() -> io::Result<TerminalSource> {
-        let asked = Arc::new(AtomicBool::new(false));
-        let (signals, read) = (Vec::new(), VecDeque::new());
-        let mut source = TerminalSource { asked, signals, read, began: Instant::now(), terminated: false };
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            source.signals.push(signal_hook::flag::register(signal, source.asked.clone())?);
-        }
-        Ok(source)
+    /// When a signal handler cannot be installed, or there is no terminal to read.
+    pub fn new(mouse: bool) -> io::Result<TerminalSource> {
+        let (waker, wakes) = wake::pair()?;
+        let signals = Signals::listen(&waker)?;
+        let tty = if stdin().is_terminal() { None } else { Some(File::open("/dev/tty")?) };
+        let (read, began) = (VecDeque::new(), Instant::now());
+        Ok(TerminalSource { signals, waker, wakes, tty, read, began, mouse, terminated: false })
     }
-}
 
-impl TerminalSource {
+    /// What ends its wait early, from any thread.
+    pub fn waker(&self) -> Waker {
+        self.waker.clone()
+    }
+
     /// Takes everything that has been typed: what crossterm has read and holds back
     /// does not show on the descriptor any more.
     fn read_all(&mut self) -> io::Result<()> {
         while event::poll(Duration::ZERO)? {
             self.read.extend(match event::read()? {
                 Event::Key(key) => Some(Incoming::Key(key)),
+                Event::Mouse(mouse) => Some(Incoming::Mouse(mouse)),
                 Event::Resize(..) => Some(Incoming::Resized),
                 _ => None,
             });
-            wait_for_input(Duration::ZERO)?;
+            self.wait(Duration::ZERO)?;
         }
+        Ok(())
+    }
+
+    /// Waits until there is something to read, somebody wakes us or the time is over.
+    ///
+    /// crossterm 0.29 does not return from reading a terminal that was closed: it reads
+    /// nothing, again and again. So a closed one must be noticed before it is asked.
+    fn wait(&mut self, timeout: Duration) -> io::Result<()> {
+        let input = self.tty.as_ref().map_or(stdin().as_raw_fd(), File::as_raw_fd);
+        if poll([input, self.wakes.as_raw_fd()], timeout)? {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the terminal was closed"));
+        }
+        self.wakes.clear();
         Ok(())
     }
 }
 
-impl Drop for TerminalSource {
-    fn drop(&mut self) {
-        for signal in self.signals.drain(..) {
-            signal_hook::low_level::unregister(signal);
-        }
+/// Waits for one of the descriptors, and says whether the first one is closed.
+fn poll(fds: [RawFd; 2], timeout: Duration) -> io::Result<bool> {
+    let mut polled = fds.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+    // Rounded up: a wait of nothing again and again would be a busy one.
+    let milliseconds = timeout.min(LONGEST).as_micros().div_ceil(1000);
+    let milliseconds = libc::c_int::try_from(milliseconds).unwrap_or(libc::c_int::MAX);
+    // SAFETY: two valid pollfds are passed, and their descriptors are open during the call.
+    let found = unsafe { libc::poll(polled.as_mut_ptr(), 2, milliseconds) };
+    if found < 0 {
+        let error = io::Error::last_os_error();
+        return if error.kind() == io::ErrorKind::Interrupted { Ok(false) } else { Err(error) };
     }
+    Ok(polled[0].revents & (libc::POLLHUP | libc::POLLERR | libc::POLLNVAL) != 0)
 }
 
 impl Source for TerminalSource {
     fn next(&mut self, timeout: Duration) -> io::Result<Option<Incoming>> {
-        if self.asked.swap(false, Ordering::Relaxed) {
-            self.terminated = true;
-            return Ok(Some(Incoming::Terminate));
-        }
         if self.read.is_empty() {
-            // A changed size arrives as a signal, which ends this wait.
-            wait_for_input(timeout)?;
+            // A signal that came before wakes this wait too.
+            self.wait(timeout)?;
             self.read_all()?;
+        }
+        if let Some(incoming) = self.signals.next() {
+            self.terminated |= incoming == Incoming::Terminate;
+            return Ok(Some(incoming));
         }
         Ok(self.read.pop_front())
     }
@@ -143,22 +277,36 @@ impl Source for TerminalSource {
     fn now(&self) -> Duration {
         self.began.elapsed()
     }
+
+    fn suspend(&mut self, note: &str) -> io::Result<()> {
+        restore();
+        say(note);
+        stop()?;
+        take(self.mouse)?;
+        self.signals.go_on.store(false, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn take_back(&mut self) -> io::Result<()> {
+        take(self.mouse)
+    }
 }
 
-/// Waits until there is something to read, a signal comes or the time is over.
-///
-/// crossterm 0.29 does not return from reading a terminal that was closed: it reads
-/// nothing, again and again. So a closed one must be noticed before it is asked.
-fn wait_for_input(timeout: Duration) -> io::Result<()> {
-    let input = if stdin().is_terminal() { None } else { Some(File::open("/dev/tty")?) };
-    let fd = input.as_ref().map_or(stdin().as_raw_fd(), File::as_raw_fd);
-    let mut polled = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-    let milliseconds = libc::c_int::try_from(timeout.as_millis()).unwrap_or(libc::c_int::MAX);
-    // SAFETY: one valid pollfd is passed, and its descriptor is open during the call.
-    let found = unsafe { libc::poll(&raw mut polled, 1, milliseconds) };
-    let gone = libc::POLLHUP | libc::POLLERR | libc::POLLNVAL;
-    if found > 0 && polled.revents & gone != 0 {
-        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the terminal was closed"));
+/// Stops this program and whoever started it in the same process group, such as `cargo
+/// run`, and returns when the shell lets them go on. The engine has a group of its own.
+/// In a group without a shell that could do so, the system lets nobody stop.
+fn stop() -> io::Result<()> {
+    // SAFETY: both structures are valid (all zero is the default action with no flags),
+    // and signalling our own group touches no memory.
+    unsafe {
+        let mut default: libc::sigaction = std::mem::zeroed();
+        default.sa_sigaction = libc::SIG_DFL;
+        let mut ours: libc::sigaction = std::mem::zeroed();
+        if libc::sigaction(SIGTSTP, &raw const default, &raw mut ours) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        libc::kill(0, SIGTSTP);
+        libc::sigaction(SIGTSTP, &raw const ours, std::ptr::null_mut());
     }
     Ok(())
 }

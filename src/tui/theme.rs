@@ -6,6 +6,8 @@
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
 
+use super::palette::{Colours, Palette};
+
 /// How the screen looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Theme {
@@ -13,82 +15,142 @@ pub struct Theme {
     pub colour: bool,
     /// Whether symbols outside ASCII may be used.
     pub utf8: bool,
+    /// Which colours, where any may be used.
+    pub palette: Palette,
 }
 
-/// Okabe and Ito's palette, which colour-blind people can tell apart, as the nearest
-/// entries of the 256-colour cube.
-const SERIES: [u8; 7] = [75, 214, 36, 175, 227, 202, 32];
+/// The theme as a person asks for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    /// By what the environment says of the terminal.
+    #[default]
+    Auto,
+    Dark,
+    Light,
+    Mono,
+}
+
+/// The symbols as a person asks for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Symbols {
+    /// By the locale.
+    #[default]
+    Auto,
+    Unicode,
+    Ascii,
+}
+
+/// Terminals with 256 colours whose names do not say so.
+const WITH_256: [&str; 7] = ["256color", "direct", "kitty", "alacritty", "foot", "wezterm", "ghostty"];
 
 const MARKERS: [&str; 8] = ["●", "■", "▲", "◆", "○", "□", "△", "◇"];
 const ASCII_MARKERS: [&str; 8] = ["o", "x", "+", "*", "#", "@", "%", "&"];
 
 impl Theme {
-    /// From `NO_COLOR` and the locale (`LC_ALL`, `LC_CTYPE`, `LANG`, in that order).
-    pub fn from_environment(read: impl Fn(&str) -> Option<String>) -> Theme {
+    /// Without colour, with symbols outside ASCII.
+    pub const PLAIN: Theme = Theme { colour: false, utf8: true, palette: Palette::Dark };
+
+    /// What is asked for, as far as the terminal can show it. `NO_COLOR` and a dumb
+    /// terminal have no colours, whatever is asked for; `COLORTERM` and `TERM` say
+    /// how many there are, `COLORFGBG` whether the background is light; `LC_ALL`,
+    /// `LC_CTYPE` and `LANG`, in that order, whether symbols outside ASCII can be shown.
+    pub fn new(wanted: Wanted, symbols: Symbols, read: impl Fn(&str) -> Option<String>) -> Theme {
         let set = |key: &str| read(key).filter(|v| !v.is_empty());
+        let term = set("TERM").unwrap_or_default();
+        let many = set("COLORTERM").is_some_and(|c| c == "truecolor" || c == "24bit")
+            || WITH_256.iter().any(|name| term.contains(name));
+        let light = match wanted {
+            Wanted::Auto => set("COLORFGBG").is_some_and(|colours| is_light(&colours)),
+            other => other == Wanted::Light,
+        };
+        let palette = match (wanted, many, light) {
+            (Wanted::Mono, ..) => Palette::Mono,
+            (_, true, false) => Palette::Dark,
+            (_, true, true) => Palette::Light,
+            (_, false, false) => Palette::NamedDark,
+            (_, false, true) => Palette::NamedLight,
+        };
         let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default();
         let locale = locale.to_ascii_uppercase();
-        let dumb = set("TERM").is_some_and(|t| t == "dumb");
-        Theme {
-            colour: set("NO_COLOR").is_none() && !dumb,
-            utf8: locale.contains("UTF-8") || locale.contains("UTF8"),
+        let utf8 = match symbols {
+            Symbols::Auto => locale.contains("UTF-8") || locale.contains("UTF8"),
+            other => other == Symbols::Unicode,
+        };
+        Theme { colour: set("NO_COLOR").is_none() && term != "dumb", utf8, palette }
+    }
+
+    /// By the environment alone.
+    pub fn from_environment(read: impl Fn(&str) -> Option<String>) -> Theme {
+        Theme::new(Wanted::Auto, Symbols::Auto, read)
+    }
+
+    /// Whether colours say nothing, so that a sign must.
+    pub fn signs(self) -> bool {
+        !self.colour || self.palette == Palette::Mono
+    }
+
+    fn paint(self, pick: impl Fn(&Colours) -> Option<Color>) -> Style {
+        match pick(self.palette.colours()).filter(|_| self.colour) {
+            Some(colour) => Style::default().fg(colour),
+            None => Style::default(),
         }
     }
 
-    fn style(self, style: Style) -> Style {
-        if self.colour { style } else { Style::default() }
+    fn with(self, style: Style, modifier: Modifier) -> Style {
+        if self.colour { style.add_modifier(modifier) } else { style }
     }
 
     /// What stands back: rules, units, explanations.
     pub fn dim(self) -> Style {
-        self.style(Style::default().fg(Color::Indexed(245)))
+        self.paint(|c| c.dim)
     }
 
     /// A heading.
     pub fn title(self) -> Style {
-        self.style(Style::default().add_modifier(Modifier::BOLD))
+        self.with(Style::default(), Modifier::BOLD)
     }
 
     /// The heading of the panel that has the focus.
     pub fn focus(self) -> Style {
-        self.style(Style::default().fg(Color::Indexed(75)).add_modifier(Modifier::BOLD))
+        self.with(self.paint(|c| c.accent), Modifier::BOLD)
     }
 
     /// The selected row of the panel that has the focus.
     pub fn selected(self) -> Style {
-        self.style(Style::default().add_modifier(Modifier::REVERSED))
+        self.with(Style::default(), Modifier::REVERSED)
     }
 
     /// The selected row of another panel.
     pub fn selected_elsewhere(self) -> Style {
-        self.style(Style::default().add_modifier(Modifier::BOLD))
+        self.with(Style::default(), Modifier::BOLD)
     }
 
     /// A key in the hint bar.
     pub fn key(self) -> Style {
-        self.style(Style::default().fg(Color::Indexed(75)))
+        let style = self.paint(|c| c.accent);
+        if self.palette == Palette::Mono { self.with(style, Modifier::BOLD) } else { style }
     }
 
     pub fn good(self) -> Style {
-        self.style(Style::default().fg(Color::Indexed(36)))
+        self.paint(|c| c.good)
     }
 
     pub fn warning(self) -> Style {
-        self.style(Style::default().fg(Color::Indexed(214)))
+        self.paint(|c| c.warning)
     }
 
     pub fn bad(self) -> Style {
-        self.style(Style::default().fg(Color::Indexed(202)))
+        self.paint(|c| c.bad)
     }
 
     /// A banner across the screen.
     pub fn banner(self) -> Style {
-        self.style(Style::default().fg(Color::Indexed(202)).add_modifier(Modifier::REVERSED))
+        self.with(self.bad(), Modifier::REVERSED)
     }
 
     /// The style of the series with this number.
     pub fn series(self, index: usize) -> Style {
-        self.style(Style::default().fg(Color::Indexed(SERIES[index % SERIES.len()])))
+        self.paint(|c| c.series[index % c.series.len()])
     }
 
     /// The marker of the series with this number.
@@ -118,6 +180,13 @@ impl Theme {
     }
 }
 
+/// Whether the last of the numbers, the background, is one of the light of sixteen
+/// colours: `0;15`, `0;default;7`.
+fn is_light(colours: &str) -> bool {
+    let background = colours.rsplit(';').next().and_then(|number| number.parse().ok());
+    matches!(background, Some(7u8 | 9..=15))
+}
+
 const ASCII_BORDER: border::Set<'static> = border::Set {
     top_left: "+",
     top_right: "+",
@@ -133,8 +202,12 @@ const ASCII_BORDER: border::Set<'static> = border::Set {
 mod tests {
     use super::*;
 
+    fn wanted(wanted: Wanted, symbols: Symbols, pairs: &[(&str, &str)]) -> Theme {
+        Theme::new(wanted, symbols, |key| pairs.iter().find(|(k, _)| *k == key).map(|(_, v)| v.to_string()))
+    }
+
     fn theme(pairs: &[(&str, &str)]) -> Theme {
-        Theme::from_environment(|key| pairs.iter().find(|(k, _)| *k == key).map(|(_, v)| v.to_string()))
+        wanted(Wanted::Auto, Symbols::Auto, pairs)
     }
 
     #[test]
@@ -144,14 +217,60 @@ mod tests {
         assert!(!theme(&[("LANG", "C.UTF-8"), ("LC_ALL", "C")]).utf8);
         assert!(theme(&[("LANG", "C.UTF-8"), ("LC_ALL", "")]).utf8, "empty means unset");
         assert!(!theme(&[]).utf8);
+        assert!(wanted(Wanted::Auto, Symbols::Unicode, &[("LC_ALL", "C")]).utf8);
+        assert!(!wanted(Wanted::Auto, Symbols::Ascii, &[("LANG", "C.UTF-8")]).utf8);
     }
 
     #[test]
     fn without_colour_every_style_is_the_default_one() {
-        let plain = theme(&[("NO_COLOR", "1")]);
-        for style in [plain.dim(), plain.title(), plain.selected(), plain.banner(), plain.series(3)] {
-            assert_eq!(style, Style::default());
+        for wanted_one in [Wanted::Auto, Wanted::Dark, Wanted::Light, Wanted::Mono] {
+            let plain = wanted(wanted_one, Symbols::Auto, &[("NO_COLOR", "1")]);
+            let styles =
+                [plain.dim(), plain.title(), plain.selected(), plain.key(), plain.banner(), plain.series(3)];
+            assert_eq!(styles, [Style::default(); 6], "{wanted_one:?}");
+            assert!(plain.signs());
         }
         assert_ne!(theme(&[("NO_COLOR", "")]).selected(), Style::default());
+        assert!(!theme(&[("TERM", "dumb")]).colour);
+    }
+
+    #[test]
+    fn mono_has_modifiers_and_no_colours() {
+        let mono = wanted(Wanted::Mono, Symbols::Auto, &[("TERM", "xterm-256color")]);
+        for style in [mono.dim(), mono.title(), mono.focus(), mono.banner(), mono.series(0)] {
+            assert_eq!(style.fg, None);
+        }
+        assert_ne!(mono.selected(), Style::default());
+        assert!(mono.signs());
+    }
+
+    #[test]
+    fn the_background_is_dark_unless_the_environment_says_otherwise() {
+        let term = ("TERM", "xterm-256color");
+        let palette = |colours: &str| theme(&[term, ("COLORFGBG", colours)]).palette;
+        for dark in ["15;0", "7;8", "12;default;0", "", "x", "0;default"] {
+            assert_eq!(palette(dark), Palette::Dark, "{dark}");
+        }
+        for light in ["0;15", "0;7", "0;default;15"] {
+            assert_eq!(palette(light), Palette::Light, "{light}");
+        }
+        let asked = |w| wanted(w, Symbols::Auto, &[term, ("COLORFGBG", "0;15")]).palette;
+        assert_eq!([asked(Wanted::Dark), asked(Wanted::Light)], [Palette::Dark, Palette::Light]);
+    }
+
+    #[test]
+    fn few_colours_are_named_ones() {
+        assert_eq!(theme(&[("TERM", "linux")]).palette, Palette::NamedDark);
+        assert_eq!(theme(&[("TERM", "xterm"), ("COLORFGBG", "0;15")]).palette, Palette::NamedLight);
+        assert_eq!(theme(&[]).palette, Palette::NamedDark);
+        let many = [("TERM", "xterm"), ("COLORTERM", "truecolor")];
+        assert_eq!(theme(&many).palette, Palette::Dark);
+        assert_eq!(theme(&[("TERM", "screen-256color")]).palette, Palette::Dark);
+        for palette in [Palette::NamedDark, Palette::NamedLight] {
+            let colours = palette.colours();
+            let all =
+                colours.series.iter().chain([&colours.dim, &colours.accent, &colours.good, &colours.bad]);
+            assert!(all.flatten().all(|c| !matches!(c, Color::Indexed(_) | Color::Rgb(..))), "{palette:?}");
+        }
     }
 }

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ratatui::layout::Rect;
+
 use super::command::Action;
-use super::panel::Focus;
+use super::panel::{self, Focus};
 use super::session::{Phase, Session};
 use super::state::{Leaving, Mode, Overlay, State};
 use crate::plan::Plan;
@@ -25,6 +27,10 @@ pub enum Input {
     Act(Action),
     /// A key without one.
     OtherKey,
+    /// The panel under the pointer, all of its area, and where in it a button was pressed.
+    Click { panel: Focus, area: Rect, column: u16, row: u16 },
+    /// The wheel was turned over a panel, downwards where positive.
+    Wheel { panel: Focus, by: isize },
     /// The run says something.
     Message(Message),
     /// The run's thread is gone.
@@ -37,6 +43,8 @@ pub enum Input {
     NotStarted(String),
     /// The process was asked to end.
     Terminate,
+    /// The program had been stopped and goes on.
+    Continued,
     /// Time went by.
     Tick,
 }
@@ -50,6 +58,8 @@ pub enum Effect {
     Resolve(usize),
     /// Tell the running plan.
     Send(Control),
+    /// Give the terminal back and stop.
+    Suspend,
 }
 
 /// Takes in what happened at `now`, and says what is to be done.
@@ -58,6 +68,13 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
     match input {
         Input::Act(action) => return act(state, action),
         Input::OtherKey => dismiss(state),
+        Input::Click { panel, area, column, row } => click(state, panel, area, (column, row)),
+        Input::Wheel { panel, by } => turn(state, panel, by),
+        Input::Continued => {
+            if let Some(session) = &mut state.session {
+                session.continued();
+            }
+        }
         Input::Message(message) => return receive(state, message),
         Input::Disconnected => {
             if let Some(session) = &mut state.session {
@@ -109,6 +126,8 @@ fn dismiss(state: &mut State) {
 fn obey(state: &mut State, action: Action) -> Option<Effect> {
     match action {
         Action::Help => toggle_help(state),
+        Action::CloseHelp => state.overlay = None,
+        Action::Suspend => return Some(Effect::Suspend),
         Action::Back => back(state),
         Action::FocusNext => state.focus = state.focus.neighbour(1, state.session.is_some()),
         Action::FocusPrevious => state.focus = state.focus.neighbour(-1, state.session.is_some()),
@@ -154,20 +173,46 @@ fn back(state: &mut State) {
 
 /// Moves in whatever has the focus; the extremes go to the ends.
 fn step(state: &mut State, by: isize) {
-    if let Some(Overlay::Help { scroll }) = &mut state.overlay {
-        *scroll = scroll.saturating_add_signed(by);
-        return;
+    match &mut state.overlay {
+        Some(Overlay::Help { scroll }) => *scroll = scroll.saturating_add_signed(by),
+        None => step_in(state, state.focus, by),
     }
-    if state.focus == Focus::Recipes {
+}
+
+fn step_in(state: &mut State, panel: Focus, by: isize) {
+    if panel == Focus::Recipes {
         return state.recipes.step(by);
     }
     let Some(session) = &mut state.session else { return };
-    match state.focus {
+    match panel {
         Focus::Log if by == isize::MIN => session.log.first(),
         Focus::Log if by == isize::MAX => session.log.last(),
         Focus::Log => session.log.scroll(by.saturating_neg()),
         Focus::Samples => session.scroll_samples(by),
         _ => session.step(by),
+    }
+}
+
+/// Brings the focus to the panel, and what stands under the pointer into the selection.
+fn click(state: &mut State, panel: Focus, area: Rect, at: (u16, u16)) {
+    dismiss(state);
+    match panel {
+        Focus::Recipes => panel::recipes::click(state, area, at.1),
+        Focus::Cases => panel::cases::click(state, area, at.1),
+        Focus::Chart => panel::chart::click(state, area, at),
+        Focus::Samples | Focus::Log => {}
+    }
+    state.focus = panel;
+}
+
+/// Turns the wheel: texts scroll, lists move their selection, the chart waits for a
+/// meaning of its own.
+fn turn(state: &mut State, panel: Focus, by: isize) {
+    if state.overlay.is_some() {
+        return step(state, by);
+    }
+    if panel != Focus::Chart {
+        step_in(state, panel, by);
     }
 }
 
@@ -177,7 +222,7 @@ fn start(state: &mut State) -> Option<Effect> {
         if session.recipe == selected {
             state.focus = Focus::Cases;
         } else {
-            state.notice = Some("a run is active: x cancels it".to_owned());
+            state.notice = Some(format!("a run is active: {} cancels it", state.keymap.name(Action::Cancel)));
         }
         return None;
     }
@@ -230,6 +275,9 @@ fn leave(state: &mut State, patience: Duration) -> Option<Effect> {
 
 fn receive(state: &mut State, message: Message) -> Option<Effect> {
     let now = state.now;
+    if let (Message::Latency(time), Some(remote)) = (&message, &mut state.remote) {
+        remote.latency = Some(*time);
+    }
     if let Some(session) = &mut state.session {
         session.receive(message, now);
     }

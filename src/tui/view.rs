@@ -37,12 +37,19 @@ fn plain(buffer: &mut Buffer) {
 
 fn panels(state: &State, theme: Theme, screen: Rect, buffer: &mut Buffer) {
     let Some(areas) = Areas::new(state, screen) else {
-        return too_small(theme, screen, buffer);
+        return match &state.session {
+            Some(session) => panel::status::draw(session, state, theme, screen, buffer),
+            None => too_small(theme, screen, buffer),
+        };
     };
-    panel::header::draw(state, theme, areas.header, buffer);
+    let tight = screen.width < panel::status::BELOW.0 || screen.height < panel::status::BELOW.1;
+    match state.session.as_ref().filter(|_| tight) {
+        Some(session) => panel::status::line(session, state, theme, areas.header, buffer),
+        None => panel::header::draw(state, theme, areas.header, buffer),
+    }
     body(state, theme, &areas, buffer);
     if let Some(Overlay::Help { scroll }) = state.overlay {
-        panel::help::draw(state.mode, scroll, theme, areas.help, buffer);
+        panel::help::draw(state.mode, &state.keymap, scroll, theme, areas.help, buffer);
     }
     panel::banner::draw(state, theme, areas.banner, buffer);
     panel::hints::draw(state, theme, areas.hints, buffer);
@@ -53,7 +60,8 @@ fn panels(state: &State, theme: Theme, screen: Rect, buffer: &mut Buffer) {
 pub fn settle(state: &mut State, theme: Theme, screen: Rect) {
     let Some(areas) = Areas::new(state, screen) else { return };
     if let Some(Overlay::Help { scroll }) = &mut state.overlay {
-        *scroll = (*scroll).min(panel::help::last_scroll(state.mode, theme, areas.help));
+        let last = panel::help::last_scroll(state.mode, &state.keymap, theme, areas.help);
+        *scroll = (*scroll).min(last);
     }
     let Some(session) = &mut state.session else { return };
     if let Some(area) = areas.panel(Focus::Log) {

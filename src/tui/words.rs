@@ -71,6 +71,16 @@ pub fn wait(time: Duration) -> String {
     }
 }
 
+/// `0.4 ms`, `23 ms`: how long a word and its answer take.
+pub fn latency(time: Duration) -> String {
+    let milliseconds = time.as_secs_f64() * 1e3;
+    match milliseconds {
+        hardly if hardly < 0.1 => "<0.1 ms".to_owned(),
+        few if few < 9.95 => format!("{few:.1} ms"),
+        many => format!("{many:.0} ms"),
+    }
+}
+
 /// `1 case`, `2 cases`.
 pub fn number_of(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
@@ -147,12 +157,18 @@ fn pieces(word: &str, columns: usize) -> Vec<String> {
 mod tests {
     use super::*;
 
-    const UTF8: Theme = Theme { colour: false, utf8: true };
+    const UTF8: Theme = Theme::PLAIN;
 
     #[test]
     fn times_read_as_on_a_clock() {
         assert_eq!([7, 70, 3723].map(|s| clock(Duration::from_secs(s))), ["0:07", "1:10", "1:02:03"]);
         assert_eq!([7, 70, 3723].map(|s| wait(Duration::from_secs(s))), ["7s", "1m10s", "1h02m"]);
+    }
+
+    #[test]
+    fn latencies_have_two_digits() {
+        let words = [0.04, 0.42, 9.97, 23.4, 1500.0].map(|ms| latency(Duration::from_secs_f64(ms / 1e3)));
+        assert_eq!(words, ["<0.1 ms", "0.4 ms", "10 ms", "23 ms", "1500 ms"]);
     }
 
     #[test]

@@ -5,6 +5,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use crate::tui::command::Action;
+use crate::tui::keymap::Keymap;
 use crate::tui::session::{Phase, Session};
 use crate::tui::state::{Leaving, Mode, State};
 use crate::tui::theme::Theme;
@@ -17,22 +19,24 @@ pub const MOST_ROWS: usize = 3;
 pub fn text(state: &State) -> Option<(String, bool)> {
     match state.leaving {
         Leaving::Asked => {
-            return Some(("A run is active. q again: cancel it and quit. Esc: stay.".to_owned(), true));
+            let (quit, back) = (state.keymap.name(Action::Quit), state.keymap.name(Action::Back));
+            return Some((format!("A run is active. {quit} again: cancel it and quit. {back}: stay."), true));
         }
         Leaving::Waiting { .. } => {
-            return Some(("Waiting for the run to end. q again: quit at once.".to_owned(), false));
+            let quit = state.keymap.name(Action::Quit);
+            return Some((format!("Waiting for the run to end. {quit} again: quit at once."), false));
         }
         Leaving::No | Leaving::Now => {}
     }
     if let Some(notice) = &state.notice {
         return Some((notice.clone(), false));
     }
-    state.session.as_ref().and_then(of_session)
+    state.session.as_ref().and_then(|session| of_session(session, &state.keymap))
 }
 
-fn of_session(session: &Session) -> Option<(String, bool)> {
+fn of_session(session: &Session, keymap: &Keymap) -> Option<(String, bool)> {
     match &session.phase {
-        Phase::Dead { reason, case } => Some((dead(session, reason, *case), true)),
+        Phase::Dead { reason, case } => Some((dead(session, keymap, reason, *case), true)),
         Phase::Broken(reason) if session.mode == Mode::Watch => {
             Some((format!("The stored run could not be read on: {reason}"), true))
         }
@@ -43,9 +47,10 @@ fn of_session(session: &Session) -> Option<(String, bool)> {
     }
 }
 
-fn dead(session: &Session, reason: &str, case: Option<usize>) -> String {
+fn dead(session: &Session, keymap: &Keymap, reason: &str, case: Option<usize>) -> String {
     let at = case.map(|case| format!(" at {}", session.name(case))).unwrap_or_default();
-    format!("Engine died{at}: {reason}. r: go on in a fresh engine, x: end the run.")
+    let (resume, cancel) = (keymap.name(Action::Resume), keymap.name(Action::Cancel));
+    format!("Engine died{at}: {reason}. {resume}: go on in a fresh engine, {cancel}: end the run.")
 }
 
 /// The banner's rows for a screen of this width; none where there is nothing to say.

@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::{Focus, bar, first_row, heading};
+use super::{Focus, bar, below_heading, first_row, heading};
 use crate::plan::Quantity;
 use crate::run::{Record, Status};
 use crate::tui::command::{self, Command};
@@ -39,14 +39,30 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let focused = state.focus == Focus::Cases;
     let area = heading(&title(session), focused, theme, area, buffer);
     let rows = rows(session);
-    let selected = rows.iter().position(|r| matches!(r, Row::Case(i) if *i == session.selected));
-    let first = first_row(selected.unwrap_or(0), rows.len(), usize::from(area.height));
+    let first = first(session, &rows, area);
     for (y, row) in (area.top()..area.bottom()).zip(rows.iter().skip(first)) {
         let area = Rect { y, height: 1, ..area };
         match row {
             Row::Experiment(index) => experiment(session, *index, theme, area, buffer),
             Row::Case(index) => case(session, *index, focused, theme, area, buffer),
         }
+    }
+}
+
+/// Index of the row at the top of `area`, which has no heading.
+fn first(session: &Session, rows: &[Row], area: Rect) -> usize {
+    let selected = rows.iter().position(|r| matches!(r, Row::Case(i) if *i == session.selected));
+    first_row(selected.unwrap_or(0), rows.len(), usize::from(area.height))
+}
+
+/// Selects the case at this row of the screen.
+pub fn click(state: &mut State, area: Rect, row: u16) {
+    let Some(session) = &mut state.session else { return };
+    let area = below_heading(area);
+    let rows = rows(session);
+    let Some(below) = row.checked_sub(area.y) else { return };
+    if let Some(Row::Case(case)) = rows.get(first(session, &rows, area) + usize::from(below)) {
+        session.pick(*case);
     }
 }
 

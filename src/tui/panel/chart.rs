@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Focus, heading};
+use super::{Focus, below_heading, heading};
 use crate::tui::command::{self, Command};
 use crate::tui::plot::Plot;
 use crate::tui::session::Session;
@@ -18,6 +18,17 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let area = heading(&title(session, theme), state.focus == Focus::Chart, theme, area, buffer);
     let (panel, selected) = (session.panel, session.selected);
     Plot { data: session.chart(), panel, selected, theme }.draw(area, buffer);
+}
+
+/// Selects the case of the point nearest to a cell of the screen.
+pub fn click(state: &mut State, area: Rect, at: (u16, u16)) {
+    let Some(session) = &mut state.session else { return };
+    let (panel, selected) = (session.panel, session.selected);
+    // Colours and symbols do not move a point.
+    let plot = Plot { data: session.chart(), panel, selected, theme: Theme::PLAIN };
+    if let Some(case) = plot.nearest(below_heading(area), at) {
+        session.pick(case);
+    }
 }
 
 /// The experiment, and which of several panels and experiments this is.

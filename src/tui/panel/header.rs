@@ -28,12 +28,20 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
 /// The recipe and what it runs on.
 fn subject(state: &State, theme: Theme) -> String {
     let Some(session) = &state.session else {
-        return format!("{}{}", theme.separator(), state.devices);
+        return format!("{}{}{}", engine(state, theme), theme.separator(), state.devices);
     };
     let separator = theme.separator();
     let recipe = state.recipes.entries().get(session.recipe).map_or("", |r| r.path.as_str());
     let host = session.environment.as_ref().map(|e| format!("{separator}{}", e.host)).unwrap_or_default();
-    format!("{separator}{recipe}{separator}{}{host}", backends(session).join(", "))
+    format!("{separator}{recipe}{}{separator}{}{host}", engine(state, theme), backends(session).join(", "))
+}
+
+/// `engine: ssh gpuhost · 23 ms`, where it is not our own.
+fn engine(state: &State, theme: Theme) -> String {
+    let Some(remote) = &state.remote else { return String::new() };
+    let separator = theme.separator();
+    let latency = remote.latency.map(|time| format!("{separator}{}", words::latency(time)));
+    format!("{separator}engine: {}{}", remote.name, latency.unwrap_or_default())
 }
 
 /// The backends of the run's cases, in the order of the plan.
@@ -48,7 +56,7 @@ fn backends(session: &Session) -> Vec<&str> {
 }
 
 /// State, progress, time left and time spent.
-fn progress(session: &Session, state: &State, theme: Theme) -> String {
+pub fn progress(session: &Session, state: &State, theme: Theme) -> String {
     let (done, all) = session.progress();
     let spent = words::clock(session.elapsed(state.now));
     let eta = session.remaining(state.now).map_or(theme.missing().to_owned(), words::wait);
@@ -86,7 +94,8 @@ fn failures(session: &Session, theme: Theme) -> String {
     if failed == 0 { String::new() } else { format!("{}{failed} failed", theme.separator()) }
 }
 
-fn style(session: Option<&Session>, theme: Theme) -> Style {
+/// The style of how far the run is.
+pub fn style(session: Option<&Session>, theme: Theme) -> Style {
     match session.map(|s| &s.phase) {
         Some(Phase::Running) => theme.title(),
         Some(Phase::Over { cancelled: false }) => theme.good(),

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Widget};
 
 use crate::tui::command::{self, Action, Command, MOVE, char, control, key};
+use crate::tui::keymap::Keymap;
 use crate::tui::state::Mode;
 use crate::tui::theme::Theme;
 use crate::tui::words;
@@ -17,7 +18,11 @@ pub const COMMANDS: &[Command] = &[
     command::ENDS,
     command::PAGES,
     Command {
-        bindings: &[(char('?'), Action::Help), (key(KeyCode::Esc), Action::Help), (char('q'), Action::Help)],
+        bindings: &[
+            (char('?'), Action::Help),
+            (key(KeyCode::Esc), Action::CloseHelp),
+            (char('q'), Action::CloseHelp),
+        ],
         hinted: 2,
         name: "close",
         help: "close the help",
@@ -25,17 +30,29 @@ pub const COMMANDS: &[Command] = &[
     Command { bindings: &[(control('c'), Action::Quit)], hinted: 1, name: "quit", help: "quit" },
 ];
 
+/// What no command says.
+const ELSEWHERE: &str = "A click selects what is under the pointer, on a hint it is its key; the wheel scrolls. \
+    Selecting text in the terminal needs Shift while the mouse is used here. `scatterlab config` prints the \
+    file in which keys, colours, symbols and the mouse can be set.";
+
 /// Keys have this many columns.
 const KEYS: usize = 14;
 
 /// The help's lines, headings among them, wrapped to `columns`.
-pub fn text(mode: Mode, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+pub fn text(mode: Mode, keymap: &Keymap, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let mut lines = legend(columns, theme);
     for (title, commands) in command::every(mode) {
         lines.push(Line::default());
         lines.push(Line::styled(title, theme.title()));
-        lines.extend(commands.iter().flat_map(|c| entry(c, columns, theme)));
+        lines.extend(commands.iter().flat_map(|c| entry(c, keymap, columns, theme)));
     }
+    lines.push(Line::default());
+    lines.push(Line::styled("Mouse and configuration", theme.title()));
+    lines.extend(
+        words::wrap(ELSEWHERE, columns.saturating_sub(3).max(10))
+            .into_iter()
+            .map(|t| Line::raw(format!("  {t}"))),
+    );
     lines
 }
 
@@ -51,8 +68,8 @@ fn legend(columns: usize, theme: Theme) -> Vec<Line<'static>> {
     std::iter::once(Line::styled("Cases", theme.title())).chain(rows).collect()
 }
 
-fn entry(command: &Command, columns: usize, theme: Theme) -> Vec<Line<'static>> {
-    let keys = command.keys(command.bindings.len(), theme);
+fn entry(command: &Command, keymap: &Keymap, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+    let keys = command::labels(&keymap.bindings(command), usize::MAX, theme);
     let room = columns.saturating_sub(KEYS + 3).max(10);
     let rows = words::wrap(command.help, room).into_iter().enumerate();
     rows.map(|(row, text)| {
@@ -63,16 +80,17 @@ fn entry(command: &Command, columns: usize, theme: Theme) -> Vec<Line<'static>> 
 }
 
 /// The furthest that the help can be scrolled in `area`.
-pub fn last_scroll(mode: Mode, theme: Theme, area: Rect) -> usize {
+pub fn last_scroll(mode: Mode, keymap: &Keymap, theme: Theme, area: Rect) -> usize {
     let inner = Block::bordered().inner(area);
-    text(mode, usize::from(inner.width), theme).len().saturating_sub(usize::from(inner.height))
+    text(mode, keymap, usize::from(inner.width), theme).len().saturating_sub(usize::from(inner.height))
 }
 
 /// Draws the help over `area`, from line `scroll`.
-pub fn draw(mode: Mode, scroll: usize, theme: Theme, area: Rect, buffer: &mut Buffer) {
+pub fn draw(mode: Mode, keymap: &Keymap, scroll: usize, theme: Theme, area: Rect, buffer: &mut Buffer) {
     Clear.render(area, buffer);
     let block = Block::bordered().border_set(theme.border()).title(" Help ").border_style(theme.dim());
     let inner = block.inner(area);
     block.render(area, buffer);
-    super::lines(text(mode, usize::from(inner.width), theme).into_iter().skip(scroll), inner, buffer);
+    let lines = text(mode, keymap, usize::from(inner.width), theme);
+    super::lines(lines.into_iter().skip(scroll), inner, buffer);
 }

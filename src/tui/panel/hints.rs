@@ -1,37 +1,72 @@
-//! The last row: what the keys do here and now.
+//! The last row: what the keys do here and now. A click on a hint is its key.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use crate::tui::command::{self, Command};
+use crate::tui::command::{self, Action, Command, Key};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
+use crate::tui::words;
+
+/// A command that the bar shows, with the keys that it shows of it.
+pub type Hint = (&'static Command, Vec<(Key, Action)>);
 
 /// The commands that the bar shows, by importance: those that would do something.
-pub fn hints(state: &State) -> Vec<&'static Command> {
-    let lists = command::in_force(state).into_iter().flatten();
-    lists.filter(|c| c.hinted > 0 && c.enabled(state)).collect()
+pub fn hints(state: &State) -> Vec<Hint> {
+    let useful =
+        |(command, bindings): &Hint| command.hinted > 0 && !bindings.is_empty() && command.enabled(state);
+    command::bound(state).into_iter().filter(useful).collect()
+}
+
+/// Those that fit into `columns`.
+fn shown(state: &State, theme: Theme, columns: usize) -> Vec<(Hint, String)> {
+    let text = |hint: Hint| {
+        let text = format!(" {} {} ", command::labels(&hint.1, hint.0.hinted, theme), hint.0.name);
+        (hint, text)
+    };
+    let mut shown: Vec<(Hint, String)> = hints(state).into_iter().map(text).collect();
+    let width = |shown: &[(Hint, String)]| -> usize { shown.iter().map(|(_, t)| words::width(t)).sum() };
+    // Help and quit stand last and stay; what does not fit before them goes.
+    while shown.len() > 2 && width(&shown) > columns {
+        shown.remove(shown.len() - 3);
+    }
+    shown
 }
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
-    let mut shown: Vec<Vec<Span>> = hints(state).into_iter().map(|c| hint(c, theme)).collect();
-    // Help and quit stand last and stay; what does not fit before them goes.
-    while shown.len() > 2 && columns(&shown) > usize::from(area.width) {
-        shown.remove(shown.len() - 3);
+    let shown = shown(state, theme, usize::from(area.width));
+    let spans = shown.iter().flat_map(|((command, bindings), _)| {
+        let keys = command::labels(bindings, command.hinted, theme);
+        [
+            Span::styled(format!(" {keys}"), theme.key()),
+            Span::styled(format!(" {} ", command.name), theme.dim()),
+        ]
+    });
+    buffer.set_line(area.x, area.y, &Line::from(spans.collect::<Vec<_>>()), area.width);
+}
+
+/// What a click in this column of the bar asks for: on a key its action, on the words
+/// the first action that would do something.
+pub fn at(state: &State, theme: Theme, area: Rect, column: u16) -> Option<Action> {
+    let mut left = area.x;
+    for ((command, bindings), text) in shown(state, theme, usize::from(area.width)) {
+        let width = words::width(&text) as u16;
+        if column < left + width {
+            let key = key_at(&bindings, command.hinted, theme, column.checked_sub(left + 1)?);
+            let useful = bindings.iter().map(|(_, action)| *action).find(|action| state.allows(*action));
+            return key.or(useful);
+        }
+        left += width;
     }
-    let spans: Vec<Span> = shown.into_iter().flatten().collect();
-    buffer.set_line(area.x, area.y, &Line::from(spans), area.width);
+    None
 }
 
-fn hint(command: &Command, theme: Theme) -> Vec<Span<'static>> {
-    let keys = command.keys(command.hinted, theme);
-    vec![
-        Span::styled(format!(" {keys}"), theme.key()),
-        Span::styled(format!(" {} ", command.name), theme.dim()),
-    ]
-}
-
-fn columns(hints: &[Vec<Span>]) -> usize {
-    hints.iter().flatten().map(Span::width).sum()
+/// The action of the key whose label stands at this column of the labels.
+fn key_at(bindings: &[(Key, Action)], count: usize, theme: Theme, column: u16) -> Option<Action> {
+    let mut right = 0;
+    bindings.iter().take(count).find_map(|(key, action)| {
+        right += words::width(&key.label(theme)) + 1;
+        (usize::from(column) < right).then_some(*action)
+    })
 }

@@ -10,6 +10,7 @@ pub mod log;
 pub mod preview;
 pub mod recipes;
 pub mod samples;
+pub mod status;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -81,12 +82,18 @@ pub fn heading(title: &str, focused: bool, theme: Theme, area: Rect, buffer: &mu
     for x in area.left()..area.right() {
         buffer[(x, area.y)].set_symbol(rule).set_style(style);
     }
-    let marker = if focused && !theme.colour { "> " } else { "" };
+    let marker = if focused && theme.signs() { "> " } else { "" };
     let room = usize::from(area.width).saturating_sub(2);
     let text = words::fit(&format!(" {marker}{title} "), room, theme);
     let style = if focused { theme.focus() } else { theme.title() };
     buffer.set_string(area.x + 1.min(area.width - 1), area.y, text, style);
-    Rect { y: area.y + 1, height: area.height - 1, ..area }
+    below_heading(area)
+}
+
+/// What a panel's heading leaves of its area.
+pub fn below_heading(area: Rect) -> Rect {
+    let heading = area.height.min(1);
+    Rect { y: area.y + heading, height: area.height - heading, ..area }
 }
 
 /// Draws lines from the top of `area`, cut at its edges.

@@ -5,7 +5,7 @@ use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::{Focus, bar, first_row, heading};
+use super::{Focus, bar, below_heading, first_row, heading};
 use crate::tui::command::{self, Action, Command, key};
 use crate::tui::recipes::Row;
 use crate::tui::state::State;
@@ -36,9 +36,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     if rows.is_empty() {
         buffer.set_stringn(area.x, area.y, "  no recipes", usize::from(area.width), theme.dim());
     }
-    let selected =
-        rows.iter().position(|r| matches!(r, Row::Entry(i) if Some(*i) == state.recipes.selected()));
-    let first = first_row(selected.unwrap_or(0), rows.len(), usize::from(area.height));
+    let first = first(state, &rows, area);
     for (y, row) in (area.top()..area.bottom()).zip(rows.iter().skip(first)) {
         match row {
             Row::Group(name) => {
@@ -47,6 +45,24 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
             }
             Row::Entry(index) => entry(state, *index, theme, Rect { y, height: 1, ..area }, buffer),
         }
+    }
+}
+
+/// Index of the row at the top of `area`, which has no heading.
+fn first(state: &State, rows: &[Row], area: Rect) -> usize {
+    let selected = state.recipes.selected();
+    let selected = rows.iter().position(|r| matches!(r, Row::Entry(i) if Some(*i) == selected));
+    first_row(selected.unwrap_or(0), rows.len(), usize::from(area.height))
+}
+
+/// Selects the recipe at this row of the screen.
+pub fn click(state: &mut State, area: Rect, row: u16) {
+    let area = below_heading(area);
+    let rows = state.recipes.rows();
+    let Some(below) = row.checked_sub(area.y) else { return };
+    if let Some(Row::Entry(index)) = rows.get(first(state, &rows, area) + usize::from(below)) {
+        let index = *index;
+        state.recipes.select(index);
     }
 }
 

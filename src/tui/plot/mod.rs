@@ -56,6 +56,27 @@ impl Plot<'_> {
         self.highlight(panel, &frame, buffer);
     }
 
+    /// Position of the case whose marker is nearest to a cell when the chart is drawn on
+    /// `area`; cells are about twice as high as wide.
+    pub fn nearest(&self, area: Rect, (column, row): (u16, u16)) -> Option<usize> {
+        let last = self.data.panels.len().saturating_sub(1);
+        let panel = self.data.panels.get(self.panel.min(last))?;
+        if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+            return None;
+        }
+        // Where the frame is comes out of drawing what stands around it.
+        let mut scratch = Buffer::empty(area);
+        let around = self.above(panel, area, &mut scratch);
+        let around = self.below(around, &mut scratch);
+        let frame = axes::draw(self, around, &mut scratch);
+        let distance = |(x, style, value): (Option<f64>, usize, Measured)| {
+            let (x, y) = self.cell(x, style, value, &frame)?;
+            let (dx, dy) = (u32::from(x.abs_diff(column)), 2 * u32::from(y.abs_diff(row)));
+            Some((dx * dx + dy * dy, value.case))
+        };
+        points(panel).filter_map(distance).min().map(|(_, case)| case)
+    }
+
     /// The title of the y axis and the legend; returns the area under them.
     fn above(&self, panel: &Panel, area: Rect, buffer: &mut Buffer) -> Rect {
         let columns = usize::from(area.width);
@@ -78,7 +99,8 @@ impl Plot<'_> {
                 self.more(entries.len() - index, Rect { y: at.1 - 1, height: 1, ..area }, buffer);
                 break;
             }
-            buffer.set_string(at.0, at.1, text, self.theme.series(*style));
+            buffer.set_string(at.0, at.1, text, Style::default());
+            buffer[at].set_style(self.theme.series(*style));
             at.0 = at.0.saturating_add(width + 2);
         }
         Rect { y: area.y + 1 + rows, height: area.height - 1 - rows, ..area }

@@ -9,7 +9,7 @@ use crate::report::series::series;
 use crate::run::Ledger;
 use crate::tui::tests::{fixture, script};
 
-const PLAIN: Theme = Theme { colour: false, utf8: true };
+const PLAIN: Theme = Theme::PLAIN;
 
 /// A ledger with one round of each of these cases.
 fn ledger(plan: Plan, measured: &[usize]) -> Ledger {

@@ -10,10 +10,11 @@ use super::{fixture, script};
 use crate::engine::protocol::Event;
 use crate::plan::Plan;
 use crate::run::runner::{Control, Message, Runner, Running};
+use crate::tui::config::Config;
 use crate::tui::{Mode, Options, run};
 
 /// Plays a run in which the engine dies once.
-struct Slow;
+pub struct Slow;
 
 impl Runner for Slow {
     fn start(&self, plan: Plan, _recipe: &str) -> anyhow::Result<Running> {
@@ -48,5 +49,14 @@ fn play(plan: &Plan, messages: &Sender<Message>, control: &Receiver<Control>) ->
 fn demo() {
     let (recipes, resolve) = (fixture::recipes(), Box::new(fixture::resolve));
     let devices = fixture::DEVICES.to_owned();
-    run(Options { recipes, resolve, runner: Box::new(Slow), devices, mode: Mode::Run }).expect("a terminal");
+    run(Options {
+        recipes,
+        resolve,
+        runner: Box::new(Slow),
+        devices,
+        mode: Mode::Run,
+        remote: None,
+        config: Config::default(),
+    })
+    .expect("a terminal");
 }

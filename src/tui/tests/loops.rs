@@ -25,7 +25,7 @@ pub fn press(app: &mut App, code: KeyCode, now: Duration) {
     app.take(Incoming::Key(KeyEvent::from(code)), now);
 }
 
-const PLAIN: Theme = Theme { colour: false, utf8: true };
+const PLAIN: Theme = Theme::PLAIN;
 
 /// Types keys at their times; a wait takes as long as it may.
 struct Typist {

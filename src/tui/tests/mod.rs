@@ -1,8 +1,11 @@
 //! Tests of the user interface as a whole, on a terminal in memory.
 
 mod demo;
+mod docs;
 pub mod fixture;
 mod loops;
+mod mouse;
+mod panic;
 mod random;
 mod screens;
 pub mod script;

@@ -79,7 +79,7 @@ proptest! {
         (width, height) in (1u16..150, 1u16..60),
     ) {
         let runner = script::Scripted::default();
-        let mut app = app(&runner, Theme { colour, utf8 });
+        let mut app = app(&runner, Theme { colour, utf8, ..Theme::PLAIN });
         let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
         let mut now = Duration::ZERO;
         for step in steps {

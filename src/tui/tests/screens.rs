@@ -17,8 +17,8 @@ use crate::tui::app::App;
 use crate::tui::state::{Leaving, Mode};
 use crate::tui::theme::Theme;
 
-const COLOURED: Theme = Theme { colour: true, utf8: true };
-const ASCII: Theme = Theme { colour: false, utf8: false };
+const COLOURED: Theme = Theme { colour: true, ..Theme::PLAIN };
+const ASCII: Theme = Theme { utf8: false, ..Theme::PLAIN };
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (60, 15)];
 
 fn at(seconds: u64) -> Duration {
@@ -221,6 +221,29 @@ fn the_question_before_quitting() {
     let mut app = played(COLOURED, 1, None, 9).0;
     press(&mut app, KeyCode::Char('q'), at(4));
     assert_snapshot!(shown(&mut app, (80, 24), at(4)));
+}
+
+/// Down to twenty columns and one row, a run is one line.
+#[test]
+fn a_run_in_one_line() {
+    let line = |app: &mut App, size| shown(app, size, at(4)).lines().next().map(str::to_owned);
+    let says = |app: &mut App, size, wanted: &str| {
+        let line = line(app, size).expect("a row");
+        assert!(line.contains(wanted), "{size:?}: {line} and not {wanted}");
+    };
+    let mut app = played(COLOURED, 1, Some(4), 11).0;
+    says(&mut app, (20, 1), "▶ 5/14 ETA ");
+    says(&mut app, (39, 9), "▶ 5/14 ETA 3s · 16 cpu");
+    says(&mut app, (59, 24), "▶ 5/14 ETA ");
+    says(&mut app, (60, 14), "▶ 5/14 ETA ");
+    says(&mut app, (60, 15), "RUN 5/14 rounds");
+    press(&mut app, KeyCode::Char('q'), at(4));
+    says(&mut app, (20, 1), "A run is active");
+    says(&mut app, (39, 4), "▶ 5/14");
+    assert!(shown(&mut app, (39, 4), at(4)).contains("A run is active"));
+    says(&mut died(ASCII), (39, 4), "ENGINE DIED");
+    says(&mut died(ASCII), (39, 3), " ! Engine died at");
+    says(&mut finished(ASCII, 1), (39, 1), "DONE 14/14 rounds | 1 failed");
 }
 
 #[test]

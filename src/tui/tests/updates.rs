@@ -9,7 +9,8 @@ use super::{fixture, script};
 use crate::engine::protocol::Stage;
 use crate::run::Status;
 use crate::run::runner::{Control, Message};
-use crate::tui::command::{Action, action, every};
+use crate::tui::command::{Action, action, every, labels};
+use crate::tui::keymap::Keymap;
 use crate::tui::panel::{Focus, hints};
 use crate::tui::session::Phase;
 use crate::tui::state::{Leaving, Mode, Overlay, State};
@@ -98,15 +99,17 @@ fn no_key_means_two_things_at_once() {
 
 #[test]
 fn the_help_has_every_hint() {
-    let theme = Theme { colour: false, utf8: true };
-    let help: Vec<String> =
-        crate::tui::panel::help::text(Mode::Run, 200, theme).iter().map(|line| line.to_string()).collect();
+    let theme = Theme::PLAIN;
+    let help: Vec<String> = crate::tui::panel::help::text(Mode::Run, &Keymap::default(), 200, theme)
+        .iter()
+        .map(|line| line.to_string())
+        .collect();
     for focus in Focus::ALL {
         let state = State { focus, ..started() };
         let hints = hints::hints(&state);
         assert!(hints.len() > 3, "{focus:?}");
-        for hint in hints {
-            let keys = hint.keys(hint.bindings.len(), theme);
+        for (hint, bindings) in hints {
+            let keys = labels(&bindings, usize::MAX, theme);
             let found = help.iter().any(|line| line.contains(&keys) && line.contains(hint.help));
             assert!(found, "{focus:?}: {keys} {}", hint.name);
         }
@@ -115,7 +118,7 @@ fn the_help_has_every_hint() {
 
 #[test]
 fn hints_show_only_what_would_do_something() {
-    let names = |state: &State| hints::hints(state).iter().map(|c| c.name).collect::<Vec<_>>();
+    let names = |state: &State| hints::hints(state).iter().map(|(c, _)| c.name).collect::<Vec<_>>();
     assert_eq!(names(&home()), ["start", "move", "help", "quit"]);
     let mut state = home();
     state.recipes.select(2);
@@ -292,8 +295,8 @@ fn the_help_opens_scrolls_and_closes() {
     act(&mut state, Action::Help);
     act(&mut state, Action::Down);
     assert_eq!(state.overlay, Some(Overlay::Help { scroll: 1 }));
-    assert_eq!(action(&state, KeyEvent::from(KeyCode::Char('q'))), Some(Action::Help));
-    act(&mut state, Action::Help);
+    assert_eq!(action(&state, KeyEvent::from(KeyCode::Char('q'))), Some(Action::CloseHelp));
+    act(&mut state, Action::CloseHelp);
     assert_eq!(state.overlay, None);
 }
 

@@ -1,0 +1,20 @@
+//! The user interface's configuration, printed.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::out;
+use crate::tui::config::{self, Config};
+
+/// The configuration to use: that of `file`, or of the default place.
+pub fn load(file: Option<&Path>) -> anyhow::Result<Config> {
+    Ok(config::load(file)?.0)
+}
+
+/// Prints where it is looked for and what is in force.
+pub fn run(file: Option<&Path>) -> anyhow::Result<ExitCode> {
+    let (config, found) = config::load(file)?;
+    let place = found.clone().or_else(|| config::default_path(|key| std::env::var(key).ok()));
+    out::line(config::print(&config, place.as_deref(), found.is_some()).trim_end());
+    Ok(ExitCode::SUCCESS)
+}

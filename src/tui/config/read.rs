@@ -1,0 +1,130 @@
+//! The configuration as written, to what it means. It is read with the recipe's parser,
+//! so that mistakes have their places.
+
+use super::Config;
+use crate::recipe::{Content, Key as Word, Mistake, Node, Place, Problem, RecipeError, locate_place, read};
+use crate::tui::command::{self, Action};
+use crate::tui::key::{ACCEPTED, Key};
+use crate::tui::keymap::Clash;
+use crate::tui::theme::{Symbols, Wanted};
+
+/// The keys at the top level.
+const SETTINGS: [&str; 4] = ["theme", "symbols", "mouse", "keys"];
+
+pub(super) const THEMES: [(&str, Wanted); 4] =
+    [("auto", Wanted::Auto), ("dark", Wanted::Dark), ("light", Wanted::Light), ("mono", Wanted::Mono)];
+
+pub(super) const SYMBOLS: [(&str, Symbols); 3] =
+    [("auto", Symbols::Auto), ("unicode", Symbols::Unicode), ("ascii", Symbols::Ascii)];
+
+/// Reads a configuration; `origin` stands in messages.
+///
+/// # Errors
+/// The first mistake, in one line with its place, the key and what is accepted.
+pub fn parse(origin: &str, text: &str) -> Result<Config, RecipeError> {
+    let root = read(origin, text)?;
+    interpret(&root).map_err(|mistake| RecipeError {
+        origin: origin.to_owned(),
+        place: locate_place(text, mistake.place),
+        problem: Box::new(mistake.problem),
+    })
+}
+
+fn interpret(root: &Node) -> Result<Config, Mistake> {
+    let mut config = Config::default();
+    for (key, node) in entries(root, "the configuration")? {
+        match key.text.as_str() {
+            "theme" => config.theme = one_of(node, "theme", &THEMES)?,
+            "symbols" => config.symbols = one_of(node, "symbols", &SYMBOLS)?,
+            "mouse" => config.mouse = truth(node, "mouse")?,
+            "keys" => keys(node, &mut config)?,
+            other => return Err(Mistake::unknown_key(key.place, "the configuration", other, &SETTINGS)),
+        }
+    }
+    Ok(config)
+}
+
+/// The entries of a map; none where everything in it is a comment.
+fn entries<'a>(node: &'a Node, at: &str) -> Result<&'a [(Word, Node)], Mistake> {
+    match node.content {
+        Content::Null => Ok(&[]),
+        _ => node.map(at, "a map of keys"),
+    }
+}
+
+fn one_of<T: Copy>(node: &Node, at: &str, words: &[(&str, T)]) -> Result<T, Mistake> {
+    let accepted: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+    let Content::Text(text) = &node.content else {
+        let expected = format!("one of {}", accepted.join(", "));
+        return Err(Mistake::wrong_type(node.place, at, &expected, node.describe()));
+    };
+    let found = words.iter().find(|(word, _)| word == text).map(|(_, value)| *value);
+    found.ok_or_else(|| Mistake::unknown_word(node.place, at, text, &accepted))
+}
+
+fn truth(node: &Node, at: &str) -> Result<bool, Mistake> {
+    match node.content {
+        Content::Bool(truth) => Ok(truth),
+        _ => Err(Mistake::wrong_type(node.place, at, "true or false", node.describe())),
+    }
+}
+
+fn keys(node: &Node, config: &mut Config) -> Result<(), Mistake> {
+    let actions = command::actions();
+    let names: Vec<&str> = actions.iter().map(|action| action.name()).collect();
+    let mut places = Vec::new();
+    for (word, node) in entries(node, "keys")? {
+        let action = actions.iter().copied().find(|action| action.name() == word.text);
+        let action = action.ok_or_else(|| Mistake::unknown_key(word.place, "keys", &word.text, &names))?;
+        let bound = bound(action, node)?;
+        config.keymap.bind(action, bound);
+        places.push((action, word.place));
+    }
+    match config.keymap.clash() {
+        Some(clash) => Err(clashing(&clash, &places)),
+        None => Ok(()),
+    }
+}
+
+/// One key or a list; an empty one takes the action's keys away.
+fn bound(action: Action, node: &Node) -> Result<Vec<Key>, Mistake> {
+    let at = format!("keys.{}", action.name());
+    let keys = match &node.content {
+        Content::List(items) => items.iter().map(|item| one(item, &at)).collect::<Result<Vec<_>, _>>()?,
+        _ => vec![one(node, &at)?],
+    };
+    if keys.is_empty() && action == Action::Quit {
+        return Err(Mistake::invalid(node.place, &at, format!("needs a key; accepted: {ACCEPTED}")));
+    }
+    Ok(keys)
+}
+
+fn one(node: &Node, at: &str) -> Result<Key, Mistake> {
+    let text = match &node.content {
+        Content::Text(text) => text.clone(),
+        Content::Int(number @ 0..=9) => number.to_string(),
+        _ => {
+            let found = format!("{}; what YAML reads as something else needs quotes", node.describe());
+            return Err(Mistake::wrong_type(node.place, at, "a key or a list of keys", found));
+        }
+    };
+    let no_key = |reason: String| Mistake::invalid(node.place, at, format!("{reason}; accepted: {ACCEPTED}"));
+    Key::parse(&text).map_err(no_key)
+}
+
+/// Blames the binding that stands last in the file.
+fn clashing(clash: &Clash, places: &[(Action, Place)]) -> Mistake {
+    let written = places.iter().rev().find(|(action, _)| clash.actions.contains(action));
+    let (blamed, place) = written.copied().unwrap_or((clash.actions[1], Place::Nowhere));
+    let other = clash.actions.iter().find(|action| **action != blamed).unwrap_or(&blamed);
+    let free: Vec<String> = clash.free.iter().map(char::to_string).collect();
+    let message = format!(
+        "`{}` is {} in {} already; accepted: a free key such as {}, or another one for {}",
+        clash.key.name(),
+        other.name(),
+        clash.scope,
+        free.join(" "),
+        other.name()
+    );
+    Mistake::new(place, Problem::Invalid { at: format!("keys.{}", blamed.name()), message })
+}

@@ -1,0 +1,41 @@
+//! What the mouse means: a click goes to the hint or the panel under the pointer, the
+//! wheel to the panel.
+
+use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::{Position, Rect};
+
+use super::layout::Areas;
+use super::panel::hints;
+use super::state::State;
+use super::theme::Theme;
+use super::update::Input;
+
+/// Rows that one notch of the wheel moves.
+const NOTCH: isize = 3;
+
+/// What `event` asks for on this screen; `None` where it means nothing.
+pub fn input(state: &State, theme: Theme, screen: Rect, event: MouseEvent) -> Option<Input> {
+    let areas = Areas::new(state, screen)?;
+    match event.kind {
+        MouseEventKind::Down(MouseButton::Left) => click(state, theme, &areas, event),
+        MouseEventKind::ScrollDown => wheel(state, &areas, event, NOTCH),
+        MouseEventKind::ScrollUp => wheel(state, &areas, event, -NOTCH),
+        _ => None,
+    }
+}
+
+fn click(state: &State, theme: Theme, areas: &Areas, event: MouseEvent) -> Option<Input> {
+    let (column, row) = (event.column, event.row);
+    if areas.hints.contains(Position { x: column, y: row }) {
+        return hints::at(state, theme, areas.hints, column).map(Input::Act);
+    }
+    let (panel, area) = areas.at(column, row).filter(|_| state.overlay.is_none())?;
+    Some(Input::Click { panel, area, column, row })
+}
+
+fn wheel(state: &State, areas: &Areas, event: MouseEvent, by: isize) -> Option<Input> {
+    let over = areas.at(event.column, event.row).map(|(panel, _)| panel);
+    // The help takes all of the wheel while it is open.
+    let panel = if state.overlay.is_some() { Some(state.focus) } else { over };
+    panel.map(|panel| Input::Wheel { panel, by })
+}

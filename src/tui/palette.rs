@@ -1,0 +1,108 @@
+//! The colours of each theme.
+
+use ratatui::style::Color;
+
+/// Which colours are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Palette {
+    /// Okabe and Ito's palette on a dark background, from the 256 colours.
+    #[default]
+    Dark,
+    /// The same hues, darker, on a light background.
+    Light,
+    /// The terminal's own sixteen colours on a dark background.
+    NamedDark,
+    /// The same on a light one.
+    NamedLight,
+    /// Bold and reversed text only.
+    Mono,
+}
+
+/// The colours of a theme by what they say. `None` is the terminal's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Colours {
+    pub dim: Option<Color>,
+    pub accent: Option<Color>,
+    pub good: Option<Color>,
+    pub warning: Option<Color>,
+    pub bad: Option<Color>,
+    pub series: [Option<Color>; 7],
+}
+
+const fn cube(index: u8) -> Option<Color> {
+    Some(Color::Indexed(index))
+}
+
+/// The nearest entries of the 256 colours to Okabe and Ito's sky blue, orange, green,
+/// purple, yellow, vermilion and blue.
+const DARK: Colours = Colours {
+    dim: cube(245),
+    accent: cube(75),
+    good: cube(36),
+    warning: cube(214),
+    bad: cube(202),
+    series: [cube(75), cube(214), cube(36), cube(175), cube(227), cube(202), cube(32)],
+};
+
+/// Chosen among the entries of similar hue that are dark enough on white, so that the two
+/// most similar are as far apart as possible, also to people without red or green cones.
+const LIGHT: Colours = Colours {
+    dim: cube(242),
+    accent: cube(25),
+    good: cube(29),
+    warning: cube(130),
+    bad: cube(124),
+    series: [cube(33), cube(94), cube(29), cube(169), cube(136), cube(88), cube(25)],
+};
+
+const NAMED_DARK: Colours = Colours {
+    dim: Some(Color::Gray),
+    accent: Some(Color::Cyan),
+    good: Some(Color::Green),
+    warning: Some(Color::Yellow),
+    bad: Some(Color::LightRed),
+    series: [
+        Some(Color::Cyan),
+        Some(Color::Yellow),
+        Some(Color::Green),
+        Some(Color::LightMagenta),
+        Some(Color::White),
+        Some(Color::LightRed),
+        Some(Color::LightBlue),
+    ],
+};
+
+const NAMED_LIGHT: Colours = Colours {
+    dim: Some(Color::DarkGray),
+    accent: Some(Color::Blue),
+    good: Some(Color::Green),
+    warning: Some(Color::Magenta),
+    bad: Some(Color::Red),
+    series: [
+        Some(Color::Blue),
+        Some(Color::Red),
+        Some(Color::Green),
+        Some(Color::Magenta),
+        Some(Color::Black),
+        Some(Color::Cyan),
+        Some(Color::DarkGray),
+    ],
+};
+
+const MONO: Colours =
+    Colours { dim: None, accent: None, good: None, warning: None, bad: None, series: [None; 7] };
+
+impl Palette {
+    pub const fn colours(self) -> &'static Colours {
+        match self {
+            Palette::Dark => &DARK,
+            Palette::Light => &LIGHT,
+            Palette::NamedDark => &NAMED_DARK,
+            Palette::NamedLight => &NAMED_LIGHT,
+            Palette::Mono => &MONO,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

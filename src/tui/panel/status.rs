@@ -1,0 +1,51 @@
+//! A run in one line, where there is no room for panels: how far it is, the case, the
+//! time left. The most important comes first, because the rest may be cut.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{banner, header};
+use crate::tui::session::{Phase, Session};
+use crate::tui::state::State;
+use crate::tui::theme::Theme;
+use crate::tui::words;
+
+/// Below this size the header is this line.
+pub const BELOW: (u16, u16) = (60, 15);
+
+/// The status line on the first row of `area`, and below it what must not be missed. On a
+/// single row that comes instead.
+pub fn draw(session: &Session, state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
+    let urgent = banner::rows(state, area.width).len().min(usize::from(area.height)) as u16;
+    if urgent < area.height {
+        line(session, state, theme, Rect { height: 1, ..area }, buffer);
+    }
+    let y = area.y + area.height.saturating_sub(urgent).min(1);
+    banner::draw(state, theme, Rect { y, height: urgent, ..area }, buffer);
+}
+
+/// The status line over the width of `area`.
+pub fn line(session: &Session, state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
+    let columns = usize::from(area.width);
+    let text = words::fit(&text(session, state, theme, columns), columns, theme);
+    buffer.set_string(area.x, area.y, text, header::style(Some(session), theme));
+}
+
+/// `▶ 14/32 ETA 1m10s · passes 16 cpu`: the case is cut first, and left out where nothing
+/// of it would stand.
+fn text(session: &Session, state: &State, theme: Theme, columns: usize) -> String {
+    if session.phase != Phase::Running {
+        return header::progress(session, state, theme);
+    }
+    let (done, all) = session.progress();
+    let eta = session.remaining(state.now).map(|left| format!(" ETA {}", words::wait(left)));
+    let text = format!("{} {done}/{all}{}", theme.symbol("▶", ">"), eta.unwrap_or_default());
+    let case = session.current.map(|current| session.name(current.case)).unwrap_or_default();
+    let separator = theme.separator();
+    let room = columns.saturating_sub(words::width(&text) + words::width(separator));
+    if case.is_empty() || room < 3 {
+        text
+    } else {
+        format!("{text}{separator}{}", words::fit(&case, room, theme))
+    }
+}

@@ -1,0 +1,316 @@
+//! The real program on a real terminal: whatever happens, the terminal is given back and
+//! nothing is left running.
+
+mod screen;
+
+use std::fs;
+use std::path::Path;
+
+use screen::{Screen, rounds, run_folder, signal, state};
+use tempfile::TempDir;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_scatterlab");
+
+const CTRL_C: &str = "\x03";
+const CTRL_Z: &str = "\x1a";
+const ESC: &str = "\x1b";
+
+/// Thirty thousand short rounds, so that there is a middle.
+const LONG: &str = "\
+title: Long
+stream: {kernel: [copy, triad], elements: 1000..4000 +10}
+backend: scalar
+chart: {x: elements, y: bandwidth, lines: kernel}
+measure: {rounds: 50, samples: 2}
+";
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    fs::write(folder.path().join("long.yaml"), LONG).expect("recipe");
+    folder
+}
+
+/// The program at home, and the recipe of the folder selected: it stands last.
+fn home(folder: &Path, size: (u16, u16), arguments: &[&str]) -> Screen {
+    let screen = Screen::start(folder, size, &[&[BINARY], arguments].concat());
+    opened(screen)
+}
+
+fn opened(mut screen: Screen) -> Screen {
+    screen.wait("Recipes");
+    screen.assert_taken();
+    screen.keys("G");
+    screen.wait("long.yaml");
+    screen
+}
+
+/// The same, with its run on the way.
+fn running(folder: &Path, arguments: &[&str]) -> Screen {
+    started(home(folder, (100, 30), arguments), folder)
+}
+
+fn started(mut screen: Screen, folder: &Path) -> Screen {
+    screen.keys("\r");
+    screen.wait("RUN ");
+    screen.until("some rounds are over", || rounds(folder) > 3);
+    screen
+}
+
+fn assert_complete(folder: &Path) {
+    let run = run_folder(folder);
+    let samples = fs::read_to_string(run.join("samples.csv")).expect("samples");
+    assert!(samples.lines().count() > 3, "{samples}");
+}
+
+#[test]
+fn ctrl_c_quits_at_home() {
+    let folder = folder();
+    let mut screen = home(folder.path(), (80, 24), &[]);
+    screen.keys(CTRL_C);
+    assert_eq!(screen.ended(), 0);
+    screen.assert_given_back();
+    screen.assert_alone();
+}
+
+#[test]
+fn quitting_while_a_run_is_active_asks_and_then_cancels_it() {
+    let folder = folder();
+    let mut screen = running(folder.path(), &[]);
+    screen.keys("q");
+    screen.wait("A run is active");
+    screen.keys(ESC);
+    screen.until("the question is withdrawn", || !screen.text().contains("A run is active"));
+    screen.keys(CTRL_C);
+    screen.wait("A run is active");
+    screen.keys(CTRL_C);
+    assert_eq!(screen.ended(), 0);
+    screen.assert_given_back();
+    screen.assert_alone();
+    assert_complete(folder.path());
+}
+
+/// Numbers that look random and are the same each time.
+fn sizes() -> impl Iterator<Item = (u16, u16)> {
+    let mut state = 0x2545_f491_4f6c_dd1du64;
+    std::iter::repeat_with(move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        ((state % 220) as u16 + 1, (state >> 32) as u16 % 70 + 1)
+    })
+}
+
+#[test]
+fn a_storm_of_resizes_while_running_leaves_a_whole_screen() {
+    let folder = folder();
+    let mut screen = running(folder.path(), &[]);
+    screen.look_away(true);
+    for (columns, rows) in sizes().take(400).chain([(1, 1), (20, 1), (2, 90), (300, 2), (1, 1)]) {
+        screen.resize(columns, rows);
+    }
+    let before = rounds(folder.path());
+    screen.until("the run goes on", || rounds(folder.path()) > before + 3);
+    for (columns, rows, text) in [(100, 30, " help"), (30, 1, " ETA "), (100, 30, " help")] {
+        screen.look_away(true);
+        let before = screen.raw().len();
+        screen.resize(columns, rows);
+        // From the first clearing on, what is written is for the new size.
+        screen.until("it is drawn anew", || screen.raw()[before..].contains("\x1b[2J"));
+        screen.look_away(false);
+        // To go on is to draw everything, also without having been stopped.
+        signal(screen.program(), libc::SIGCONT);
+        screen.wait(text);
+    }
+    screen.keys("qq");
+    assert_eq!(screen.ended(), 0);
+    screen.assert_given_back();
+    screen.assert_alone();
+}
+
+/// In a shell with job control, as people have it.
+#[test]
+fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_everything_back() {
+    let folder = folder();
+    let mut screen = Screen::start(folder.path(), (100, 30), &["bash", "--norc", "--noprofile", "-i"]);
+    screen.wait("$ ");
+    // bash reads a line in a mode of its own, so its modes are those of a command.
+    screen.keys(&format!("stty -a > before; '{BINARY}'\r"));
+    let mut screen = started(opened(screen), folder.path());
+    let (program, engine) = (screen.program(), screen.engine());
+    screen.keys(CTRL_Z);
+    screen.wait("Stopped");
+    screen.until("it has stopped", || state(program) == Some('T'));
+    assert!(
+        screen.text().contains("scatterlab: stopped; the engine ends the round it is in"),
+        "{}",
+        screen.text()
+    );
+    assert_ne!(state(engine), Some('T'), "the engine goes on");
+    screen.keys("stty -a > stopped; echo still'-'here\r");
+    screen.wait("still-here");
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect(name);
+    assert_eq!(read("stopped"), read("before"), "the modes of the terminal");
+    let before = rounds(folder.path());
+    screen.keys("fg\r");
+    screen.wait("RUN ");
+    screen.assert_taken();
+    screen.until("nothing of the shell is left on the screen", || !screen.text().contains("still-here"));
+    screen.until("the run goes on", || rounds(folder.path()) > before + 3);
+    assert_eq!(screen.engine(), engine, "the same engine");
+    screen.keys("qq");
+    screen.until("the shell is back", || {
+        screen.text().contains("fg") && !screen.processes().iter().any(|(id, _)| *id == program)
+    });
+    screen.keys("exit\r");
+    assert_eq!(screen.ended(), 0);
+    screen.assert_given_back();
+    screen.assert_alone();
+    assert_complete(folder.path());
+}
+
+/// What another program does to it, without a key.
+#[test]
+fn a_program_that_was_stopped_from_outside_draws_everything_again() {
+    let folder = folder();
+    let mut screen = running(folder.path(), &[]);
+    let program = screen.program();
+    signal(program, libc::SIGSTOP);
+    screen.until("it has stopped", || state(program) == Some('T'));
+    let before = screen.raw().len();
+    signal(program, libc::SIGCONT);
+    screen.until("it takes the terminal again", || screen.raw()[before..].contains("\x1b[?1049h"));
+    screen.wait("RUN ");
+    screen.assert_taken();
+    screen.keys("qq");
+    assert_eq!(screen.ended(), 0);
+    screen.assert_given_back();
+}
+
+#[test]
+fn sigterm_and_sighup_end_the_run_and_give_the_terminal_back() {
+    for end in [libc::SIGTERM, libc::SIGHUP] {
+        let folder = folder();
+        let mut screen = running(folder.path(), &[]);
+        signal(screen.program(), end);
+        assert_eq!(screen.ended(), 1);
+        screen.assert_given_back();
+        screen.wait("scatterlab: ended by a signal; the results so far are in reports/");
+        screen.assert_alone();
+        assert_complete(folder.path());
+    }
+}
+
+/// The engine is killed, and once more after the fresh one has started.
+#[test]
+fn a_killed_engine_is_a_banner_and_r_goes_on() {
+    let folder = folder();
+    let mut screen = running(folder.path(), &[]);
+    let first = screen.engine();
+    signal(first, libc::SIGKILL);
+    screen.wait("Engine died");
+    screen.wait("killed by signal 9");
+    screen.keys("r");
+    screen.until("a fresh engine", || {
+        screen.processes().iter().any(|(id, c)| c.ends_with(" engine") && *id != first)
+    });
+    signal(screen.engine(), libc::SIGKILL);
+    screen.wait("Engine died");
+    screen.keys("x");
+    screen.wait("CANCELLED");
+    screen.keys("q");
+    assert_eq!(screen.ended(), 0);
+    screen.assert_given_back();
+    screen.assert_alone();
+}
+
+/// A hung engine listens to nothing: leaving takes its patience and then kills it.
+#[test]
+fn a_hung_engine_does_not_outlive_the_program() {
+    let folder = folder();
+    let mut screen = running(folder.path(), &[]);
+    signal(screen.engine(), libc::SIGSTOP);
+    screen.keys("q");
+    screen.wait("A run is active");
+    screen.keys("q");
+    screen.wait("Waiting for the run to end");
+    screen.keys("q");
+    assert_eq!(screen.ended(), 0);
+    screen.assert_given_back();
+    screen.assert_alone();
+    assert_complete(folder.path());
+}
+
+/// The terminal's other end closes, as when a window does.
+#[test]
+fn a_terminal_that_goes_away_takes_the_engine_with_it() {
+    let folder = folder();
+    let mut screen = running(folder.path(), &[]);
+    screen.close("j");
+    assert_eq!(screen.ended(), 1);
+    screen.assert_alone();
+    assert_complete(folder.path());
+}
+
+#[test]
+fn ten_thousand_lines_of_noise_do_not_stop_the_screen() {
+    let folder = folder();
+    let noise = "i=0; while [ $i -lt 10000 ]; do i=$((i+1)); echo noise number $i; done >&2 &";
+    fs::write(folder.path().join("noisy"), format!("{noise}\nexec '{BINARY}' engine\n")).expect("script");
+    let mut screen = running(folder.path(), &["--engine", "sh noisy"]);
+    screen.wait("engine: sh");
+    // To the log, and to its end.
+    screen.keys("\t\t\tG");
+    screen.wait("noise number 10000");
+    screen.keys("g");
+    screen.until("its beginning", || !screen.text().contains("noise number 10000"));
+    screen.keys("qq");
+    assert_eq!(screen.ended(), 0);
+    screen.assert_given_back();
+    screen.assert_alone();
+    assert_complete(folder.path());
+}
+
+#[test]
+fn the_mouse_selects_and_runs() {
+    let folder = folder();
+    let mut screen = home(folder.path(), (100, 30), &[]);
+    // The second row of the list, below its heading: the second of the shipped recipes.
+    screen.keys("\x1b[<0;5;4M\x1b[<0;5;4m");
+    screen.until("another recipe", || !screen.text().contains("long.yaml"));
+    let at = |screen: &Screen, word: &str| {
+        let text = screen.text();
+        let (row, line) = text.lines().enumerate().filter(|(_, l)| l.contains(word)).last().expect("shown");
+        (line.split(word).next().expect("before").chars().count() + 1, row + 1)
+    };
+    let (column, row) = at(&screen, "help");
+    screen.keys(&format!("\x1b[<0;{column};{row}M\x1b[<0;{column};{row}m"));
+    screen.wait("Everywhere");
+    screen.keys("\x1b[<65;10;10M");
+    screen.keys(ESC);
+    screen.until("the help is closed", || !screen.text().contains("Everywhere"));
+    screen.keys("q");
+    assert_eq!(screen.ended(), 0);
+    screen.assert_given_back();
+}
+
+#[test]
+fn a_configuration_changes_keys_and_leaves_the_mouse_alone() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("scatterlab")).expect("folder");
+    let file = folder.path().join("scatterlab/config.yaml");
+    fs::write(&file, "mouse: false\nsymbols: ascii\nkeys: {quit: Q, last: z}\n").expect("written");
+    let mut screen = Screen::start(folder.path(), (80, 24), &[BINARY]);
+    screen.wait("Q quit");
+    screen.keys("z");
+    screen.wait("long.yaml");
+    assert!(!screen.raw().contains("\x1b[?1000h"), "the mouse is left to the terminal");
+    assert!(screen.text().is_ascii(), "{}", screen.text());
+    screen.keys("qQ");
+    assert_eq!(screen.ended(), 0);
+    screen.assert_given_back();
+    fs::write(&file, "keys: {quit: j}\n").expect("written");
+    let mut screen = Screen::start(folder.path(), (80, 24), &[BINARY]);
+    assert_eq!(screen.ended(), 1);
+    screen.wait("config.yaml:1:8: keys.quit: `j` is down in Recipes already");
+    assert!(!screen.raw().contains("\x1b[?1049h"), "the screen is not even opened");
+}
