@@ -178,6 +178,27 @@ fn finished(rounds: &[(&str, u32)], given_up: &[&str]) -> Finished {
     Finished { rounds: rounds.iter().map(round).collect(), given_up }
 }
 
+/// A pong comes from an idle engine, and from one that waits for an acknowledgement.
+#[test]
+fn a_ping_is_answered_between_cases() {
+    let mut engine = Engine::start(|_| Script::default());
+    engine.send(&Command::Ping { number: 7 });
+    assert_eq!(engine.next(), Event::Pong { number: 7 });
+    let plan = plan(&["a", "b"], 1);
+    engine.send(&Command::Run { plan: Box::new(plan), finished: Finished::default() });
+    // It may arrive at any time, and is answered when the first result is there.
+    engine.send(&Command::Ping { number: 8 });
+    let first = engine.next_result();
+    assert!(first.seq().is_some(), "{first:?}");
+    assert_eq!(engine.next(), Event::Pong { number: 8 });
+    assert!(engine.events.recv_timeout(QUIET).is_err(), "a ping is no acknowledgement");
+    engine.ack(&first);
+    let second = engine.next_result();
+    engine.ack(&second);
+    assert_eq!(engine.next_result(), Event::Finished { cancelled: false });
+    assert_eq!(engine.end(), Ending::InputClosed);
+}
+
 #[test]
 fn cases_are_interleaved_and_certified_in_the_first_round() {
     let mut engine = Engine::start(|_| Script::Seconds(0.25));

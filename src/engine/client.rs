@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -76,8 +76,22 @@ pub enum Incoming {
     /// A line that is no event: a banner on standard output, anything on standard error.
     /// Without control characters.
     Noise(String),
+    /// Somebody else wants attention: nothing was said.
+    Rung,
     /// Its output ended.
     Closed,
+}
+
+/// Ends a wait for an engine's next word, from any thread.
+#[derive(Clone, Debug)]
+pub struct Bell(SyncSender<Incoming>);
+
+impl Bell {
+    /// The wait ends with [`Incoming::Rung`], after what the engine said before.
+    pub fn ring(&self) {
+        // Where nobody waits any more, nobody needs to be woken.
+        let _ = self.0.send(Incoming::Rung);
+    }
 }
 
 /// A running engine.
@@ -88,6 +102,7 @@ pub struct Client {
     /// nothing cannot block us.
     input: Option<Sender<Vec<u8>>>,
     incoming: Receiver<Incoming>,
+    bell: Bell,
     /// Said while a pong was waited for.
     held: VecDeque<Incoming>,
     pings: u64,
@@ -131,6 +146,7 @@ impl Client {
             .spawn()
             .context("cannot start the engine")?;
         let (sender, incoming) = mpsc::sync_channel(BACKLOG);
+        let bell = Bell(sender.clone());
         if let Some(stderr) = child.stderr.take() {
             let sender = sender.clone();
             thread::spawn(move || forward_noise(stderr, &sender));
@@ -143,7 +159,7 @@ impl Client {
             thread::spawn(move || write_lines(stdin, &lines));
             sender
         });
-        Ok(Client { child, input, incoming, held: VecDeque::new(), pings: 0 })
+        Ok(Client { child, input, incoming, bell, held: VecDeque::new(), pings: 0 })
     }
 
     fn hello(&mut self, given_up: &mut dyn FnMut() -> bool) -> anyhow::Result<Option<Hello>> {
@@ -170,7 +186,7 @@ impl Client {
                     self.last_words().into_iter().for_each(|line| keep_last(&mut noise, line));
                     bail!("the engine ended before it said hello ({ending}){}", quoted(&noise));
                 }
-                Some(Incoming::Event(_)) | None => {}
+                Some(Incoming::Event(_) | Incoming::Rung) | None => {}
             }
         }
         Ok(None)
@@ -208,6 +224,11 @@ impl Client {
         let next = self.held.pop_front().or_else(|| self.receive(timeout));
         // A pong that comes too late is nobody's.
         next.filter(|incoming| !matches!(incoming, Incoming::Event(Event::Pong { .. })))
+    }
+
+    /// What ends a wait in [`next`](Self::next) early.
+    pub fn bell(&self) -> Bell {
+        self.bell.clone()
     }
 
     fn receive(&mut self, timeout: Duration) -> Option<Incoming> {

@@ -2,7 +2,7 @@
 //! or shown.
 
 use std::path::PathBuf;
-use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
+use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ use super::derived::Derived;
 use super::folder::{ENGINE_DIED, EVENTS, Folder, Manifest, SCHEMA, Urgency, fresh_path};
 use super::interrupted::{Interrupted, differences};
 use super::runner::{Control, Message, Runner, Running, advice};
+use super::wishes::Wishes;
 use super::{Ledger, clock};
 use crate::engine::client::{Client, EngineCommand, Hello, Incoming};
 use crate::engine::protocol::{Command, Event, Level, PROTOCOL, Stage};
@@ -25,8 +26,8 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often an engine elsewhere is asked how far away it is, between two cases.
 const PING: Duration = Duration::from_secs(10);
 
-/// How often the user interface's wishes are looked at.
-const POLL: Duration = Duration::from_millis(50);
+/// Longest wait for an engine that nobody has cancelled. Whatever happens ends it.
+const LONG: Duration = Duration::from_secs(3600);
 
 /// Starts runs in engine processes.
 #[derive(Clone, Debug)]
@@ -69,7 +70,7 @@ fn drive(
     beginning: Beginning,
 ) -> anyhow::Result<Running> {
     let (messages, received) = mpsc::channel();
-    let (control, wishes) = mpsc::channel();
+    let (control, wishes) = Wishes::new()?;
     let path = folder.path().to_owned();
     let drive = Drive {
         ledger,
@@ -116,7 +117,7 @@ struct Drive {
     /// From then on.
     manifest: Option<Manifest>,
     messages: Sender<Message>,
-    wishes: Receiver<Control>,
+    wishes: Wishes,
     /// The case and round that the engine last said it was working on.
     current: Option<(String, u32)>,
     /// Whether the engine times samples: then nothing is written.
@@ -131,16 +132,6 @@ enum Ended {
     Finished,
     Cancelled,
     Died(String),
-}
-
-/// What the user interface asks for that ends an engine. One that is gone asks for
-/// the same as one that cancels.
-fn wish(wishes: &Receiver<Control>) -> Option<Control> {
-    match wishes.try_recv() {
-        Ok(Control::Resume | Control::Pause) | Err(TryRecvError::Empty) => None,
-        Ok(control) => Some(control),
-        Err(TryRecvError::Disconnected) => Some(Control::Cancel),
-    }
 }
 
 impl Drive {
@@ -187,10 +178,11 @@ impl Drive {
     fn run_engines(&mut self) -> anyhow::Result<()> {
         loop {
             let wishes = &self.wishes;
-            let mut given_up = || wish(wishes).is_some();
+            let mut given_up = || wishes.next().is_some();
             let Some((mut client, hello)) = Client::spawn_unless(&self.engine, &mut given_up)? else {
                 return Ok(());
             };
+            self.wishes.ring_at(client.bell());
             self.greet(hello)?;
             self.pinged = None;
             self.ping(&mut client);
@@ -202,7 +194,7 @@ impl Drive {
                 Ended::Finished | Ended::Cancelled => return Ok(()),
                 Ended::Died(reason) => {
                     self.bury(&reason)?;
-                    if !matches!(self.wishes.recv(), Ok(Control::Resume)) {
+                    if !matches!(self.wishes.wait(), Ok(Control::Resume)) {
                         return Ok(());
                     }
                 }
@@ -259,7 +251,7 @@ impl Drive {
     fn follow(&mut self, client: &mut Client) -> anyhow::Result<Ended> {
         let mut cancelled: Option<Instant> = None;
         loop {
-            match wish(&self.wishes) {
+            match self.wishes.next() {
                 Some(Control::Kill) => return self.kill(client, "on request"),
                 Some(_) if cancelled.is_none() => {
                     client.send(&Command::Cancel);
@@ -267,11 +259,12 @@ impl Drive {
                 }
                 _ => {}
             }
-            if cancelled.is_some_and(|since| since.elapsed() > CANCEL_TIMEOUT) {
+            let left = cancelled.map_or(LONG, |since| CANCEL_TIMEOUT.saturating_sub(since.elapsed()));
+            if left.is_zero() {
                 return self.kill(client, "because it did not stop by itself");
             }
-            match client.next(POLL) {
-                None => {}
+            match client.next(left) {
+                None | Some(Incoming::Rung) => {}
                 Some(Incoming::Noise(text)) => self.hear(Level::Info, text)?,
                 Some(Incoming::Closed) => {
                     let ending = client.ending();

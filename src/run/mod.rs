@@ -15,6 +15,7 @@ pub mod stored;
 #[cfg(test)]
 mod tests;
 pub mod watch;
+mod wishes;
 
 pub use drive::{EngineRunner, resume};
 pub use interrupted::Interrupted;

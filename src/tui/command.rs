@@ -177,7 +177,8 @@ const TAB: Command = Command {
     help: "go to the next or the previous panel",
 };
 
-const SUSPEND: Command = Command {
+/// Everywhere, the help not excepted.
+pub const SUSPEND: Command = Command {
     bindings: &[(control('z'), Action::Suspend)],
     hinted: 0,
     name: "suspend",

@@ -39,6 +39,9 @@ impl Command for Mouse {
     }
 }
 
+/// Whether the terminal is ours.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
 /// Raw mode and the alternate screen; dropping it gives the terminal back.
 pub struct Guard {
     previous: Arc<PanicHook>,
@@ -110,6 +113,7 @@ impl Drop for Guard {
 fn take(mouse: bool) -> io::Result<()> {
     let _ = disable_raw_mode();
     enable_raw_mode()?;
+    TAKEN.store(true, Ordering::Relaxed);
     execute!(stdout(), EnterAlternateScreen)?;
     if mouse {
         execute!(stdout(), Mouse(true))?;
@@ -117,8 +121,12 @@ fn take(mouse: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives the terminal back, as far as it is still there.
+/// Gives the terminal back, as far as it is still there, and once only: leaving the
+/// alternate screen again would take the cursor back over what was said since.
 fn restore() {
+    if !TAKEN.swap(false, Ordering::Relaxed) {
+        return;
+    }
     let mut out: Stdout = stdout();
     let _ = execute!(out, Mouse(false), SetAttribute(Attribute::Reset), LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();

@@ -257,7 +257,7 @@ fn ten_thousand_lines_of_noise_do_not_stop_the_screen() {
     let noise = "i=0; while [ $i -lt 10000 ]; do i=$((i+1)); echo noise number $i; done >&2 &";
     fs::write(folder.path().join("noisy"), format!("{noise}\nexec '{BINARY}' engine\n")).expect("script");
     let mut screen = running(folder.path(), &["--engine", "sh noisy"]);
-    screen.wait("engine: sh");
+    screen.wait("engine: sh · ");
     // To the log, and to its end.
     screen.keys("\t\t\tG");
     screen.wait("noise number 10000");

@@ -22,12 +22,22 @@ pub(super) const SYMBOLS: [(&str, Symbols); 3] =
 /// # Errors
 /// The first mistake, in one line with its place, the key and what is accepted.
 pub fn parse(origin: &str, text: &str) -> Result<Config, RecipeError> {
-    let root = read(origin, text)?;
+    let root = read(origin, text).map_err(of_the_configuration)?;
     interpret(&root).map_err(|mistake| RecipeError {
         origin: origin.to_owned(),
         place: locate_place(text, mistake.place),
         problem: Box::new(mistake.problem),
     })
+}
+
+/// The recipe's parser calls what it reads a recipe.
+fn of_the_configuration(mut error: RecipeError) -> RecipeError {
+    match &mut *error.problem {
+        Problem::DuplicateKey { at, .. } if at == "the recipe" => *at = "the configuration".to_owned(),
+        Problem::Unsupported(what) => *what = what.replace("the recipe language", "the configuration"),
+        _ => {}
+    }
+    error
 }
 
 fn interpret(root: &Node) -> Result<Config, Mistake> {

@@ -63,6 +63,8 @@ fn mistakes_have_their_place_their_key_and_what_is_accepted() {
         ),
         ("keys:\n  up: z\n  cancel: z", "c.yaml:3:3: keys.cancel: `z` is up in Recipes already; "),
         ("keys:\n  up: z\n  up: u", "c.yaml:3:3: duplicate key `up` in keys"),
+        ("mouse: true\nmouse: false", "c.yaml:2:1: duplicate key `mouse` in the configuration"),
+        ("mouse: !no true", "c.yaml:1:8: YAML tags (`!name`) are not part of the configuration"),
         ("keys: [", "c.yaml:"),
     ];
     for (text, wanted) in table {

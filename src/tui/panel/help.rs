@@ -28,6 +28,7 @@ pub const COMMANDS: &[Command] = &[
         help: "close the help",
     },
     Command { bindings: &[(control('c'), Action::Quit)], hinted: 1, name: "quit", help: "quit" },
+    command::SUSPEND,
 ];
 
 /// What no command says.
