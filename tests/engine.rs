@@ -181,7 +181,7 @@ fn finished(rounds: &[(&str, u32)], given_up: &[&str]) -> Finished {
 /// A pong comes from an idle engine, and from one that waits for an acknowledgement.
 #[test]
 fn a_ping_is_answered_between_cases() {
-    let mut engine = Engine::start(|_| Script::default());
+    let mut engine = Engine::start(|_| Script::Seconds(0.25));
     engine.send(&Command::Ping { number: 7 });
     assert_eq!(engine.next(), Event::Pong { number: 7 });
     let plan = plan(&["a", "b"], 1);

@@ -213,6 +213,8 @@ fn a_killed_engine_is_a_banner_and_r_goes_on() {
     screen.until("a fresh engine", || {
         screen.processes().iter().any(|(id, c)| c.ends_with(" engine") && *id != first)
     });
+    let before = rounds(folder.path());
+    screen.until("the run goes on", || rounds(folder.path()) > before);
     signal(screen.engine(), libc::SIGKILL);
     screen.wait("Engine died");
     screen.keys("x");
