@@ -95,13 +95,11 @@ enum Command {
     /// Print the recipe language as a JSON Schema, for editors
     Schema,
     /// Print the completions of a shell: bash, zsh, fish, elvish, powershell
-    #[command(hide = true)]
     Completions {
         /// The shell
         shell: Shell,
     },
     /// Print the man page, or write it and one for each command into a folder
-    #[command(hide = true)]
     Man {
         /// Folder for scatterlab.1, scatterlab-run.1 …
         #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]

@@ -107,7 +107,7 @@ pub const PARAMS: &[Param] = &[
         name: "wrap",
         kind: count(MAX_INDEX),
         default: Default::Is("1"),
-        doc: "tiles of the dense side before it is used again",
+        doc: "uses of the pattern that have a tile of the dense array each before the first tile is used again",
     },
     unset("count", count(MAX_INDEX), "uses of the pattern"),
     unset(

@@ -1,0 +1,124 @@
+//! The tables of parameters in the documentation are the declarations that the parser reads.
+
+use std::fs;
+use std::path::Path;
+
+use scatterlab::primitives::registry;
+use scatterlab::primitives::schema::{Default, Kind, Param, Variant};
+use scatterlab::units::{label_bytes, label_count};
+
+const BEGIN: &str = "<!-- parameters: written by the test that compares them -->\n";
+const END: &str = "<!-- end of parameters -->";
+
+/// A table for each primitive.
+fn tables() -> String {
+    let mut text = String::new();
+    for primitive in registry() {
+        text += &format!("\n### `{}`\n\n{}.\n\n", primitive.name(), capital(primitive.summary()));
+        text += "| key | value | default | meaning |\n|---|---|---|---|\n";
+        rows("", primitive.params(), &mut text);
+    }
+    text + "\n"
+}
+
+fn rows(place: &str, params: &[Param], text: &mut String) {
+    for param in params {
+        let key = format!("{place}{}", param.name);
+        match param.kind {
+            // These stand right beside the other parameters.
+            Kind::Inline(variants) => of_variants(place, variants, text),
+            Kind::Choice(variants) => {
+                row(&key, &names(variants), &default(param.default), param.doc, text);
+                // The sources of a pattern have stood above, beside the other parameters.
+                if !params.iter().any(|p| matches!(p.kind, Kind::Inline(v) if std::ptr::eq(v, variants))) {
+                    of_variants(&format!("{key}."), variants, text);
+                }
+            }
+            kind => row(&key, &accepted(kind), &default(param.default), param.doc, text),
+        }
+    }
+}
+
+fn of_variants(place: &str, variants: &[Variant], text: &mut String) {
+    for variant in variants {
+        let key = format!("{place}{}", variant.name);
+        let bare = variant.main.map_or_else(
+            || if variant.params.is_empty() { "alone".to_owned() } else { "a map".to_owned() },
+            |main| format!("a map, or `{main}` alone"),
+        );
+        row(&key, &bare, "", variant.doc, text);
+        rows(&format!("{key}."), variant.params, text);
+    }
+}
+
+fn row(key: &str, value: &str, default: &str, meaning: &str, text: &mut String) {
+    *text += &format!("| `{key}` | {value} | {default} | {} |\n", meaning.replace('|', "\\|"));
+}
+
+fn names(variants: &[Variant]) -> String {
+    words(&variants.iter().map(|v| v.name).collect::<Vec<_>>())
+}
+
+/// All of them, or of many the first and the last.
+fn words(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.as_slice() {
+        [first, .., last] if quoted.len() > 12 => format!("{first} … {last}, one of {}", quoted.len()),
+        all => all.join(", "),
+    }
+}
+
+fn default(default: Default) -> String {
+    match default {
+        Default::Required => "required".to_owned(),
+        Default::RequiredUnless { key, variants } => {
+            format!("required, unless `{key}` is {}", words(variants))
+        }
+        Default::Unset => "none".to_owned(),
+        Default::Is(text) => format!("`{text}`"),
+    }
+}
+
+fn accepted(kind: Kind) -> String {
+    match kind {
+        Kind::Count { min, max } => format!("a count{}", limits(min, max, label_count)),
+        Kind::CountOr { min, max, words: known } => {
+            format!("a count{}, or {}", limits(min, max, label_count), words(known))
+        }
+        Kind::Bytes { min, max, accepted: &[] } => format!("a size{}", limits(min, max, label_bytes)),
+        Kind::Bytes { accepted, .. } => {
+            let sizes: Vec<String> = accepted.iter().map(|bytes| label_bytes(*bytes)).collect();
+            words(&sizes.iter().map(String::as_str).collect::<Vec<_>>())
+        }
+        Kind::Float { min, max } => format!("a number, {min} to {max}"),
+        Kind::Word(known) => words(known),
+        Kind::Indices { max_length } => format!("a list of up to {max_length} indices"),
+        Kind::Text => "a text".to_owned(),
+        Kind::Choice(variants) | Kind::Inline(variants) => names(variants),
+    }
+}
+
+/// Where the limit is the program's own and far away, only the beginning.
+fn limits(min: u64, max: u64, label: fn(u64) -> String) -> String {
+    const FAR: u64 = 1 << 40;
+    if max >= FAR { format!(" from {}", label(min)) } else { format!(", {} to {}", label(min), label(max)) }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// `SCATTERLAB_WRITE_DOCS=1 cargo test --test parameters` writes the tables.
+#[test]
+fn the_documented_parameters_are_those_of_the_registry() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recipes.md");
+    let text = fs::read_to_string(&path).expect("docs/recipes.md");
+    let (before, rest) = text.split_once(BEGIN).expect("the beginning of the tables");
+    let (found, after) = rest.split_once(END).expect("the end of the tables");
+    let wanted = tables();
+    if std::env::var_os("SCATTERLAB_WRITE_DOCS").is_some() {
+        return fs::write(&path, format!("{before}{BEGIN}{wanted}{END}{after}")).expect("written");
+    }
+    assert_eq!(found, wanted, "SCATTERLAB_WRITE_DOCS=1 cargo test --test parameters writes them");
+}
