@@ -58,6 +58,7 @@ pub mod primitives;
 pub mod recipe;
 pub mod report;
 pub mod run;
+mod shell;
 pub mod tui;
 
 pub mod units;

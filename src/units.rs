@@ -209,6 +209,22 @@ pub fn grouped(count: u64) -> String {
     out
 }
 
+/// Ascending numbers as a list of ranges, `0-3,8`, as the kernel writes sets of CPUs.
+pub fn ranges(numbers: &[usize]) -> String {
+    let mut parts: Vec<(usize, usize)> = Vec::new();
+    for &number in numbers {
+        match parts.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => parts.push((number, number)),
+        }
+    }
+    let part = |(first, last): &(usize, usize)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    parts.iter().map(part).collect::<Vec<_>>().join(",")
+}
+
 const DECIMAL: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
 
 /// Seconds for people: `512 ns`, `45.6 µs`, `1.23 s`, `2 min 05 s`, `1 h 02 min`.
@@ -300,6 +316,12 @@ mod tests {
     fn digits_stand_in_groups() {
         let groups = [0, 999, 1000, 1_048_576, u64::MAX].map(grouped);
         assert_eq!(groups, ["0", "999", "1,000", "1,048,576", "18,446,744,073,709,551,615"]);
+    }
+
+    #[test]
+    fn numbers_are_listed_as_ranges() {
+        assert_eq!(ranges(&[0, 1, 2, 5, 7, 8]), "0-2,5,7-8");
+        assert_eq!(ranges(&[]), "");
     }
 
     #[test]

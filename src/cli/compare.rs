@@ -9,11 +9,11 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::format::survive;
-use super::verdicts::{Heads, print, print_key};
-use super::{DIFFERS, out};
+use super::verdicts::{Heads, cases, print, print_key};
+use super::{CASES_FAILED, DIFFERS, out};
 use crate::judge::{self, Comparison};
-use crate::report::overlay::{Overlay, letter, overlays};
-use crate::report::svg::render;
+use crate::report::format::Format as Rows;
+use crate::report::overlay::{self, letter, overlays};
 use crate::report::unit;
 use crate::report::verdicts::{self, Named};
 use crate::run::stored::Stored;
@@ -27,7 +27,8 @@ pub struct CompareArguments {
     /// How much longer or shorter still counts as the same
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = margin)]
     margin: f64,
-    /// Exit with status 4 when a case is slower than the baseline by more than this
+    /// Exit with status 4 when a case is slower than the baseline by more than this, and with
+    /// 3 when one failed that the baseline has
     #[arg(long, value_name = "SHARE", value_parser = share)]
     fail_if_slower: Option<f64>,
     /// Draw the runs over each other: a folder for the charts and compare.csv, or one FILE.svg
@@ -84,8 +85,18 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitCode> {
     if arguments.format == Format::Text {
         drawn.iter().for_each(|path| out::line(&format!("written: {}", path.display())));
     }
-    let slower = arguments.fail_if_slower.map(|limit| slower(limit, baseline, others, &comparisons));
-    Ok(report_slower(arguments, slower.unwrap_or_default()))
+    let Some(limit) = arguments.fail_if_slower else { return Ok(ExitCode::SUCCESS) };
+    let failed = failed(baseline, others, &comparisons);
+    if !failed.is_empty() {
+        say(arguments.format, &format!("{} of the baseline failed:", cases(failed.len())), &failed);
+    }
+    let slower = slower(limit, baseline, others, &comparisons);
+    say(arguments.format, &headline(limit, slower.len()), &slower);
+    Ok(match () {
+        () if !failed.is_empty() => ExitCode::from(CASES_FAILED),
+        () if !slower.is_empty() => ExitCode::from(DIFFERS),
+        () => ExitCode::SUCCESS,
+    })
 }
 
 /// The folders' own names, with as many folders before them as make them unique.
@@ -107,8 +118,8 @@ fn show(arguments: &CompareArguments, named: &[Named], comparisons: &[Comparison
     let Some((baseline, others)) = named.split_first() else { return Ok(()) };
     let rows = || verdicts::rows(baseline, others, comparisons, arguments.margin);
     let written = match arguments.format {
-        Format::Csv => verdicts::csv(io::stdout(), &rows()),
-        Format::Ndjson => verdicts::ndjson(io::stdout(), &rows()),
+        Format::Csv => verdicts::write_rows(io::stdout(), Rows::Csv, &rows()),
+        Format::Ndjson => verdicts::write_rows(io::stdout(), Rows::Ndjson, &rows()),
         Format::Json => verdicts::json(io::stdout(), baseline, others, comparisons, arguments.margin),
         Format::Text => {
             print_key(&named.iter().collect::<Vec<_>>());
@@ -135,21 +146,29 @@ fn draw(
         let [one] = overlays.as_slice() else {
             bail!("--out {}: there are {} charts; give a folder", out.display(), overlays.len());
         };
-        return Ok(vec![write(out, one)?]);
+        return Ok(vec![one.write(out)?]);
     }
     fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
     let mut paths =
         vec![verdicts::write(out, "compare.csv", &verdicts::rows(baseline, others, comparisons, margin))?];
-    for overlay in &overlays {
-        paths.push(write(&out.join(format!("{}.svg", overlay.slug)), overlay)?);
-    }
+    paths.extend(overlay::write_all(out, &overlays)?);
     Ok(paths)
 }
 
-fn write(path: &Path, overlay: &Overlay) -> anyhow::Result<PathBuf> {
-    let document = render(&overlay.data, &overlay.caption)?;
-    fs::write(path, document).with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(path.to_owned())
+/// The cases that failed although the baseline has a result of them, by name.
+fn failed(baseline: &Named, others: &[Named], comparisons: &[Comparison]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (other, comparison) in others.iter().zip(comparisons) {
+        for pair in comparison.failed(baseline.side, other.side) {
+            found.push(format!("failed in {}: {}", other.name, label(baseline, pair.baseline)));
+        }
+    }
+    found
+}
+
+fn label(baseline: &Named, at: usize) -> String {
+    let record = baseline.side.record(at);
+    record.map(|record| verdicts::label(baseline.side, &record.case)).unwrap_or_default()
 }
 
 /// The cases that are slower by more than a limit, by name.
@@ -157,8 +176,7 @@ fn slower(limit: f64, baseline: &Named, others: &[Named], comparisons: &[Compari
     let mut found = Vec::new();
     for (other, comparison) in others.iter().zip(comparisons) {
         for judgement in comparison.judgements.iter().filter(|j| j.slower_by(limit)) {
-            let record = baseline.side.record(judgement.pair.baseline);
-            let label = record.map(|r| verdicts::label(baseline.side, &r.case)).unwrap_or_default();
+            let label = label(baseline, judgement.pair.baseline);
             let change = judgement.evidence.map(|e| super::verdicts::change(e.ratio)).unwrap_or_default();
             found.push(format!("slower in {}: {label}: {change}", other.name));
         }
@@ -166,23 +184,25 @@ fn slower(limit: f64, baseline: &Named, others: &[Named], comparisons: &[Compari
     found
 }
 
-/// Says which cases are too slow: on standard output beside the table, on standard error
-/// beside a format for programs.
-fn report_slower(arguments: &CompareArguments, slower: Vec<String>) -> ExitCode {
-    let Some(limit) = arguments.fail_if_slower else { return ExitCode::SUCCESS };
+fn headline(limit: f64, slower: usize) -> String {
     let limit = unit::number(limit * 100.0);
-    let head = match slower.len() {
+    match slower {
         0 => format!("no case is slower by more than {limit} %"),
         1 => format!("1 case is slower by more than {limit} %:"),
         n => format!("{n} cases are slower by more than {limit} %:"),
-    };
-    let say = |text: &str| match arguments.format {
-        Format::Text => out::line(text),
-        _ => drop(io::Write::write_all(&mut io::stderr(), format!("{text}\n").as_bytes())),
-    };
-    say(&head);
-    slower.iter().for_each(|case| say(&format!("  {case}")));
-    if slower.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERS) }
+    }
+}
+
+/// Prints a headline and cases below it: on standard output beside the table, on standard
+/// error beside a format for programs.
+fn say(format: Format, headline: &str, below: &[String]) {
+    let below = below.iter().map(|case| format!("  {}", units::escaped(case)));
+    for line in std::iter::once(headline.to_owned()).chain(below) {
+        match format {
+            Format::Text => out::line(&line),
+            _ => drop(io::Write::write_all(&mut io::stderr(), format!("{line}\n").as_bytes())),
+        }
+    }
 }
 
 #[cfg(test)]

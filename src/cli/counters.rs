@@ -12,11 +12,11 @@ use anyhow::{Context, bail};
 
 use super::recipes::Source;
 use super::run::overrides as read_overrides;
-use super::shell::quoted;
 use super::{CountersArguments, out};
 use crate::plan::{Case, Overrides, Plan};
 use crate::primitives::{self, Work};
 use crate::run::stored::Stored;
+use crate::shell::{self, quoted};
 
 /// Where cases come from, and how a run of them starts.
 struct Origin {
@@ -73,28 +73,42 @@ fn origin(arguments: &CountersArguments) -> anyhow::Result<Origin> {
     stored(path)
 }
 
-/// A run's folder: its recipe with what its command line changed.
+/// A run's folder: the plan that was run, and its recipe with what its command line changed.
 fn stored(path: &Path) -> anyhow::Result<Origin> {
     let stored = Stored::open(path)?;
-    let recipe = path.join("recipe.yaml").display().to_string();
-    let overrides = of_words(&stored.manifest.plan.overrides)
+    let (recipe, plan) = (path.join("recipe.yaml").display().to_string(), stored.manifest.plan.clone());
+    let overrides = of_words(&plan.overrides)
         .with_context(|| format!("{}: what the command line changed", path.display()))?;
-    let source = Source { name: recipe.clone(), text: stored.recipe.clone() };
-    let plan = source.resolve(&overrides)?;
     Ok(Origin { recipe, overrides: words(&overrides), plan, stored: Some(stored) })
 }
 
-/// Overrides as a stored plan lists them: `--set tuples=1Mi`, `--backend cpu`.
+/// Overrides as a stored plan lists them: `--set tuples=1Mi`, `--backend cpu`. Which cases
+/// were run, and how often, is another matter here: one, once.
 fn of_words(words: &[String]) -> anyhow::Result<Overrides> {
     let (mut set, mut backends) = (Vec::new(), Vec::new());
     for word in words {
         match word.split_once(' ') {
             Some(("--set", pair)) => set.push(pair.to_owned()),
             Some(("--backend", list)) => backends.extend(list.split(',').map(str::to_owned)),
+            Some(("--only" | "--rounds", _)) => {}
             _ => bail!("`{word}` is not known"),
         }
     }
     read_overrides(&set, &backends)
+}
+
+/// Refuses a case of a stored run that its recipe does not make any more from where it is
+/// now: the command line would end in an error.
+fn refuse_unrepeatable(origin: &Origin, stored: &Stored, case: &Case) -> anyhow::Result<()> {
+    let source = Source { name: origin.recipe.clone(), text: stored.recipe.clone() };
+    let plan = source.resolve(&of_words(&origin.plan.overrides)?);
+    let recipe = &origin.recipe;
+    let advice = "give the recipe that the run was made of instead of the folder";
+    match plan {
+        Ok(plan) if plan.cases.iter().any(|made| made.id == case.id) => Ok(()),
+        Ok(_) => bail!("{recipe} does not make the case {} any more; {advice}", case.id),
+        Err(error) => bail!("{recipe} cannot be run from its folder ({error:#}); {advice}"),
+    }
 }
 
 fn words(overrides: &Overrides) -> Vec<String> {
@@ -133,6 +147,9 @@ fn subject<'a>(origin: &'a Origin, case: &'a Case) -> anyhow::Result<Subject<'a>
         Some(Err(refusal)) => bail!("case {}: {refusal}", case.id),
         None => bail!("case {}: no primitive {}", case.id, case.primitive),
     };
+    if let Some(stored) = &origin.stored {
+        refuse_unrepeatable(origin, stored, case)?;
+    }
     let record = origin.stored.as_ref().and_then(|stored| {
         let at = stored.ledger.position(&case.id)?;
         stored.ledger.records()[at].statistics.as_ref()
@@ -177,7 +194,7 @@ fn describe(subject: &Subject) -> Vec<String> {
         },
         _ => ("perf", perf::commands(subject), perf::advice(subject)),
     };
-    if !on_path(tool) {
+    if shell::find(tool).is_none() {
         comments.push(format!("{tool} is not on the PATH here: {}", install(tool)));
     }
     let mut lines = commented(comments);
@@ -195,10 +212,6 @@ fn install(tool: &str) -> &'static str {
         "ncu" => "it is Nsight Compute's command line, a part of the CUDA toolkit",
         _ => "it comes with the kernel's tools (linux-perf, linux-tools, perf)",
     }
-}
-
-fn on_path(tool: &str) -> bool {
-    env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|folder| folder.join(tool).is_file()))
 }
 
 #[cfg(test)]

@@ -8,31 +8,29 @@ use anyhow::{Context, bail};
 use serde::Serialize;
 
 use super::{DoctorArguments, Format, out};
-use crate::doctor::effect::{self, Aim, Effect};
+use crate::doctor::effect::{self, Aim, Effect, Footprint, Outcome};
 use crate::doctor::{self, Level, Scene};
 use crate::engine::client::{Client, EngineCommand};
 use crate::tui::rehearsal::{Surface, UNSEEN};
+use crate::units;
 
 /// How long the machine is looked at.
 const LOOK: Duration = Duration::from_secs(1);
-/// Fewer pairs have no interval.
-const FEWEST: usize = 2;
-const MOST: usize = 1000;
-
 /// All of it as JSON.
 #[derive(Serialize)]
 struct Report<'a> {
     checks: &'a [doctor::Result],
     /// What was drawn on, where the user interface's effect was measured.
-    screen: Option<String>,
+    screen: Option<&'a str>,
+    /// What was copied meanwhile.
+    copy: Option<Footprint>,
     effects: &'a [Effect],
+    /// Why there are not more of them.
+    trouble: Option<&'a str>,
 }
 
 /// Prints the checks, then what the user interface costs.
 pub fn run(arguments: &DoctorArguments, engine: &EngineCommand) -> anyhow::Result<ExitCode> {
-    if let Some(pairs) = arguments.pairs.filter(|pairs| !(FEWEST..=MOST).contains(pairs)) {
-        bail!("--pairs {pairs}: accepted are {FEWEST} to {MOST}");
-    }
     let text = arguments.format == Format::Text;
     let started = Client::spawn(engine);
     let remote = *engine != EngineCommand::Own;
@@ -42,18 +40,44 @@ pub fn run(arguments: &DoctorArguments, engine: &EngineCommand) -> anyhow::Resul
     if text {
         print_checks(&checks);
     }
-    let (client, hello) = started?;
-    let aim = Aim { pairs: arguments.pairs, quick: arguments.quick, surface: surface() };
-    let effects = if remote { Vec::new() } else { effect::measure(client, &hello, aim).context(FAILED)? };
-    let screen = (!remote).then(|| words(aim.surface));
-    match text {
-        true => print_effects(&effects, screen.as_deref(), arguments),
-        false => {
-            let report = Report { checks: &checks, screen, effects: &effects };
-            out::line(&serde_json::to_string_pretty(&report)?);
+    let pairs = arguments.pairs.map(|pairs| pairs as usize);
+    let aim = Aim { pairs, quick: arguments.quick, surface: surface() };
+    let measured = match started {
+        Ok(_) if remote => Ok(None),
+        Ok((client, hello)) => effect::measure(client, &hello, aim).context(FAILED).map(Some),
+        Err(error) => Err(error),
+    };
+    let outcome = measured.as_ref().ok().and_then(Option::as_ref);
+    let screen = words(aim.surface);
+    match (text, outcome) {
+        (false, _) => print_report(&checks, &screen, outcome)?,
+        (true, Some(outcome)) => print_effects(outcome, &screen, arguments),
+        (true, None) if measured.is_ok() => {
+            out::line("The engine measures elsewhere, where this screen disturbs nothing.");
         }
+        (true, None) => {}
     }
-    Ok(ExitCode::SUCCESS)
+    match measured?.and_then(nothing_for) {
+        Some(trouble) => bail!("{FAILED}: {trouble}"),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Why there is no effect at all, unless the person stopped it.
+fn nothing_for(outcome: Outcome) -> Option<String> {
+    outcome.trouble.filter(|_| outcome.effects.is_empty())
+}
+
+fn print_report(checks: &[doctor::Result], screen: &str, outcome: Option<&Outcome>) -> anyhow::Result<()> {
+    let report = Report {
+        checks,
+        screen: outcome.map(|_| screen),
+        copy: outcome.map(|outcome| outcome.copy),
+        effects: outcome.map(|outcome| outcome.effects.as_slice()).unwrap_or_default(),
+        trouble: outcome.and_then(|outcome| outcome.trouble.as_deref()),
+    };
+    out::line(&serde_json::to_string_pretty(&report)?);
+    Ok(())
 }
 
 const FAILED: &str = "the user interface's effect could not be measured";
@@ -90,16 +114,24 @@ fn print_checks(checks: &[doctor::Result]) {
     ));
 }
 
-fn print_effects(effects: &[Effect], screen: Option<&str>, arguments: &DoctorArguments) {
-    let Some(screen) = screen else {
-        return out::line("The engine measures elsewhere, where this screen disturbs nothing.");
-    };
+/// `a copy beyond the caches`, or why it may not be.
+fn copied(copy: Footprint) -> String {
+    match copy.beyond_caches {
+        true => "a copy beyond the caches".to_owned(),
+        false => format!(
+            "a copy of {} (memory is too short for one well beyond the caches)",
+            units::fmt_bytes(copy.bytes)
+        ),
+    }
+}
+
+fn print_effects(outcome: &Outcome, screen: &str, arguments: &DoctorArguments) {
     out::line("");
-    out::line(&format!("Drawing on {screen} while a copy beyond the caches is timed:"));
-    if effects.is_empty() {
+    out::line(&format!("Drawing on {screen} while {} is timed:", copied(outcome.copy)));
+    if outcome.effects.is_empty() {
         out::line("stopped before there were two pairs");
     }
-    for effect in effects {
+    for effect in &outcome.effects {
         out::line(&line(effect));
         let [low, high] = effect.of_mean.interval.map(percent);
         out::line(&format!(
@@ -108,10 +140,13 @@ fn print_effects(effects: &[Effect], screen: Option<&str>, arguments: &DoctorArg
         ));
         out::line(&format!(
             "  the copy runs at {}; this process takes {:.1} % of a CPU while it draws, {:.1} % while it does not",
-            crate::units::fmt_rate(effect.bandwidth / 1e9),
+            units::fmt_rate(effect.bandwidth / 1e9),
             effect.cpu_drawing * 100.0,
             effect.cpu_resting * 100.0
         ));
+    }
+    if let Some(trouble) = outcome.trouble.as_ref().filter(|_| !outcome.effects.is_empty()) {
+        out::line(&format!("It ended early: {trouble}"));
     }
     if arguments.quick && arguments.pairs.is_none() {
         out::line("--quick: so few pairs say little; without it there are at least 24.");
@@ -145,6 +180,14 @@ fn percent(share: f64) -> String {
 mod tests {
     use super::*;
     use crate::doctor::effect::{Pair, cost};
+
+    #[test]
+    fn a_copy_that_memory_cuts_short_is_told() {
+        let copy = Footprint { bytes: 256 << 20, caches_bytes: 260 << 20, beyond_caches: true };
+        assert_eq!(copied(copy), "a copy beyond the caches");
+        let short = copied(Footprint { beyond_caches: false, ..copy });
+        assert_eq!(short, "a copy of 256 MiB (memory is too short for one well beyond the caches)");
+    }
 
     #[test]
     fn an_effect_reads_as_a_sentence() {

@@ -19,7 +19,6 @@ mod report;
 mod resume;
 mod run;
 mod schema;
-mod shell;
 mod tui;
 mod verdicts;
 mod verify;
@@ -54,7 +53,7 @@ pub const CANNOT_TELL: u8 = 5;
 #[command(
     version,
     about,
-    after_help = "Exit status: 0 done, 1 error, 2 wrong usage, 3 a case failed or was not finished, or nothing could be measured; replay: 4 a case differs, 5 none differs but some cannot be told; compare: 4 a case is slower than --fail-if-slower allows."
+    after_help = "Exit status: 0 done, 1 error, 2 wrong usage, 3 a case failed or was not finished, or nothing could be measured; replay: 4 a case differs, 5 none differs but some cannot be told; compare --fail-if-slower: 4 a case is slower than that, 3 one failed that the baseline has."
 )]
 pub struct Arguments {
     #[command(subcommand)]
@@ -217,8 +216,8 @@ struct WatchArguments {
 #[derive(Debug, Args)]
 struct DoctorArguments {
     /// Measure exactly so many pairs of stretches with and without drawing
-    #[arg(long, value_name = "N")]
-    pairs: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pairs: Option<u32>,
     /// Measure only a few pairs, in some twenty seconds
     #[arg(long)]
     quick: bool,

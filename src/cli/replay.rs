@@ -5,20 +5,22 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use clap::{Args, ValueHint};
+use clap::{Args, Parser, ValueHint};
 
 use super::interrupt::Interrupt;
 use super::recipes::Source;
 use super::run::overrides;
 use super::verdicts::{Heads, print};
-use super::{CANNOT_TELL, CASES_FAILED, DIFFERS, headless, out};
+use super::{Arguments, CANNOT_TELL, CASES_FAILED, Command, DIFFERS, headless, out};
 use crate::engine::client::EngineCommand;
 use crate::judge::{self, Comparison};
 use crate::plan::{Plan, slug};
 use crate::report::verdicts::{self, Named};
-use crate::run::folder::fresh_path;
+use crate::run::folder::{Manifest, fresh_path};
 use crate::run::stored::{self, Stored};
 use crate::run::{EngineRunner, clock};
+use crate::shell::quoted;
+use crate::units;
 
 #[derive(Debug, Args)]
 pub struct ReplayArguments {
@@ -41,11 +43,14 @@ pub struct ReplayArguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Where runs are stored, and where the new one goes without --out
-    #[arg(long, value_name = "DIR", default_value = "reports")]
+    #[arg(long, value_name = "DIR", default_value = ROOT)]
     root: PathBuf,
 }
 
-/// The file that holds the verdicts, and by which a run is known to be a replay.
+/// Where runs go when nobody says.
+const ROOT: &str = "reports";
+
+/// The file that holds the verdicts.
 const VERDICTS: &str = "replay.csv";
 
 /// How deep below the root runs are looked for: `reports/x` and `reports/out/x`.
@@ -54,14 +59,15 @@ const DEPTH: usize = 2;
 /// Runs a stored plan again and judges the result against what is stored.
 pub fn run(arguments: &ReplayArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
     let stored = find(arguments)?;
-    if stored.ledger.records().iter().all(|record| record.statistics.is_none()) {
+    if !has_results(&stored) {
         bail!("{} holds no result to judge against", stored.path.display());
     }
     let plan = raised(stored.manifest.plan.clone(), arguments.rounds);
     let stem = slug(&plan.title);
     let folder = arguments.out.clone().unwrap_or_else(|| fresh_path(&arguments.root, &clock::now(), &stem));
     let (path, manifest) = (stored.path.display(), &stored.manifest);
-    out::line(&format!("replays {path}, measured {} on {}", manifest.started, manifest.environment.host));
+    let about = format!("replays {path}, measured {} on {}", manifest.started, manifest.environment.host);
+    out::line(&units::escaped(&about));
     let runner = EngineRunner { engine, out: Some(folder.clone()), root: arguments.root.clone() };
     let interrupt = Interrupt::listen()?;
     let summary = headless::run(&runner, plan, own_text(&stored), &interrupt)?;
@@ -117,39 +123,68 @@ fn raised(mut plan: Plan, rounds: Option<u32>) -> Plan {
 fn find(arguments: &ReplayArguments) -> anyhow::Result<Stored> {
     let target = Path::new(&arguments.target);
     if target.is_dir() {
+        if !arguments.set.is_empty() || !arguments.backend.is_empty() {
+            bail!("--set and --backend are for recipes; {} was run with its own", target.display());
+        }
         return Stored::open(target);
     }
     let source = Source::find(&arguments.target)?;
     let plan = source.resolve(&overrides(&arguments.set, &arguments.backend)?)?;
     let mut found = Vec::new();
     runs_below(&arguments.root, DEPTH, &mut found);
-    let same = |folder: &PathBuf| {
-        // A folder that cannot be read is not the one that is looked for.
-        let manifest = stored::manifest(folder).ok()?;
-        let is =
-            (&manifest.plan.recipe_hash, &manifest.plan.overrides) == (&plan.recipe_hash, &plan.overrides);
-        is.then(|| (manifest.started, folder.clone()))
-    };
-    match found.iter().filter_map(same).max() {
-        Some((_, folder)) => Stored::open(&folder),
-        None => {
-            let command = [vec![source.name.clone()], plan.overrides.clone()].concat().join(" ");
-            let (name, root) = (&source.name, arguments.root.display());
-            bail!("no stored run of {name} below {root}; this makes one: scatterlab run {command}")
-        }
-    }
+    let mut same: Vec<(String, PathBuf)> = found.into_iter().filter_map(|path| run_of(path, &plan)).collect();
+    same.sort();
+    // One that ended before its first result, or cannot be read, is no standard.
+    let newest = same.iter().rev().filter_map(|(_, path)| Stored::open(path).ok()).find(has_results);
+    newest.with_context(|| {
+        let (name, root) = (&source.name, arguments.root.display());
+        format!(
+            "no stored run of {name} with results below {root}; this makes one: {}",
+            advice(&source, &plan, &arguments.root)
+        )
+    })
 }
 
-/// The folders that hold a run which is not itself a replay: judged against each other,
-/// replays would drift away from what was stored first.
+/// A folder's start and path, where it holds a run of this plan that is not a replay.
+fn run_of(path: PathBuf, plan: &Plan) -> Option<(String, PathBuf)> {
+    // A folder that cannot be read is not the one that is looked for.
+    let manifest = stored::manifest(&path).ok()?;
+    let is = (&manifest.plan.recipe_hash, &manifest.plan.overrides) == (&plan.recipe_hash, &plan.overrides);
+    (is && !is_replay(&manifest, &path)).then_some((manifest.started, path))
+}
+
+/// Whether a run is itself a replay, also one that ended before its verdicts: judged
+/// against each other, replays would drift away from what was stored first.
+fn is_replay(manifest: &Manifest, path: &Path) -> bool {
+    let asked = Arguments::try_parse_from(&manifest.command_line);
+    path.join(VERDICTS).exists() || asked.is_ok_and(|asked| matches!(asked.command, Some(Command::Replay(_))))
+}
+
+fn has_results(run: &Stored) -> bool {
+    run.ledger.records().iter().any(|record| record.statistics.is_some())
+}
+
+/// The command line that makes a run of this plan where it is looked for.
+fn advice(source: &Source, plan: &Plan, root: &Path) -> String {
+    let mut words = vec!["scatterlab".to_owned(), "run".to_owned(), quoted(&source.name)];
+    for word in &plan.overrides {
+        // `--set KEY=VALUE` stands there as one.
+        let (option, value) = word.split_once(' ').unwrap_or((word, ""));
+        words.extend([option.to_owned(), quoted(value)]);
+    }
+    if root != Path::new(ROOT) {
+        let out = fresh_path(root, &clock::now(), &slug(&plan.title));
+        words.extend(["--out".to_owned(), quoted(&out.display().to_string())]);
+    }
+    words.join(" ")
+}
+
 fn runs_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()) {
         if depth > 1 {
             runs_below(&path, depth - 1, found);
         }
-        if !path.join(VERDICTS).exists() {
-            found.push(path);
-        }
+        found.push(path);
     }
 }

@@ -8,7 +8,7 @@ use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
 use super::{out, report};
 use crate::engine::client::EngineCommand;
-use crate::report::RESULTS;
+use crate::report::file_names;
 use crate::run::folder::EVENTS;
 use crate::run::stored::Stored;
 use crate::run::{self, Interrupted};
@@ -24,15 +24,16 @@ pub fn run(folder: &Path, engine: &EngineCommand, interrupt: &Interrupt) -> anyh
     }
     let summary = Summary::of(&stored.ledger, folder);
     out::line(&format!("the run is complete: {} → {}", summary.words(), folder.display()));
-    if is_stale(folder) {
+    if is_stale(&stored) {
         out::line(&report::render(&stored)?);
     }
     Ok(summary)
 }
 
-/// Whether the tables are older than the events, or missing.
-fn is_stale(folder: &Path) -> bool {
+/// Whether a table or a chart is older than the events, or missing.
+fn is_stale(run: &Stored) -> bool {
     let changed =
-        |name: &str| -> Option<SystemTime> { fs::metadata(folder.join(name)).ok()?.modified().ok() };
-    changed(RESULTS) < changed(EVENTS)
+        |name: &str| -> Option<SystemTime> { fs::metadata(run.path.join(name)).ok()?.modified().ok() };
+    let events = changed(EVENTS);
+    file_names(&run.manifest.plan).iter().any(|name| changed(name) < events)
 }

@@ -28,12 +28,9 @@ pub fn print_key(runs: &[&Named]) {
         let role = if at == 0 { "baseline" } else { "" };
         let about = [manifest.started.as_str(), &manifest.environment.host, &devices(run)];
         let about: Vec<&str> = about.into_iter().filter(|word| !word.is_empty()).collect();
-        out::line(&format!(
-            "{}  {}  {role:8}  {}",
-            letter(at),
-            padded(&run.name, widest, false),
-            about.join(" · ")
-        ));
+        let name = padded(&run.name, widest, false);
+        // A folder from elsewhere must not steer this terminal.
+        out::line(&units::escaped(&format!("{}  {name}  {role:8}  {}", letter(at), about.join(" · "))));
     }
 }
 
@@ -67,7 +64,6 @@ pub fn print(baseline: &Named, other: &Named, comparison: &Comparison, margin: f
             last = Some(a.case.experiment);
             titles.push((rows.len(), title(baseline, &a.case)));
         }
-        // A folder from elsewhere must not steer this terminal.
         rows.push(row(baseline, judgement, a, b, &mut notes).map(|cell| units::escaped(&cell)));
     }
     let head = [
@@ -170,7 +166,8 @@ impl Notes {
     }
 }
 
-fn cases(n: usize) -> String {
+/// `1 case`, `2 cases`.
+pub fn cases(n: usize) -> String {
     format!("{n} case{}", if n == 1 { "" } else { "s" })
 }
 
@@ -206,7 +203,8 @@ fn print_differences(comparison: &Comparison) {
     for copies in &comparison.copies {
         let [before, after] = [&copies.baseline, &copies.other].map(copied);
         let change = units::fmt_change(copies.other.median / copies.baseline.median - 1.0);
-        out::line(&format!("The machine's own copy on {}: {before} → {after} ({change})", copies.backend));
+        let backend = units::escaped(&copies.backend);
+        out::line(&format!("The machine's own copy on {backend}: {before} → {after} ({change})"));
     }
 }
 

@@ -69,21 +69,6 @@ pub fn text(path: impl AsRef<Path>) -> Option<String> {
     fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
 }
 
-/// `0-3,8`: numbers as a list of ranges.
-pub fn ranges(numbers: &[usize]) -> String {
-    let mut parts: Vec<(usize, usize)> = Vec::new();
-    for &number in numbers {
-        match parts.last_mut() {
-            Some((_, last)) if *last + 1 == number => *last = number,
-            _ => parts.push((number, number)),
-        }
-    }
-    let part = |(first, last): &(usize, usize)| {
-        if first == last { first.to_string() } else { format!("{first}-{last}") }
-    };
-    parts.iter().map(part).collect::<Vec<_>>().join(",")
-}
-
 fn cpus() -> HashMap<usize, Ticks> {
     parse_cpus(&text("/proc/stat").unwrap_or_default())
 }
@@ -136,12 +121,6 @@ fn busiest(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_listed_as_ranges() {
-        assert_eq!(ranges(&[0, 1, 2, 5, 7, 8]), "0-2,5,7-8");
-        assert_eq!(ranges(&[]), "");
-    }
 
     #[test]
     fn stolen_time_is_the_eighth_field() {

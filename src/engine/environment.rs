@@ -1,13 +1,13 @@
 //! What the engine's machine is, read from the operating system: everything that could
 //! explain a difference between two runs.
 
-mod container;
-mod frequency;
-mod kernel;
+pub(crate) mod container;
+pub(crate) mod frequency;
+pub(crate) mod kernel;
 mod memory;
-mod source;
+pub(crate) mod source;
 mod topology;
-mod virtualisation;
+pub(crate) mod virtualisation;
 
 use std::fs;
 
@@ -25,10 +25,15 @@ pub fn read() -> Environment {
         kernel: text("/proc/sys/kernel/osrelease"),
         cpu: facts::cpuinfo("model name").unwrap_or_default(),
         memory: cpu_memory::total().unwrap_or(0),
-        transparent_huge_pages: system.chosen("sys/kernel/mm/transparent_hugepage/enabled"),
+        transparent_huge_pages: huge_pages(&system),
         facts: facts_of(&system, &affinity),
         affinity,
     }
+}
+
+/// The setting of transparent huge pages: `always`, `madvise` or `never`.
+pub(crate) fn huge_pages(system: &System) -> Option<String> {
+    system.chosen("sys/kernel/mm/transparent_hugepage/enabled")
 }
 
 /// All facts, in the order to show them.

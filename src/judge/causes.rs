@@ -8,6 +8,7 @@ use crate::engine::protocol::{Environment, RoundResult};
 use crate::measure::median;
 use crate::measure::noise::{BACKGROUND, CLOCK, Conditions, STEAL};
 use crate::run::Record;
+use crate::run::facts::is_fleeting;
 use crate::units;
 
 /// Something that differs between two runs.
@@ -34,14 +35,11 @@ impl Difference {
 impl fmt::Display for Difference {
     /// `kernel: 6.1 → 6.8`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told = |text: &str| if text.is_empty() { "none".to_owned() } else { units::shown(text) };
-        write!(f, "{}: {} → {}", self.what, told(&self.baseline), told(&self.other))
+        // In full: cut, two values that begin alike would read the same.
+        let told = |text: &str| if text.is_empty() { "none".to_owned() } else { units::escaped(text) };
+        write!(f, "{}: {} → {}", units::escaped(&self.what), told(&self.baseline), told(&self.other))
     }
 }
-
-/// Facts about the moment and not about the machine; what they mean for a case is in its
-/// rounds' conditions.
-const PASSING: [&str; 4] = ["load", "uptime", "available", "free"];
 
 /// Memory sizes within so much of each other are the same machine's: kernels keep a
 /// little of it, one more than the other.
@@ -54,8 +52,9 @@ pub(super) const PROGRAM: &str = "scatterlab";
 pub fn environments(baseline: &Side, other: &Side) -> Vec<Difference> {
     let (a, b) = (&baseline.manifest.environment, &other.manifest.environment);
     let mut found = Vec::new();
+    // What only one side tells explains nothing: the other may well be the same.
     let mut note = |what: &str, a: &str, b: &str, explains: bool| {
-        if a != b {
+        if a != b && !a.is_empty() && !b.is_empty() {
             found.push(Difference { explains, ..Difference::new(what, a, b) });
         }
     };
@@ -65,8 +64,8 @@ pub fn environments(baseline: &Side, other: &Side) -> Vec<Difference> {
     note("system", &a.os, &b.os, true);
     note("kernel", &a.kernel, &b.kernel, true);
     note("processor", &a.cpu, &b.cpu, true);
-    note("CPUs", &cpus(a), &cpus(b), true);
-    if !alike(a.memory, b.memory) {
+    note("CPUs", &units::ranges(&a.affinity), &units::ranges(&b.affinity), true);
+    if a.memory > 0 && b.memory > 0 && !alike(a.memory as f64, b.memory as f64) {
         let size = units::fmt_bytes;
         note("memory", &size(a.memory), &size(b.memory), true);
     }
@@ -80,24 +79,31 @@ pub fn environments(baseline: &Side, other: &Side) -> Vec<Difference> {
     found
 }
 
-fn alike(a: u64, b: u64) -> bool {
-    (a as f64 - b as f64).abs() <= MEMORY * a.max(b) as f64
+/// Whether two sizes of memory, in bytes, may be the same machine's.
+fn alike(a: f64, b: f64) -> bool {
+    (a - b).abs() <= MEMORY * a.max(b)
 }
 
-/// `0-3,8`: the affinity mask.
-fn cpus(environment: &Environment) -> String {
-    let mut runs: Vec<(usize, usize)> = Vec::new();
-    for &cpu in &environment.affinity {
-        match runs.last_mut() {
-            Some((_, last)) if *last + 1 == cpu => *last = cpu,
-            _ => runs.push((cpu, cpu)),
-        }
-    }
-    let word = |(first, last): &(usize, usize)| match first == last {
-        true => first.to_string(),
-        false => format!("{first}-{last}"),
+/// Whether a fact's two texts say the same; sizes of memory in them need not be equal.
+fn same(name: &str, here: &str, there: &str) -> bool {
+    let sizes = || {
+        let ((words, a), (other, b)) = (with_memory(name, here)?, with_memory(name, there)?);
+        (words == other).then_some((a, b))
     };
-    runs.iter().map(word).collect::<Vec<_>>().join(",")
+    here == there || sizes().is_some_and(|(a, b)| alike(a, b))
+}
+
+/// The size of memory that a fact ends with, in bytes, and the words before it:
+/// `memory` of a device is `251 GiB`, a NUMA node `CPUs 0-3, memory 126 GiB`.
+fn with_memory<'a>(name: &str, text: &'a str) -> Option<(&'a str, f64)> {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let (words, size) = match name {
+        "memory" => ("", text),
+        _ => text.split_once(", memory ")?,
+    };
+    let (number, unit) = size.split_once(' ')?;
+    let power = UNITS.iter().position(|known| *known == unit)?;
+    Some((words, number.parse::<f64>().ok()? * 1024f64.powi(power as i32)))
 }
 
 /// Facts that differ. A fact that only one side tells explains nothing: an older version
@@ -107,8 +113,7 @@ fn facts(a: &[(String, String)], b: &[(String, String)]) -> Vec<Difference> {
         facts.iter().find(|(n, _)| n == name).map(|(_, value)| value.clone())
     };
     let both = a.iter().filter_map(|(name, here)| Some((name, here, value(b, name)?)));
-    both.filter(|(_, here, there)| *here != there)
-        .filter(|(name, ..)| !name.to_lowercase().split_whitespace().any(|word| PASSING.contains(&word)))
+    both.filter(|(name, here, there)| !is_fleeting(name) && !same(name, here, there))
         .map(|(name, here, there)| Difference::new(name, here, &there))
         .collect()
 }
@@ -244,6 +249,49 @@ mod tests {
         assert_eq!((found[1].baseline.as_str(), found[1].other.as_str()), ("0-1", "0-2,5"));
         assert_eq!(found.iter().map(|d| d.explains).collect::<Vec<_>>(), [false, true, true, true, true]);
         assert_eq!(found[4].backend.as_deref(), Some("cuda"));
+    }
+
+    #[test]
+    fn what_is_of_the_moment_explains_nothing() {
+        let (mut a, mut b) = (manifest(), manifest());
+        a.environment.facts = vec![("swap".into(), "2 GiB, 0 B used".into())];
+        b.environment.facts = vec![("swap".into(), "2 GiB, 1 GiB used".into())];
+        assert_eq!(environments(&side(&a), &side(&b)), []);
+    }
+
+    #[test]
+    fn what_one_side_does_not_tell_explains_nothing() {
+        let (a, mut b) = (manifest(), manifest());
+        b.environment.transparent_huge_pages = None;
+        b.environment.kernel = String::new();
+        b.environment.memory = 0;
+        b.environment.affinity = Vec::new();
+        assert_eq!(environments(&side(&a), &side(&b)), []);
+        assert_eq!(environments(&side(&b), &side(&a)), []);
+    }
+
+    #[test]
+    fn a_little_less_memory_is_the_same_machine_wherever_it_is_told() {
+        let told = |memory: &str, node: &str| {
+            let mut manifest = manifest();
+            manifest.devices[0].facts = vec![("memory".into(), memory.into())];
+            manifest.environment.facts = vec![("NUMA node 1".into(), node.into())];
+            manifest
+        };
+        let a = told("251 GiB", "CPUs 0-3, memory 126 GiB");
+        let found = |b: &crate::run::folder::Manifest| environments(&side(&a), &side(b));
+        assert_eq!(found(&told("250 GiB", "CPUs 0-3, memory 125 GiB")), []);
+        assert_eq!(names(&found(&told("250 GiB", "CPUs 0-1, memory 125 GiB"))), ["NUMA node 1"]);
+        assert_eq!(names(&found(&told("251 GiB", "CPUs 0-3"))), ["NUMA node 1"]);
+        assert_eq!(names(&found(&told("1 TiB", "CPUs 0-3, memory 99.5 GiB"))), ["NUMA node 1", "cpu memory"]);
+    }
+
+    #[test]
+    fn differences_that_begin_alike_do_not_read_alike() {
+        let flags = |last: &str| format!("{} {last}", "avx512".repeat(12));
+        let text = Difference::new("CPU\nflags", &flags("a"), &flags("b")).to_string();
+        let (before, after) = text.split_once(" → ").expect("two values");
+        assert!(before.ends_with(" a") && after.ends_with(" b") && !text.contains('\n'), "{text}");
     }
 
     #[test]

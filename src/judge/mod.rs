@@ -38,18 +38,19 @@
 //! machine copies more slowly), and w, how far the copies of one run range, from the 10 %
 //! quantile to the 90 % one, in the run where they range further. What the machine can have
 //! done to a case is the larger of w and, for a change in its direction, |s|: call it m.
-//! Where m > ln(1+δ) **and nothing on file explains it**, `differ` stands only where the
-//! interval lies wholly beyond m by the margin once more: above exp(m)·(1+δ) for a slower
-//! case, below exp(−m)/(1+δ) for a faster one. Otherwise the answer is `cannot tell`,
-//! because the machine's own copy changed. A case need not follow the copy (one that stays
-//! in a cache may not): between no change and m everything may be the machine's.
+//! Where **nothing on file explains it**, `differ` stands only where the interval lies
+//! wholly beyond m by the margin once more: above exp(m)·(1+δ) for a slower case, below
+//! exp(−m)/(1+δ) for a faster one. Otherwise the answer is `cannot tell`, because the
+//! machine's own copy changed. The margin always comes on top of m, so that a wider one
+//! never finds a difference that a narrower one does not. A case need not follow the copy
+//! (one that stays in a cache may not): between no change and m everything may be the
+//! machine's.
 //!
 //! What explains, and so leaves `differ` standing, beside the answer: another system,
 //! kernel, processor, affinity mask, amount of memory, setting of transparent huge pages,
 //! device, driver, or other fact of the manifest that both runs tell; and around the case's
 //! own rounds, on the slower side only: more steal time, more background load, a lower
-//! clock, or a GPU that was held down. The rule does not ask whether an explanation is large
-//! enough. Another version or revision of this program is shown, but does not explain what
+//! clock, or a GPU that was held down. Another version or revision of this program is shown, but does not explain what
 //! the machine's copy did: two builds on a restless machine are no easier to tell apart.
 //! A host's name explains nothing, nor does the load when the program started. The rule
 //! does not ask whether an explanation is large enough. Pairs that differ in their backend
@@ -154,6 +155,16 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// The pairs of which the baseline has a result and the other run failed.
+    pub fn failed<'a>(&'a self, baseline: Side<'a>, other: Side<'a>) -> impl Iterator<Item = Pair> + 'a {
+        let pairs = self.judgements.iter().map(|judgement| judgement.pair);
+        pairs.filter(move |pair| {
+            let had = baseline.record(pair.baseline).is_some_and(|record| record.statistics.is_some());
+            let failed = |record: &Record| matches!(record.status, Status::Failed(_));
+            had && other.record(pair.other).is_some_and(failed)
+        })
+    }
+
     /// How many cases have this answer, as [`Answer::word`] says it.
     pub fn count(&self, word: &str) -> usize {
         self.judgements.iter().filter(|j| j.answer.word() == word).count()
@@ -215,10 +226,12 @@ impl Judge<'_> {
         };
         match (shortcoming(a), shortcoming(b)) {
             (None, None) => {}
-            (Some(a), Some(b)) if a.is_nothing() && b.is_nothing() => {
-                return without(Answer::NotMeasured, neither(a, b));
+            (Some(a), Some(b)) => {
+                let nothing = a.is_nothing() && b.is_nothing();
+                let answer = if nothing { Answer::NotMeasured } else { Answer::CannotTell };
+                return without(answer, both(a, b));
             }
-            (Some(a), _) => return without(Answer::CannotTell, a.reason(Which::Baseline)),
+            (Some(a), None) => return without(Answer::CannotTell, a.reason(Which::Baseline)),
             (None, Some(b)) => return without(Answer::CannotTell, b.reason(Which::Other)),
         }
         let (before, after) = (a.medians(), b.medians());
@@ -247,38 +260,47 @@ impl Judge<'_> {
 }
 
 /// Why a record cannot be judged.
+#[derive(PartialEq, Eq)]
 enum Shortcoming {
-    /// In words: `n/a: …`, `failed: …`.
+    /// It went wrong; in words.
+    Failed(String),
+    /// In words: `n/a: …`.
     Nothing(String),
     Few(usize),
 }
 
 impl Shortcoming {
     fn is_nothing(&self) -> bool {
-        matches!(self, Shortcoming::Nothing(_))
+        !matches!(self, Shortcoming::Few(_))
+    }
+
+    fn is_failure(&self) -> bool {
+        matches!(self, Shortcoming::Failed(_))
     }
 
     fn reason(self, which: Which) -> Reason {
         match self {
-            Shortcoming::Nothing(words) => Reason::NoResult(which, words),
+            Shortcoming::Failed(words) | Shortcoming::Nothing(words) => Reason::NoResult(which, words),
             Shortcoming::Few(rounds) => Reason::FewRounds(which, rounds),
         }
     }
 }
 
-/// Why neither side has a result: once, where both say the same.
-fn neither(a: Shortcoming, b: Shortcoming) -> Reason {
-    match (a, b) {
-        (Shortcoming::Nothing(a), Shortcoming::Nothing(b)) if a == b => Reason::NoResult(Which::Both, a),
-        (a, _) => a.reason(Which::Baseline),
+/// Why neither side can be judged: a failure first, and once where both say the same.
+fn both(a: Shortcoming, b: Shortcoming) -> Reason {
+    if a == b {
+        return a.reason(Which::Both);
     }
+    let other_first = b.is_failure() && !a.is_failure();
+    let (a, b) = (a.reason(Which::Baseline), b.reason(Which::Other));
+    Reason::Each(Box::new(if other_first { [b, a] } else { [a, b] }))
 }
 
 fn shortcoming(record: &Record) -> Option<Shortcoming> {
     let nothing = |words: String| Some(Shortcoming::Nothing(words));
     match &record.status {
         Status::NotApplicable(reason) => return nothing(format!("n/a: {reason}")),
-        Status::Failed(error) => return nothing(format!("failed: {error}")),
+        Status::Failed(error) => return Some(Shortcoming::Failed(format!("failed: {error}"))),
         Status::Pending => return nothing("not measured".to_owned()),
         Status::Partial | Status::Done => {}
     }

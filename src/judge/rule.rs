@@ -59,6 +59,8 @@ pub enum Reason {
     NoResult(Which, String),
     /// So many rounds are too few.
     FewRounds(Which, usize),
+    /// Both sides have one.
+    Each(Box<[Reason; 2]>),
     /// The interval reaches over a limit of the margin.
     Wide,
     /// The machine's own copy changed by this share between the runs, and nothing on file
@@ -85,6 +87,7 @@ impl fmt::Display for Reason {
             Reason::NoResult(which, words) => write!(f, "{}{words}", side(which)),
             Reason::FewRounds(which, 1) => write!(f, "{}1 round, {FEWEST} are needed", side(which)),
             Reason::FewRounds(which, n) => write!(f, "{}{n} rounds, {FEWEST} are needed", side(which)),
+            Reason::Each(each) => write!(f, "{}; {}", each[0], each[1]),
             Reason::Wide => f.write_str("the interval reaches over the margin: more rounds would tell"),
             Reason::Machine(change) => {
                 write!(f, "the machine's own copy changed by {}", crate::units::fmt_change(*change))
@@ -162,7 +165,8 @@ impl Evidence {
             Direction::Faster => -high,
         };
         let machine = self.machine.map(|machine| machine.share(direction));
-        match machine.filter(|(share, _)| *share > limit && nearest <= share + limit) {
+        // Whatever the share, the margin comes on top: a wider one never lets more through.
+        match machine.filter(|(share, _)| nearest <= share + limit) {
             Some((_, reason)) => (Answer::CannotTell, Some(reason)),
             None if self.doubtful => (Answer::CannotTell, Some(Reason::Doubtful)),
             None => (Answer::Differ(direction), None),

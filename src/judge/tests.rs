@@ -137,9 +137,11 @@ fn what_moved_with_the_machines_own_copy_is_not_the_recipes() {
 }
 
 #[test]
-fn a_copy_within_the_margin_changes_no_answer() {
-    let (a, b) = (Run::new(&[times(1.0)], Some(10.0)), Run::new(&[times(1.1)], Some(9.6)));
-    assert_eq!(words(&a.against(&b)), ["differ"]);
+fn what_the_copy_changed_by_comes_on_top_of_the_margin() {
+    let a = Run::new(&[times(1.0), times(1.0), times(1.0)], Some(10.0));
+    // 1.05 / 0.96 is 1.094.
+    let b = Run::new(&[times(1.07), times(1.11), times(0.9)], Some(9.6));
+    assert_eq!(words(&a.against(&b)), ["cannot tell", "differ", "differ"]);
 }
 
 #[test]
@@ -188,6 +190,24 @@ fn what_has_no_result_on_either_side_is_not_judged() {
 }
 
 #[test]
+fn a_failure_does_not_hide_behind_what_the_baseline_lacks() {
+    let a = Run::new(&[vec![1.0, 1.0], vec![], times(1.0)], None);
+    let mut b = Run::new(&[vec![], vec![], vec![]], None);
+    for case in b.manifest.plan.cases.clone() {
+        let error = "a fault".to_owned();
+        b.ledger.apply(&Event::Failed { seq: 0, case: case.id, round: 0, error, lost: false });
+    }
+    let found = a.against(&b);
+    assert_eq!(words(&found), ["cannot tell", "not measured", "cannot tell"]);
+    let reason = |at: usize| found.judgements[at].reason.as_ref().map(Reason::to_string).unwrap_or_default();
+    assert_eq!(reason(0), "the run: failed: a fault; the baseline: 2 rounds, 3 are needed");
+    assert_eq!(reason(1), "the run: failed: a fault; the baseline: not measured");
+    assert_eq!(reason(2), "the run: failed: a fault");
+    let failed: Vec<usize> = found.failed(a.side(), b.side()).map(|pair| pair.baseline).collect();
+    assert_eq!(failed, [0, 2], "the second has no result in the baseline either");
+}
+
+#[test]
 fn noise_on_both_sides_needs_samples_that_are_apart() {
     let flagged = |medians: &[f64]| {
         let mut record = measured(medians);
@@ -220,7 +240,7 @@ fn a_few_rounds_do_not_outvote_the_others() {
 fn a_failed_case_is_never_judged_by_its_times() {
     let failed = without_result(measured(&STEADY).case, Status::Failed("wrong result".to_owned()));
     assert!(
-        matches!(shortcoming(&failed), Some(Shortcoming::Nothing(words)) if words == "failed: wrong result")
+        matches!(shortcoming(&failed), Some(Shortcoming::Failed(words)) if words == "failed: wrong result")
     );
     let uncertified = Record { verdict: None, ..measured(&STEADY) };
     assert!(matches!(shortcoming(&uncertified), Some(Shortcoming::Nothing(_))));
@@ -234,15 +254,17 @@ proptest! {
         narrow in 0.001..0.5f64, more in 0.0..0.5f64,
     ) {
         let ratio = Ratio { value: (low + width / 2.0).exp(), low: low.exp(), high: (low + width).exp() };
-        let evidence = Evidence { ratio, typical: ratio.value, machine: None, doubtful: false };
-        let (tight, wide) = (evidence.answer(narrow).0, evidence.answer(narrow + more).0);
-        prop_assert!(tight != Answer::Agree || wide == Answer::Agree);
-        if let Answer::Differ(direction) = wide {
-            prop_assert_eq!(tight, Answer::Differ(direction));
+        let alone = Evidence { ratio, typical: ratio.value, machine: None, doubtful: false };
+        let beside = Evidence { machine: Some(Machine { pace, range }), ..alone };
+        for evidence in [alone, beside] {
+            let (tight, wide) = (evidence.answer(narrow).0, evidence.answer(narrow + more).0);
+            prop_assert!(tight != Answer::Agree || wide == Answer::Agree);
+            if let Answer::Differ(direction) = wide {
+                prop_assert_eq!(tight, Answer::Differ(direction));
+            }
         }
         // The machine can only take a difference back.
-        let machine = Some(Machine { pace, range });
-        let (with, without) = (Evidence { machine, ..evidence }.answer(narrow).0, tight);
+        let (with, without) = (beside.answer(narrow).0, alone.answer(narrow).0);
         prop_assert!(with == without || with == Answer::CannotTell && matches!(without, Answer::Differ(_)));
     }
 }

@@ -14,7 +14,14 @@ use crate::run::Record;
 use crate::run::folder::draft;
 
 /// The table that is written first.
-pub const RESULTS: &str = "results.csv";
+const RESULTS: &str = "results.csv";
+const SAMPLES: &str = "samples.csv";
+
+/// The names of all files that [`write_all`] writes for this plan.
+pub fn names(plan: &Plan) -> Vec<String> {
+    let slugs = plan.experiments.iter().map(|experiment| experiment.slug.as_str());
+    [RESULTS, SAMPLES].map(str::to_owned).into_iter().chain(chart_names(slugs)).collect()
+}
 
 /// Writes `results.csv`, `samples.csv` and one `<slug>.svg` for each experiment into
 /// `folder`, which exists, and returns their paths.
@@ -29,9 +36,10 @@ pub fn write_all<'a>(
     let origin = &origin.into();
     let mut paths = vec![
         replace(folder, RESULTS, |out| csv::results(out, origin, records))?,
-        replace(folder, "samples.csv", |out| csv::samples(out, records))?,
+        replace(folder, SAMPLES, |out| csv::samples(out, records))?,
     ];
-    for (experiment, name) in chart_names(origin.plan).iter().enumerate() {
+    let slugs = origin.plan.experiments.iter().map(|experiment| experiment.slug.as_str());
+    for (experiment, name) in chart_names(slugs).iter().enumerate() {
         let data = series::series(origin.plan, experiment, records);
         let caption = Caption::new(origin, experiment, records);
         let document = render(&data, &caption)?;
@@ -40,16 +48,16 @@ pub fn write_all<'a>(
     Ok(paths)
 }
 
-/// A file name for each experiment; a slug that comes again gets a number. A manifest may
-/// come from anywhere: what it calls a slug must not lead out of the folder.
-fn chart_names(plan: &Plan) -> Vec<String> {
+/// A file name for each slug; one that comes again gets a number. A manifest may come from
+/// anywhere: what it calls a slug must not lead out of the folder.
+pub(super) fn chart_names<'a>(slugs: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut taken = HashSet::new();
     let mut name = |slug: &str| {
         let numbered = (2..).map(|n| format!("{slug}-{n}.svg"));
         let mut free = std::iter::once(format!("{slug}.svg")).chain(numbered);
         free.find(|n| taken.insert(n.clone())).unwrap_or_default()
     };
-    plan.experiments.iter().map(|e| name(&slug(&e.slug))).collect()
+    slugs.map(|given| name(&slug(given))).collect()
 }
 
 /// Writes beside the file and renames, so that nobody ever reads half of it.
@@ -92,8 +100,9 @@ mod tests {
             paths.iter().map(|p| fs::read(p).expect("readable")).collect()
         };
         let first = read(&paths);
-        let names: Vec<_> = paths.iter().filter_map(|p| p.file_name()?.to_str()).collect();
-        assert_eq!(names, ["results.csv", "samples.csv", "a-sweep.svg", "a-sweep-2.svg"]);
+        let written: Vec<_> = paths.iter().filter_map(|p| p.file_name()?.to_str()).collect();
+        assert_eq!(written, names(&plan));
+        assert_eq!(written, ["results.csv", "samples.csv", "a-sweep.svg", "a-sweep-2.svg"]);
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 4);
         assert_eq!(first, read(&write()), "writing again changes nothing");
     }
@@ -102,7 +111,7 @@ mod tests {
     fn a_slug_does_not_lead_out_of_the_folder() {
         let (mut plan, _) = passes();
         plan.experiments[0].slug = "../../etc/passwd".to_owned();
-        assert_eq!(chart_names(&plan), ["etc-passwd.svg"]);
+        assert_eq!(names(&plan), ["results.csv", "samples.csv", "etc-passwd.svg"]);
     }
 
     #[test]

@@ -80,9 +80,10 @@ impl<W: Write> Document<W> {
     }
 }
 
-struct Object<'a> {
-    columns: &'a [String],
-    cells: &'a [Option<Cell>],
+/// A row with the names of its cells.
+pub(super) struct Object<'a> {
+    pub columns: &'a [String],
+    pub cells: &'a [Option<Cell>],
 }
 
 impl Serialize for Object<'_> {

@@ -15,7 +15,7 @@ pub mod svg;
 pub mod unit;
 pub mod verdicts;
 
-pub use files::{RESULTS, write_all};
+pub use files::{names as file_names, write_all};
 
 use crate::backend::Device;
 use crate::engine::protocol::Environment;

@@ -2,9 +2,14 @@
 //! one more parameter, the run, and are drawn like any other.
 
 use std::collections::HashSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
+use anyhow::{Context, Result};
+
+use super::files::{chart_names, replace};
 use super::series::{ChartData, series};
-use super::svg::{COLORS, Caption, device_name};
+use super::svg::{COLORS, Caption, device_name, render};
 use super::verdicts::Named;
 use crate::judge::{Comparison, Matched};
 use crate::plan::{Axis, Case, Experiment, Plan, Scale, Value};
@@ -38,6 +43,32 @@ pub fn overlays(baseline: &Named, others: &[Named], comparisons: &[Comparison]) 
             (!records.is_empty()).then(|| overlay(experiment, records, baseline, others, comparisons))
         })
         .collect()
+}
+
+/// Writes one SVG for each overlay into `folder`, which exists, and returns their paths.
+///
+/// # Errors
+/// A file that cannot be written; the one of this name before it is still there.
+pub fn write_all(folder: &Path, overlays: &[Overlay]) -> Result<Vec<PathBuf>> {
+    let names = chart_names(overlays.iter().map(|overlay| overlay.slug.as_str()));
+    overlays.iter().zip(&names).map(|(overlay, name)| overlay.replace(folder, name)).collect()
+}
+
+impl Overlay {
+    /// Writes the chart as this file, whole or not at all.
+    ///
+    /// # Errors
+    /// As for [`write_all`], and a path without a file name.
+    pub fn write(&self, path: &Path) -> Result<PathBuf> {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let name = name.with_context(|| format!("{} is no name of a file", path.display()))?;
+        self.replace(path.parent().unwrap_or(Path::new("")), name)
+    }
+
+    fn replace(&self, folder: &Path, name: &str) -> Result<PathBuf> {
+        let document = render(&self.data, &self.caption)?;
+        replace(folder, name, |out| Ok(out.write_all(document.as_bytes())?))
+    }
 }
 
 /// The matching records of one of the baseline's experiments, run after run, each with
@@ -127,8 +158,8 @@ fn only_backends(records: &[Record]) -> Vec<(String, String)> {
     if runs.len() == found.len() { found } else { Vec::new() }
 }
 
-/// The same line has the same colour in every run, and another dash and marker in each; the
-/// baseline's are solid.
+/// The same line has the same colour in every run. The baseline's are solid, the next runs'
+/// dashed; after the last dash they begin again, and only markers and labels tell.
 fn styled(mut data: ChartData, runs: usize, backends: &[(String, String)]) -> ChartData {
     let parts: Vec<(usize, String)> = data.labels.iter().map(|label| parts(label, runs, backends)).collect();
     let mut lines: Vec<&String> = Vec::new();
@@ -189,7 +220,6 @@ mod tests {
     use super::*;
     use crate::judge::tests::Run as Made;
     use crate::judge::{MARGIN, compare};
-    use crate::report::svg::render;
 
     fn drawn(a: &Made, b: &Made) -> Vec<Overlay> {
         let named = |name: &str, run| Named { name: name.to_owned(), side: Made::side(run) };
@@ -247,6 +277,19 @@ mod tests {
         let (_, records) = crate::report::series::tests::passes();
         let both: Vec<Record> = (0..2).flat_map(|run| records.iter().map(move |r| marked(r, run))).collect();
         assert!(only_backends(&both).is_empty(), "two backends a run");
+    }
+
+    #[test]
+    fn charts_stay_in_their_folder_and_do_not_replace_each_other() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = Made::new(&steady(2), None);
+        let [one] = drawn(&run, &run).try_into().expect("one experiment");
+        let named = |slug: &str| Overlay { slug: slug.to_owned(), ..Overlay::clone(&one) };
+        let all = [named("../../a"), named("a"), named("")];
+        let paths = write_all(folder.path(), &all).expect("written");
+        assert!(paths.iter().all(|path| path.parent() == Some(folder.path())), "{paths:?}");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 3, "{paths:?}");
+        assert!(one.write(&folder.path().join("..")).is_err());
     }
 
     #[test]

@@ -6,10 +6,12 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Serialize;
 
+use super::cell::Cell;
 use super::files::replace;
+use super::format::{Document, Format, Object, Table};
 use crate::judge::{Answer, Comparison, Difference, Judgement, Matched, Side};
 use crate::measure::interval::CONFIDENCE;
 use crate::plan::{Case, Quantity};
@@ -23,7 +25,7 @@ pub struct Named<'a> {
 }
 
 /// A pair of cases, or a case without a counterpart. What does not exist is missing.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     pub baseline: String,
     pub run: String,
@@ -173,60 +175,65 @@ fn causes(causes: &[Difference]) -> Option<String> {
     (!words.is_empty()).then(|| words.join("; "))
 }
 
-/// Writes rows as CSV, with a header also where there are none.
-pub fn csv(out: impl Write, rows: &[Row]) -> Result<()> {
-    let mut writer = ::csv::WriterBuilder::new().has_headers(false).from_writer(out);
-    writer.write_record(COLUMNS)?;
-    rows.iter().try_for_each(|row| writer.serialize(row))?;
-    Ok(writer.flush()?)
-}
+/// A column's name, and the cell that a row has there.
+type Column = (&'static str, fn(&Row) -> Option<Cell>);
 
-/// The columns, in the order of [`Row`]'s fields.
-pub const COLUMNS: [&str; 24] = [
-    "baseline",
-    "run",
-    "experiment",
-    "label",
-    "matched",
-    "case",
-    "run_case",
-    "backend",
-    "run_backend",
-    "baseline_rounds",
-    "run_rounds",
-    "baseline_s",
-    "run_s",
-    "baseline_gb_s",
-    "run_gb_s",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
-    "confidence",
-    "margin",
-    "answer",
-    "direction",
-    "reason",
-    "causes",
+/// The columns, in their order.
+pub const COLUMNS: [Column; 24] = [
+    ("baseline", |row| Some(Cell::text(&row.baseline))),
+    ("run", |row| Some(Cell::text(&row.run))),
+    ("experiment", |row| text(row.experiment.as_deref())),
+    ("label", |row| Some(Cell::text(&row.label))),
+    ("matched", |row| Some(Cell::text(row.matched))),
+    ("case", |row| text(row.case.as_deref())),
+    ("run_case", |row| text(row.run_case.as_deref())),
+    ("backend", |row| text(row.backend.as_deref())),
+    ("run_backend", |row| text(row.run_backend.as_deref())),
+    ("baseline_rounds", |row| row.baseline_rounds.map(Cell::from)),
+    ("run_rounds", |row| row.run_rounds.map(Cell::from)),
+    ("baseline_s", |row| row.baseline_s.and_then(Cell::number)),
+    ("run_s", |row| row.run_s.and_then(Cell::number)),
+    ("baseline_gb_s", |row| row.baseline_gb_s.and_then(Cell::number)),
+    ("run_gb_s", |row| row.run_gb_s.and_then(Cell::number)),
+    ("ratio", |row| row.ratio.and_then(Cell::number)),
+    ("ratio_low", |row| row.ratio_low.and_then(Cell::number)),
+    ("ratio_high", |row| row.ratio_high.and_then(Cell::number)),
+    ("confidence", |row| row.confidence.and_then(Cell::number)),
+    ("margin", |row| Cell::number(row.margin)),
+    ("answer", |row| text(row.answer)),
+    ("direction", |row| text(row.direction)),
+    ("reason", |row| text(row.reason.as_deref())),
+    ("causes", |row| text(row.causes.as_deref())),
 ];
 
-/// Writes one JSON object a line and row.
-pub fn ndjson(mut out: impl Write, rows: &[Row]) -> Result<()> {
-    for row in rows {
-        serde_json::to_writer(&mut out, row)?;
-        out.write_all(b"\n")?;
-    }
-    Ok(())
+fn text(text: Option<&str>) -> Option<Cell> {
+    text.map(Cell::text)
+}
+
+fn names() -> Vec<String> {
+    COLUMNS.iter().map(|(name, _)| (*name).to_owned()).collect()
+}
+
+fn cells(row: &Row) -> Vec<Option<Cell>> {
+    COLUMNS.iter().map(|(_, cell)| cell(row)).collect()
+}
+
+/// Writes rows, as CSV with a header also where there are none.
+pub fn write_rows(out: impl Write, format: Format, rows: &[Row]) -> Result<()> {
+    let mut document = Document::new(out, format);
+    document.table(Table { columns: names(), rows: rows.iter().map(cells) })?;
+    document.end()
 }
 
 /// Everything in one JSON object.
 #[derive(Serialize)]
-struct Document<'a> {
+struct Everything<'a> {
     margin: f64,
     /// Of all intervals at once.
     confidence: f64,
     baseline: &'a str,
     runs: Vec<Run<'a>>,
-    cases: &'a [Row],
+    cases: Vec<Object<'a>>,
 }
 
 #[derive(Serialize)]
@@ -269,14 +276,16 @@ pub fn json(
     comparisons: &[Comparison],
     margin: f64,
 ) -> Result<()> {
-    let cases = rows(baseline, others, comparisons, margin);
+    let columns = names();
+    let rows = rows(baseline, others, comparisons, margin);
+    let cells: Vec<_> = rows.iter().map(cells).collect();
     let runs = others.iter().zip(comparisons).map(|(other, comparison)| summary(&other.name, comparison));
-    let document = Document {
+    let document = Everything {
         margin,
         confidence: CONFIDENCE,
         baseline: &baseline.name,
         runs: runs.collect(),
-        cases: &cases,
+        cases: cells.iter().map(|cells| Object { columns: &columns, cells }).collect(),
     };
     let mut out = out;
     serde_json::to_writer_pretty(&mut out, &document)?;
@@ -312,7 +321,7 @@ fn summary<'a>(run: &'a str, comparison: &'a Comparison) -> Run<'a> {
 
 /// Writes `name` into `folder`, whole or not at all, and returns its path.
 pub fn write(folder: &Path, name: &str, rows: &[Row]) -> Result<PathBuf> {
-    replace(folder, name, |out| csv(out, rows).context("rows"))
+    replace(folder, name, |out| write_rows(out, Format::Csv, rows))
 }
 
 #[cfg(test)]
@@ -350,14 +359,19 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_the_fields_and_missing_values_are_empty_cells() {
-        let rows = with(|a, b, c| rows(a, b, c, MARGIN));
-        let json = serde_json::to_value(&rows[0]).expect("a row");
-        let fields = json.as_object().expect("an object");
-        assert_eq!(fields.len(), COLUMNS.len());
-        assert!(COLUMNS.iter().all(|column| fields.contains_key(*column)));
+    fn numbers_have_no_exponent_in_a_table() {
+        let row = Row { baseline_s: Some(1.25e-8), run_s: Some(f64::NAN), ..Row::default() };
         let mut out = Vec::new();
-        csv(&mut out, &rows).expect("written");
+        write_rows(&mut out, Format::Csv, &[row]).expect("written");
+        let text = String::from_utf8(out).expect("UTF-8");
+        assert!(text.contains(",0.0000000125,,"), "{text}");
+    }
+
+    #[test]
+    fn missing_values_are_empty_cells() {
+        let rows = with(|a, b, c| rows(a, b, c, MARGIN));
+        let mut out = Vec::new();
+        write_rows(&mut out, Format::Csv, &rows).expect("written");
         let text = String::from_utf8(out).expect("UTF-8");
         let mut reader = ::csv::Reader::from_reader(text.as_bytes());
         let cells: Vec<std::collections::HashMap<String, String>> =
@@ -372,7 +386,7 @@ mod tests {
         let dictionary = include_str!("../../docs/data-dictionary.md");
         let section = dictionary.split("\n## replay.csv").nth(1).expect("a section of its own");
         let section = section.split("\n## ").next().expect("its text");
-        for column in COLUMNS {
+        for (column, _) in COLUMNS {
             let described = |line: &str| {
                 let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
                 cells[0].contains(&format!("`{column}`")) && cells.len() == 4 && !cells.contains(&"")

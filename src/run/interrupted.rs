@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::facts::is_fleeting;
 use super::folder::{Folder, Manifest, SCHEMA};
 use super::stored::Stored;
 use crate::backend::{Availability, Device};
@@ -36,9 +37,6 @@ impl Interrupted {
     }
 }
 
-/// Facts that change from minute to minute and stand in the events of each engine.
-const FLEETING: [&str; 4] = ["load", "free", "swap", "uptime"];
-
 /// What an engine's machine has that the manifest's did not, one line each.
 pub fn differences(manifest: &Manifest, hello: &Hello) -> Vec<String> {
     let told = |what: &str, was: &str, is: &str| {
@@ -72,9 +70,9 @@ fn changes(
     told: &impl Fn(&str, &str, &str) -> Option<String>,
 ) -> Vec<String> {
     let was = |name: &str| before.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str());
-    let lasting = |name: &str| !FLEETING.iter().any(|fleeting| name.starts_with(fleeting));
     now.iter()
-        .filter(|(name, _)| lasting(name))
+        // What is fleeting stands in the events of each engine.
+        .filter(|(name, _)| !is_fleeting(name))
         .filter_map(|(name, is)| told(format!("{of} {name}").trim(), was(name)?, is))
         .collect()
 }

@@ -5,6 +5,7 @@ pub mod clock;
 mod derived;
 mod drive;
 pub mod eta;
+pub mod facts;
 pub mod folder;
 mod interrupted;
 mod ledger;

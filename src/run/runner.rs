@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::engine::client::EngineCommand;
 use crate::engine::protocol::Event;
 use crate::plan::Plan;
+use crate::shell::quoted;
 
 /// From the running plan to the user interface. A result that arrives here is already
 /// on disk. Moved once, so its size does not matter.
@@ -81,16 +82,6 @@ pub(crate) fn advice(verb: &str, folder: &Path, engine: &EngineCommand) -> Strin
         EngineCommand::Shell(line) => format!(" --engine {}", quoted(line)),
     };
     format!("scatterlab {verb} {folder}{engine}")
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "/._-+=:@,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 /// Starts runs. The TUI is generic over it, so that its tests need no engine.

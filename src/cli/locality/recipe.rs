@@ -1,13 +1,11 @@
 //! The index arrays of a recipe's cases.
 
-use std::collections::BTreeSet;
-
 use anyhow::{anyhow, bail};
 
 use super::Array;
 use crate::cli::recipes::Source;
 use crate::indices;
-use crate::plan::{Case, Overrides, Params, Plan};
+use crate::plan::{Case, Overrides, Params, Plan, Value};
 use crate::primitives::{self, Walk};
 use crate::report::names;
 
@@ -20,12 +18,14 @@ const ASIDE: [&str; 4] = ["backend", "method", "index", "cache"];
 /// Every array that the recipe's cases access memory through, each once.
 pub fn arrays(name: &str) -> anyhow::Result<Vec<Array>> {
     let plan = Source::find(name)?.resolve(&Overrides::default())?;
-    let mut seen = BTreeSet::new();
+    let mut seen: Vec<Identity> = Vec::new();
     let mut arrays = Vec::new();
     for case in plan.cases.iter().filter(|case| case.not_applicable.is_none()) {
-        if !seen.insert(words(case)) {
+        let identity = identity(case);
+        if seen.contains(&identity) {
             continue;
         }
+        seen.push(identity);
         for walk in walks(&plan, case).map_err(|why| anyhow!("{}: {why}", words(case)))? {
             arrays.push(array(case, walk));
         }
@@ -59,17 +59,29 @@ fn array(case: &Case, walk: Walk) -> Array {
     }
 }
 
-/// `gather: locations random · tuple 8 · tuples 2Ki`: what the indices depend on.
-fn words(case: &Case) -> String {
+/// What tells an array from the others: primitive, parameters and seed.
+type Identity<'a> = (&'a str, Vec<(&'a str, &'a Value)>, u64);
+
+fn identity(case: &Case) -> Identity<'_> {
+    (&case.primitive, told(case).collect(), case.seed)
+}
+
+/// The parameters on which the indices depend. How long a file of indices is, and how far
+/// it reaches, follows from its content.
+fn told(case: &Case) -> impl Iterator<Item = (&str, &Value)> {
     let Params(params) = &case.params;
     let aside = |key: &str| ASIDE.iter().any(|name| key.split('.').next() == Some(name));
-    let told = |key: &str| !aside(key) && !key.ends_with(".length") && !key.ends_with(".largest");
+    let follows = |key: &str| key.ends_with(".file.length") || key.ends_with(".file.largest");
+    let told = move |key: &str| !aside(key) && !follows(key);
+    params.iter().map(|(key, value)| (key.as_str(), value)).filter(move |(key, _)| told(key))
+}
+
+/// `gather: locations random · tuple 8 · tuples 2Ki`: what the indices depend on, long
+/// lists cut.
+fn words(case: &Case) -> String {
     let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
-    let words: Vec<String> = params
-        .iter()
-        .filter(|(key, _)| told(key))
-        .map(|(key, value)| format!("{} {}", last(key), names::value(value, false)))
-        .collect();
+    let words: Vec<String> =
+        told(case).map(|(key, value)| format!("{} {}", last(key), names::value(value, false))).collect();
     format!("{}: {} · seed {}", case.primitive, words.join(" · "), case.seed)
 }
 
@@ -93,6 +105,19 @@ mod tests {
         assert_eq!(all.len(), 4, "{:?}", all.iter().map(|a| &a.name).collect::<Vec<_>>());
         assert_eq!(all[0].indices, (0..8).collect::<Vec<_>>());
         assert_eq!((all[0].element, all[0].note.as_deref()), (8, None));
+    }
+
+    #[test]
+    fn arrays_that_differ_only_in_a_length_or_far_down_a_list_are_all_there() {
+        let uniform = "pattern: {uniform: {length: [4, 8], stride: 2}, count: 1}\n";
+        let lengths = of(&format!("{uniform}backend: cpu\nchart: {{x: length}}\n"));
+        assert_eq!(lengths.iter().map(|a| a.indices.len()).collect::<Vec<_>>(), [4, 8]);
+        let list = |last: u64| {
+            format!("[{}, {last}]", (0..20).map(|i| i.to_string()).collect::<Vec<_>>().join(", "))
+        };
+        let custom = format!("pattern: {{custom: [{}, {}], count: 1}}\n", list(40), list(50));
+        let lists = of(&format!("{custom}backend: cpu\nchart: {{x: custom}}\n"));
+        assert_eq!(lists.iter().map(|a| a.indices.last().copied()).collect::<Vec<_>>(), [Some(40), Some(50)]);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The affinity mask.
 
-use crate::doctor::scene::{Scene, ranges, text};
+use crate::backend::cpu::affinity::parse_list;
+use crate::doctor::scene::{Scene, text};
 use crate::doctor::{About, Check, Finding};
+use crate::units::ranges;
 
 pub const CHECK: Check = Check {
     name: "affinity",
@@ -12,17 +14,8 @@ pub const CHECK: Check = Check {
 
 /// CPUs that are online, as far as the system tells.
 fn online(scene: &Scene) -> usize {
-    let listed = text("/sys/devices/system/cpu/online").map_or(0, |list| count(&list));
-    listed.max(scene.mask.len())
-}
-
-/// How many numbers a list such as `0-3,8` has.
-fn count(list: &str) -> usize {
-    let part = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(last.parse::<usize>().ok()?.checked_sub(first.parse().ok()?)? + 1)
-    };
-    list.split(',').filter_map(part).sum()
+    let listed = text("/sys/devices/system/cpu/online").and_then(|list| parse_list(&list));
+    listed.map_or(0, |cpus| cpus.len()).max(scene.mask.len())
 }
 
 fn judge(mask: &[usize], online: usize) -> Finding {
@@ -46,6 +39,5 @@ mod tests {
         assert_eq!(judge(&[3], 8).level, Level::Warning);
         assert_eq!(judge(&[0, 1], 2).level, Level::Ok);
         assert!(judge(&[0, 1, 2], 8).text.starts_with("CPU 0-2 of 8 online"));
-        assert_eq!(count("0-3,8"), 5);
     }
 }

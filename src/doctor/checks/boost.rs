@@ -1,20 +1,15 @@
 //! Clocks above the nominal one.
 
-use crate::doctor::scene::text;
 use crate::doctor::{About, Check, Finding};
+use crate::engine::environment::frequency::boost;
+use crate::engine::environment::source::System;
 
 pub const CHECK: Check = Check {
     name: "boost",
     about: "whether the clock may exceed its nominal value; notes it, because it then depends on load and heat",
     of: About::Measuring,
-    examine: |_| judge(boost()),
+    examine: |_| judge(boost(&System::here())),
 };
-
-/// Whether it is on; Intel's driver says whether it is off.
-fn boost() -> Option<bool> {
-    let generic = text("/sys/devices/system/cpu/cpufreq/boost").map(|on| on == "1");
-    generic.or_else(|| text("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|off| off == "0"))
-}
 
 fn judge(on: Option<bool>) -> Finding {
     match on {

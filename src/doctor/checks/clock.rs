@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
-use crate::doctor::scene::text;
 use crate::doctor::{About, Check, Finding};
+use crate::engine::environment::kernel::clock_source;
+use crate::engine::environment::source::System;
 
 pub const CHECK: Check = Check {
     name: "clock",
@@ -37,8 +38,7 @@ fn resolution() -> f64 {
 }
 
 fn source() -> String {
-    text("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-        .unwrap_or_else(|| "unnamed".into())
+    clock_source(&System::here()).unwrap_or_else(|| "unnamed".into())
 }
 
 fn judge(cost: f64, resolution: f64, source: &str) -> Finding {

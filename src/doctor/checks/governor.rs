@@ -2,20 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use crate::doctor::scene::text;
 use crate::doctor::{About, Check, Finding};
+use crate::engine::environment::frequency::governors;
+use crate::engine::environment::source::System;
 
 pub const CHECK: Check = Check {
     name: "governor",
     about: "the frequency governor of our CPUs; warns unless it is `performance`",
     of: About::Measuring,
-    examine: |scene| judge(&governors(&scene.mask)),
+    examine: |scene| judge(&governors(&System::here(), &scene.mask).into_iter().collect()),
 };
-
-fn governors(mask: &[usize]) -> BTreeSet<String> {
-    let path = |cpu: &usize| format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");
-    mask.iter().filter_map(|cpu| text(path(cpu))).collect()
-}
 
 fn judge(governors: &BTreeSet<String>) -> Finding {
     let names: Vec<&str> = governors.iter().map(String::as_str).collect();

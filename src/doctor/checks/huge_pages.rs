@@ -1,24 +1,22 @@
 //! Pages of 2 MiB.
 
-use crate::doctor::scene::text;
 use crate::doctor::{About, Check, Finding};
+use crate::engine::environment::huge_pages;
+use crate::engine::environment::source::System;
 
 pub const CHECK: Check = Check {
     name: "huge-pages",
     about: "transparent huge pages and reserved ones; notes where random accesses get 4 KiB pages",
     of: About::Measuring,
-    examine: |_| judge(transparent().as_deref(), reserved()),
+    examine: |_| {
+        let system = System::here();
+        judge(huge_pages(&system).as_deref(), reserved(&system))
+    },
 };
 
-/// The chosen word of `always [madvise] never`.
-fn transparent() -> Option<String> {
-    let words = text("/sys/kernel/mm/transparent_hugepage/enabled")?;
-    Some(words.split_once('[')?.1.split_once(']')?.0.to_owned())
-}
-
 /// Huge pages that the administrator has set aside.
-fn reserved() -> u64 {
-    text("/proc/sys/vm/nr_hugepages").and_then(|count| count.parse().ok()).unwrap_or(0)
+fn reserved(system: &System) -> u64 {
+    system.number("proc/sys/vm/nr_hugepages").unwrap_or(0)
 }
 
 fn judge(transparent: Option<&str>, reserved: u64) -> Finding {

@@ -1,7 +1,9 @@
 //! Who else is busy.
 
-use crate::doctor::scene::{Process, text};
+use crate::doctor::scene::Process;
 use crate::doctor::{About, Check, Finding};
+use crate::engine::environment::kernel;
+use crate::engine::environment::source::System;
 
 pub const CHECK: Check = Check {
     name: "load",
@@ -16,8 +18,9 @@ const QUIET: f64 = 0.1;
 const NAMED: usize = 3;
 
 fn average() -> String {
-    let load = text("/proc/loadavg").unwrap_or_default();
-    load.split(' ').next().filter(|first| !first.is_empty()).unwrap_or("not told").to_owned()
+    let averages = kernel::load(&System::here());
+    let first = averages.as_deref().and_then(|averages| averages.split(' ').next());
+    first.unwrap_or("not told").to_owned()
 }
 
 fn judge(busy: &[Process], average: &str) -> Finding {

@@ -13,7 +13,6 @@ mod memory;
 mod ncu;
 mod numa;
 mod nvml;
-mod path;
 mod perf;
 mod quota;
 mod steal;

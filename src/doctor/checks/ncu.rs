@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use super::path;
 use crate::doctor::scene::text;
 use crate::doctor::{About, Check, Finding};
+use crate::shell;
 
 pub const CHECK: Check = Check {
     name: "ncu",
     about: "whether `ncu` is there and may read the GPU's counters; notes where not",
     of: About::Measuring,
-    examine: |_| judge(path::find("ncu"), restricted()),
+    examine: |_| judge(shell::find("ncu"), restricted()),
 };
 
 /// Whether the driver keeps counters for administrators; `None` without a driver.

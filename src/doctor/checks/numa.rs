@@ -1,7 +1,9 @@
 //! Memory nodes.
 
-use crate::doctor::scene::{Scene, ranges, text};
+use crate::backend::cpu::affinity::parse_list;
+use crate::doctor::scene::{Scene, text};
 use crate::doctor::{About, Check, Finding};
+use crate::units::ranges;
 
 pub const CHECK: Check = Check {
     name: "numa",
@@ -12,18 +14,14 @@ pub const CHECK: Check = Check {
 
 /// Nodes with a CPU of the mask.
 fn nodes(scene: &Scene) -> Vec<usize> {
-    let online = text("/sys/devices/system/node/online").unwrap_or_default();
-    let all = online.split(',').filter_map(|part| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.parse::<usize>().ok()?..=last.parse().ok()?)
-    });
+    let online = text("/sys/devices/system/node/online").and_then(|list| parse_list(&list));
     let ours = |node: &usize| {
         let has = |cpu: &usize| {
             std::path::Path::new(&format!("/sys/devices/system/node/node{node}/cpu{cpu}")).exists()
         };
         scene.mask.iter().any(has)
     };
-    all.flatten().filter(ours).collect()
+    online.unwrap_or_default().into_iter().filter(ours).collect()
 }
 
 fn judge(nodes: &[usize]) -> Finding {

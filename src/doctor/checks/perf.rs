@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::path;
 use crate::doctor::scene::text;
 use crate::doctor::{About, Check, Finding};
+use crate::shell;
 
 pub const CHECK: Check = Check {
     name: "perf",
     about: "whether `perf` is there and may count (perf_event_paranoid, a virtual machine's counters); notes where not",
     of: About::Measuring,
-    examine: |_| judge(path::find("perf"), paranoid(), counters()),
+    examine: |_| judge(shell::find("perf"), paranoid(), counters()),
 };
 
 fn paranoid() -> Option<i32> {

@@ -23,7 +23,7 @@ pub struct Timed {
 }
 
 /// Fewer samples in a half say too little.
-const FEWEST: usize = 3;
+pub const FEWEST: usize = 3;
 
 /// Whether the screen is drawn in half `half` of pair `pair`: first without, then with,
 /// then with, then without …, so that what drifts steadily falls on both alike.

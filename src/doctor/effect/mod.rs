@@ -11,12 +11,14 @@ mod statistics;
 
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use serde::Serialize;
 
-pub use open::{Aim, measure};
+pub use open::{Aim, Footprint, Outcome, measure};
 pub use statistics::{Cost, Pair, cost};
 
 use crate::measure as samples;
+use crate::units;
 use halves::{Half, Timed};
 
 /// How long a half lasts: a few frames at four a second.
@@ -122,16 +124,25 @@ impl<'a> Session<'a> {
     }
 
     /// As many pairs as `extent` asks for; fewer where the person stops it.
+    ///
+    /// # Errors
+    /// When either side is gone, and when two rounds running hold no whole pair. The pairs
+    /// until then stay.
     fn run(&mut self, threads: &str, label: &str, extent: Extent) -> anyhow::Result<()> {
         let Some(trial) = self.round(threads, TRIAL, &mut |_, _| Ok(false))? else { return Ok(()) };
-        let Some(sample) = samples::median(&trial.samples).map(|s| s * f64::from(trial.batch)) else {
-            anyhow::bail!("the engine told no samples");
-        };
+        let (mut sample, mut empty) = (length(&trial)?, false);
         while !self.screen.stopped() && self.wanted(extent) {
             let pairs = ROUND.min(extent.most - self.pairs.len());
             // Half a half more, because the last pair must be whole.
             let time = (2.0 * pairs as f64 + 0.5) * HALF.as_secs_f64();
-            self.pairs_of_round(threads, (time / sample).ceil() as u32, label, extent)?;
+            let before = self.pairs.len();
+            let samples = (time / sample).ceil() as u32;
+            let Some(timed) = self.pairs_of_round(threads, samples, label, extent)? else { return Ok(()) };
+            // What a round has shown of the samples' length is newer than the trial.
+            sample = length(&timed)?;
+            let nothing = self.pairs.len() == before;
+            anyhow::ensure!(!(nothing && empty), "{}", no_pairs(sample));
+            empty = nothing;
         }
         Ok(())
     }
@@ -142,13 +153,14 @@ impl<'a> Session<'a> {
         count < extent.least || count < extent.most && wide && Instant::now() < extent.until
     }
 
+    /// Adds the whole pairs of a round; `None` when the person stops it.
     fn pairs_of_round(
         &mut self,
         threads: &str,
         samples: u32,
         label: &str,
         extent: Extent,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<Option<Timed>> {
         let (first, mut halves) = (self.pairs.len(), Vec::new());
         let mut sums = self.sums;
         let mut act = |screen: &mut dyn Screen, number: usize| {
@@ -165,14 +177,13 @@ impl<'a> Session<'a> {
             halves.push(half);
             Ok(true)
         };
-        let Some(timed) = self.round(threads, samples, &mut act)? else { return Ok(()) };
+        let Some(timed) = self.round(threads, samples, &mut act)? else { return Ok(None) };
         self.pairs.extend(halves::pairs(&halves, &timed, samples::median));
         self.means.extend(halves::pairs(&halves, &timed, mean));
         self.pairs.truncate(extent.most);
         self.means.truncate(extent.most);
         self.sums = sums;
-        anyhow::ensure!(self.pairs.len() > first, "a sample takes too long for halves of {HALF:?}");
-        Ok(())
+        Ok(Some(timed))
     }
 
     /// One round of samples, with `act` called again and again while they are timed, until
@@ -200,6 +211,22 @@ impl<'a> Session<'a> {
             }
         }
         Ok(None)
+    }
+}
+
+/// Seconds of a whole sample.
+fn length(timed: &Timed) -> anyhow::Result<f64> {
+    let sample = samples::median(&timed.samples).map(|s| s * f64::from(timed.batch));
+    sample.context("the engine told no samples")
+}
+
+/// Why no pair of two rounds was whole, where samples last so many seconds.
+fn no_pairs(sample: f64) -> String {
+    let stretch = HALF.as_secs_f64();
+    let [length, of] = [sample, stretch].map(units::fmt_seconds);
+    match sample * halves::FEWEST as f64 > stretch {
+        true => format!("a sample takes {length}, too long for stretches of {of}"),
+        false => format!("no two stretches of {of} were filled with samples, in two rounds"),
     }
 }
 

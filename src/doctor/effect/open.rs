@@ -2,9 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use super::bench::{self, Bench};
 use super::{Effect, Extent, Screen, Session, cost};
 use crate::backend::Device;
+use crate::backend::cpu::caches::{self, Cache};
 use crate::engine::client::{Client, Hello};
 use crate::experiments;
 use crate::measure as samples;
@@ -12,7 +15,6 @@ use crate::plan::{self, Measure, Overrides, Plan};
 use crate::recipe;
 use crate::tui::RecipeEntry;
 use crate::tui::rehearsal::{Rehearsal, Surface};
-use crate::units;
 
 /// How much is to be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,28 +40,49 @@ const ROUNDS: u32 = 60;
 /// Bytes that a copy moves for each double, as STREAM counts them.
 const BYTES: f64 = 16.0;
 
+/// What was measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    pub copy: Footprint,
+    pub effects: Vec<Effect>,
+    /// Why there are not more effects, or not more pairs; `None` also where the person
+    /// stopped it.
+    pub trouble: Option<String>,
+}
+
+/// How far the copy's arrays together reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Footprint {
+    pub bytes: u64,
+    /// The last caches of our CPUs together; 0 where nothing tells.
+    pub caches_bytes: u64,
+    /// Whether it is as many times that as it should be; not so where memory is short.
+    pub beyond_caches: bool,
+}
+
 /// Measures at one thread and, on more than one CPU, at all. Fewer, and none, where the
-/// person stops it.
+/// person stops it, the engine dies or no pair of stretches is whole.
 ///
 /// # Errors
-/// When there is no screen to draw on, or the engine dies.
-pub fn measure(client: Client, hello: &Hello, aim: Aim) -> anyhow::Result<Vec<Effect>> {
-    let elements = elements(&hello.devices);
+/// When there is no screen to draw on.
+pub fn measure(client: Client, hello: &Hello, aim: Aim) -> anyhow::Result<Outcome> {
+    let copy = footprint(&caches::of(&hello.environment.affinity), free(&hello.devices));
+    let elements = copy.bytes / 16;
     let mut screen = OnScreen { rehearsal: rehearsal(hello, aim.surface)? };
     let mut bench = Bench::new(client, elements)?;
     let (cpus, began) = (hello.environment.affinity.len(), Instant::now());
     let settings = [("1", 1), ("auto", cpus)];
-    let mut effects = Vec::new();
+    let (mut effects, mut trouble) = (Vec::new(), None);
     for ((threads, count), deadline) in settings.into_iter().zip(DEADLINES).take(cpus.clamp(1, 2)) {
         let extent = extent(aim, began + deadline);
         let mut session = Session::new(&mut screen, &mut bench);
-        session.run(threads, &label(count), extent)?;
+        trouble = session.run(threads, &label(count), extent).err().map(|error| format!("{error:#}"));
         effects.extend(summary(&session, count, cpus, elements));
-        if screen.stopped() {
+        if trouble.is_some() || screen.stopped() {
             break;
         }
     }
-    Ok(effects)
+    Ok(Outcome { copy, effects, trouble })
 }
 
 fn extent(aim: Aim, until: Instant) -> Extent {
@@ -91,16 +114,18 @@ fn summary(session: &Session, threads: usize, cpus: usize, elements: u64) -> Opt
     })
 }
 
-/// Doubles in each of the copy's two arrays: beyond the last cache, within a quarter of
-/// the free memory.
-fn elements(devices: &[Device]) -> u64 {
-    let cpu = devices.iter().find(|device| device.backend == "cpu");
-    let facts = cpu.map(|device| device.facts.as_slice()).unwrap_or_default();
-    let size = |text: &str| units::parse_bytes(&text.replace(' ', "")).ok();
-    let caches = facts.iter().filter(|(name, _)| name.starts_with('L')).filter_map(|(_, text)| size(text));
-    let wanted = FOOTPRINT.max(CACHES * caches.max().unwrap_or(0));
-    let free = cpu.and_then(|device| device.memory).unwrap_or(u64::MAX);
-    wanted.min(free / 4) / 16
+/// Memory that a case on the processors may use, where the engine tells.
+fn free(devices: &[Device]) -> Option<u64> {
+    devices.iter().find(|device| device.backend == "cpu").and_then(|device| device.memory)
+}
+
+/// Beyond the last caches of all these together, within a quarter of the free memory.
+fn footprint(caches: &[Cache], free: Option<u64>) -> Footprint {
+    let last = caches.iter().map(|cache| cache.level).max();
+    let caches_bytes = caches.iter().filter(|cache| Some(cache.level) == last).map(|cache| cache.bytes).sum();
+    let wanted = FOOTPRINT.max(CACHES * caches_bytes);
+    let bytes = free.map_or(wanted, |free| wanted.min(free / 4));
+    Footprint { bytes, caches_bytes, beyond_caches: bytes == wanted }
 }
 
 /// The screen of the first recipe that people see.
@@ -166,25 +191,28 @@ impl Screen for OnScreen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::Availability;
 
-    fn device(cache: &str, memory: u64) -> Device {
-        Device {
-            backend: "cpu".into(),
-            name: "CPU".into(),
-            facts: vec![("L2".into(), "1 MiB".into()), ("L3".into(), cache.into())],
-            memory: Some(memory),
-            availability: Availability::Available,
-        }
+    fn cache(level: u32, mib: u64, cpus: &[usize]) -> Cache {
+        Cache { level, data_only: false, bytes: mib << 20, cpus: cpus.to_vec() }
     }
 
     #[test]
-    fn the_copy_is_beyond_the_last_cache_and_within_the_memory() {
-        let footprint = |cache, memory| elements(&[device(cache, memory)]) * 16;
-        assert_eq!(footprint("32 MiB", 1 << 40), 256 << 20);
-        assert_eq!(footprint("260 MiB", 1 << 40), 1040 << 20);
-        assert_eq!(footprint("260 MiB", 1 << 30), 256 << 20);
-        assert_eq!(elements(&[]) * 16, FOOTPRINT);
+    fn the_copy_is_beyond_the_last_caches_of_all_cpus() {
+        let of = |caches: &[Cache]| footprint(caches, Some(1 << 40));
+        let (second, small, large) = (cache(2, 128, &[0]), cache(3, 32, &[0, 1]), cache(3, 256, &[2, 3]));
+        assert_eq!(of(&[small.clone()]).bytes, 256 << 20);
+        let both = of(&[second, small, large]);
+        assert_eq!((both.bytes, both.caches_bytes, both.beyond_caches), (1152 << 20, 288 << 20, true));
+        assert_eq!(
+            footprint(&[], None),
+            Footprint { bytes: FOOTPRINT, caches_bytes: 0, beyond_caches: true }
+        );
+    }
+
+    #[test]
+    fn where_memory_is_short_the_copy_is_not_called_beyond() {
+        let short = footprint(&[cache(3, 256, &[0])], Some(1 << 30));
+        assert_eq!((short.bytes, short.beyond_caches), (256 << 20, false));
     }
 
     #[test]

@@ -15,6 +15,8 @@ struct World {
     round: Option<(String, f64, u32)>,
     rounds: usize,
     stop_after: Option<f64>,
+    /// How many times as long samples take in each of the first rounds, the trial too.
+    slow: Vec<f64>,
     notices: Vec<String>,
 }
 
@@ -35,10 +37,11 @@ impl Measured for Mock {
     fn heard(&mut self) -> anyhow::Result<Option<Heard>> {
         let mut world = self.0.borrow_mut();
         let Some((_, started, count)) = world.round.clone() else { anyhow::bail!("no round") };
+        let slow = world.slow.get(world.rounds - 1).copied().unwrap_or(1.0);
         let (mut at, mut samples) = (started, Vec::new());
         for _ in 0..count {
             let disturbed = world.drawn.iter().any(|(from, to)| *from <= at && at < *to);
-            let sample = if disturbed { DISTURBED } else { SAMPLE };
+            let sample = slow * if disturbed { DISTURBED } else { SAMPLE };
             samples.push(sample);
             at += sample;
         }
@@ -121,4 +124,29 @@ fn a_person_can_stop_it() {
     let (pairs, _) = measured(&world, 20, 60);
     assert!(pairs.len() < 10, "{} pairs", pairs.len());
     assert!(world.borrow().now < 7.0);
+}
+
+/// Samples are as slow as they will be again, so that the first round is over too soon.
+#[test]
+fn a_trial_that_was_slow_costs_one_round() {
+    let world = Rc::new(RefCell::new(World { slow: vec![12.0], ..World::default() }));
+    let (pairs, _) = measured(&world, 20, 60);
+    assert!(pairs.len() >= 20, "{} pairs", pairs.len());
+    let usual = Rc::<RefCell<World>>::default();
+    measured(&usual, 20, 60);
+    assert_eq!(world.borrow().rounds, usual.borrow().rounds + 1);
+}
+
+#[test]
+fn two_rounds_without_a_whole_pair_end_it_and_keep_what_there_is() {
+    let slow = [vec![1.0; 2], vec![40.0; 9]].concat();
+    let world = Rc::new(RefCell::new(World { slow, ..World::default() }));
+    let (mut screen, mut bench) = (Mock(world.clone()), Mock(world.clone()));
+    let mut session = Session::new(&mut screen, &mut bench);
+    let until = Instant::now() + Duration::from_secs(600);
+    let error = session.run("1", "copy", Extent { least: 20, most: 60, until }).expect_err("no pairs");
+    assert!(error.to_string().ends_with("too long for stretches of 750 ms"), "{error}");
+    assert_eq!(session.pairs.len(), ROUND);
+    assert_eq!(world.borrow().rounds, 4, "the trial, one that is whole, and two that are not");
+    assert!(no_pairs(0.01).starts_with("no two stretches"), "{}", no_pairs(0.01));
 }

@@ -11,7 +11,7 @@ const GROUPS: &str = "sys/fs/cgroup";
 pub fn facts(system: &System) -> Vec<Fact> {
     let facts = [
         fact("container", container(system)),
-        fact("cgroup CPU limit", cpu_limit(system)),
+        fact("cgroup CPU limit", cpu_limit(system).map(|cpus| format!("{cpus:.2} CPUs"))),
         fact("cgroup memory limit", memory_limit(system)),
         fact("cgroup CPUs", nearest(system, "cpuset", "cpuset.cpus.effective", "cpuset.effective_cpus")),
         fact(
@@ -65,7 +65,7 @@ fn nearest(system: &System, controller: &str, two: &str, one: &str) -> Option<St
 }
 
 /// CPUs' worth of time: the least that a group allows.
-fn cpu_limit(system: &System) -> Option<String> {
+pub fn cpu_limit(system: &System) -> Option<f64> {
     let limits = groups(system, "cpu").into_iter().filter_map(|(folder, version)| match version {
         Version::Two => {
             let text = system.text(&format!("{folder}/cpu.max"))?;
@@ -78,7 +78,7 @@ fn cpu_limit(system: &System) -> Option<String> {
             Some(quota as f64 / system.number(&format!("{folder}/cpu.cfs_period_us"))? as f64)
         }
     });
-    limits.filter(|cpus| cpus.is_finite()).reduce(f64::min).map(|cpus| format!("{cpus:.2} CPUs"))
+    limits.filter(|cpus| cpus.is_finite()).reduce(f64::min)
 }
 
 /// The least that a group allows.
@@ -124,10 +124,14 @@ mod tests {
             ("proc/self/cgroup", "4:memory:/job\n3:cpuset:/\n1:cpu,cpuacct:/job\n0::/\n"),
             ("sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "-1\n"),
             ("sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n"),
+            ("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "150000\n"),
+            ("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"),
             ("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712\n"),
             ("sys/fs/cgroup/memory/memory.limit_in_bytes", "2147483648\n"),
         ]);
-        assert_eq!(facts(&system), [("cgroup memory limit".into(), "2 GiB".to_owned())]);
+        let expected = [("cgroup CPU limit", "1.50 CPUs"), ("cgroup memory limit", "2 GiB")];
+        assert_eq!(facts(&system), expected.map(|(name, value)| (name.into(), value.to_owned())));
+        assert_eq!(cpu_limit(&system), Some(1.5));
     }
 
     #[test]

@@ -7,10 +7,7 @@ const CPUS: &str = "sys/devices/system/cpu";
 
 /// Of these CPUs, as the kernel governs them; virtual machines mostly have nothing here.
 pub fn facts(system: &System, cpus: &[usize]) -> Vec<Fact> {
-    let each = |name: &str| {
-        let paths = cpus.iter().map(|cpu| format!("{CPUS}/cpu{cpu}/cpufreq/{name}"));
-        distinct(paths.filter_map(|path| system.text(&path)))
-    };
+    let each = |name: &str| distinct(each(system, cpus, name));
     let megahertz = |name: &str| {
         let paths = cpus.iter().map(|cpu| format!("{CPUS}/cpu{cpu}/cpufreq/{name}"));
         let limits = paths.filter_map(|path| system.number(&path));
@@ -24,18 +21,29 @@ pub fn facts(system: &System, cpus: &[usize]) -> Vec<Fact> {
         fact("highest frequency", megahertz("cpuinfo_max_freq")),
         fact("frequency held above", megahertz("scaling_min_freq")),
         fact("frequency held below", megahertz("scaling_max_freq")),
-        fact("boost", boost(system)),
+        fact("boost", boost(system).map(|on| if on { "on" } else { "off" }.to_owned())),
         fact("idle driver", system.text(&format!("{CPUS}/cpuidle/current_driver"))),
         fact("idle governor", system.text(&format!("{CPUS}/cpuidle/current_governor_ro"))),
     ];
     facts.into_iter().flatten().collect()
 }
 
+/// What a file of each CPU's says.
+fn each(system: &System, cpus: &[usize], name: &str) -> Vec<String> {
+    let paths = cpus.iter().map(|cpu| format!("{CPUS}/cpu{cpu}/cpufreq/{name}"));
+    paths.filter_map(|path| system.text(&path)).collect()
+}
+
+/// The governor of each of these CPUs that has one.
+pub fn governors(system: &System, cpus: &[usize]) -> Vec<String> {
+    each(system, cpus, "scaling_governor")
+}
+
 /// Whether CPUs may run faster than their nominal frequency. Intel's driver says when not.
-fn boost(system: &System) -> Option<String> {
+pub fn boost(system: &System) -> Option<bool> {
     let on = system.number(&format!("{CPUS}/cpufreq/boost")).map(|on| on > 0);
     let off = || system.number(&format!("{CPUS}/intel_pstate/no_turbo")).map(|off| off == 0);
-    on.or_else(off).map(|on| if on { "on" } else { "off" }.to_owned())
+    on.or_else(off)
 }
 
 #[cfg(test)]

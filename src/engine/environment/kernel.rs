@@ -6,19 +6,23 @@ use super::source::{Fact, System};
 const VULNERABILITIES: &str = "sys/devices/system/cpu/vulnerabilities";
 
 pub fn facts(system: &System) -> Vec<Fact> {
-    let clock = "sys/devices/system/clocksource/clocksource0/current_clocksource";
     let facts = [
         fact("load average", load(system)),
         fact("nice", nice()),
-        fact("clock source", system.text(clock)),
+        fact("clock source", clock_source(system)),
         fact("mitigations asked for", option(system, "mitigations")),
         fact("mitigations", mitigations(system)),
     ];
     facts.into_iter().flatten().collect()
 }
 
+/// What the kernel tells the time by.
+pub fn clock_source(system: &System) -> Option<String> {
+    system.text("sys/devices/system/clocksource/clocksource0/current_clocksource")
+}
+
 /// Over 1, 5 and 15 minutes, when the engine started.
-fn load(system: &System) -> Option<String> {
+pub fn load(system: &System) -> Option<String> {
     let text = system.text("proc/loadavg")?;
     let averages: Vec<&str> = text.split_whitespace().take(3).collect();
     (averages.len() == 3).then(|| averages.join(" "))

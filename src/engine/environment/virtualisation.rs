@@ -12,7 +12,7 @@ pub fn facts(system: &System) -> Vec<Fact> {
 
 /// What the hypervisor calls itself, or that there is one; `None` on bare metal, and where
 /// nothing tells.
-fn hypervisor(system: &System) -> Option<String> {
+pub fn hypervisor(system: &System) -> Option<String> {
     let flags = system.field("proc/cpuinfo", "flags").unwrap_or_default();
     let there = flags.split_whitespace().any(|flag| flag == "hypervisor");
     let named = system.text("sys/hypervisor/type").or_else(signature);
@@ -20,7 +20,7 @@ fn hypervisor(system: &System) -> Option<String> {
 }
 
 /// Maker and product: a board, or the cloud's name of an instance.
-fn machine(system: &System) -> Option<String> {
+pub fn machine(system: &System) -> Option<String> {
     let words = ["sys_vendor", "product_name"].map(|name| system.text(&format!("{DMI}/{name}")));
     let words: Vec<String> = words.into_iter().flatten().collect();
     (!words.is_empty()).then(|| words.join(" "))

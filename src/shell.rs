@@ -1,4 +1,6 @@
-//! Words for a POSIX shell.
+//! Words for a POSIX shell, and the programs that it would find.
+
+use std::path::PathBuf;
 
 /// The word, quoted where the shell would read something else.
 pub fn quoted(word: &str) -> String {
@@ -10,9 +12,15 @@ pub fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
+/// The program of this name in a folder of `PATH`.
+pub fn find(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::{find, quoted};
     use proptest::prelude::*;
 
     #[test]
@@ -21,6 +29,12 @@ mod tests {
         assert_eq!(quoted("tuples=1Mi..16Mi x2"), "'tuples=1Mi..16Mi x2'");
         assert_eq!(quoted("it's"), "'it'\\''s'");
         assert_eq!([quoted(""), quoted("~/a")], ["''", "'~/a'"]);
+    }
+
+    #[test]
+    fn programs_are_found_on_the_path() {
+        assert!(find("sh").is_some_and(|shell| shell.ends_with("sh")));
+        assert_eq!(find("no such program"), None);
     }
 
     proptest! {
