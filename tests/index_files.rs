@@ -1,11 +1,12 @@
 //! Index arrays of one's own, through the real program: from a file to certified results,
 //! and what happens when the file changes or is gone.
 
+mod program;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-const BINARY: &str = env!("CARGO_BIN_EXE_scatterlab");
+use program::{scatterlab, text};
 
 /// Made by NumPy: 600 x 4 int64, each cell of a mesh with three others.
 const NPY: &[u8] = include_bytes!("fixtures/neighbours.npy");
@@ -32,14 +33,6 @@ experiments:
   chart: {x: kernel, lines: backend}
 ";
 
-fn scatterlab(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(BINARY).args(arguments).current_dir(folder).output().expect("starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
 /// A folder with the recipe in `recipes/`, its data beside it.
 fn laid_out() -> tempfile::TempDir {
     let root = tempfile::tempdir().expect("temporary folder");
@@ -49,6 +42,24 @@ fn laid_out() -> tempfile::TempDir {
     fs::write(data.join("neighbours.npy"), NPY).expect("data");
     fs::write(data.join("edges.csv"), CSV).expect("data");
     root
+}
+
+/// From the run's folder the recipe finds no files beside it.
+#[test]
+fn counters_of_a_stored_run_with_files_say_where_to_look() {
+    let root = laid_out();
+    let more = ["--out", "out", "--backend", "scalar"];
+    let output = scatterlab(root.path(), &[&["run", "recipes/mine.yaml"], &more[..]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let results = fs::read_to_string(root.path().join("out/results.csv")).expect("results");
+    let case = results.lines().nth(1).and_then(|row| row.split(',').next()).expect("a case");
+    let output = scatterlab(root.path(), &["counters", case, "out"]);
+    let error = text(&output.stderr);
+    assert_eq!((output.status.code(), error.lines().count()), (Some(1), 1), "{error}");
+    assert!(error.contains("out/recipe.yaml cannot be run from its folder"), "{error}");
+    assert!(error.contains("give the recipe that the run was made of"), "{error}");
+    let from = ["counters", case, "recipes/mine.yaml", "--backend", "scalar"];
+    assert!(scatterlab(root.path(), &from).status.success());
 }
 
 fn copies(run: &Path) -> Vec<PathBuf> {

@@ -1,17 +1,17 @@
 //! `replay` and `compare` of the real program, on stored runs made by hand: an engine that
 //! only recites events makes every time known.
 
+mod program;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
+use program::{scatterlab, text};
 use scatterlab::backend::{Availability, Device, Verdict};
 use scatterlab::engine::protocol::{Environment, Event, PROTOCOL, RoundResult};
 use scatterlab::plan::{Overrides, Plan, resolve};
 use scatterlab::recipe;
 use scatterlab::run::folder::{Folder, Manifest, SCHEMA, Urgency};
-
-const BINARY: &str = env!("CARGO_BIN_EXE_scatterlab");
 
 const RECIPE: &str = "\
 title: Small
@@ -32,6 +32,7 @@ struct Story {
     noise: f64,
     copy: Option<f64>,
     failed: Option<usize>,
+    command_line: &'static [&'static str],
     backend: &'static str,
     pages: &'static str,
 }
@@ -41,6 +42,7 @@ const PLAIN: Story = Story {
     noise: 1.0,
     copy: Some(10.0),
     failed: None,
+    command_line: &["scatterlab", "run", "small.yaml"],
     backend: "scalar",
     pages: "madvise",
 };
@@ -109,7 +111,7 @@ impl Story {
             version: "0.1.0".to_owned(),
             revision: "abc".to_owned(),
             started: "2026-11-20 12:00:00".to_owned(),
-            command_line: Vec::new(),
+            command_line: self.command_line.iter().map(|word| (*word).to_owned()).collect(),
             environment: self.environment(),
             devices: self.devices(),
             plan: plan(self.backend),
@@ -127,14 +129,6 @@ impl Story {
         fs::write(root.join("recital"), lines.join("\n") + "\n").expect("written");
         format!("cat '{}'; cat > /dev/null", root.join("recital").display())
     }
-}
-
-fn scatterlab(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(BINARY).args(arguments).current_dir(folder).output().expect("starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Replays the plain story as this one: exit status, what it says, and its table.
@@ -216,6 +210,10 @@ fn a_recipe_is_replayed_against_its_newest_run() {
     let error = text(&output.stderr);
     assert_eq!(error.lines().count(), 1, "{error}");
     assert!(error.contains("no stored run") && error.contains("scatterlab run small.yaml"), "{error}");
+    let changed = ["--backend", "cpu", "--set", "elements=1Ki..2Ki x2", "--root", "my runs"];
+    let error = text(&scatterlab(root.path(), &[&["replay", "small.yaml"], &changed[..]].concat()).stderr);
+    let advice = "scatterlab run small.yaml --backend cpu --set 'elements=1Ki..2Ki x2' --out 'my runs/";
+    assert!(error.contains(advice), "{error}");
     Story { factor: |_| 1e-4, ..PLAIN }.store(&root.path().join("reports/old"));
     let output = scatterlab(root.path(), &["replay", "small.yaml", "--rounds", "7"]);
     let said = text(&output.stdout);
@@ -233,6 +231,27 @@ fn a_recipe_is_replayed_against_its_newest_run() {
     assert_eq!(output.status.code(), Some(1), "a run on other backends is another run");
     let output = scatterlab(root.path(), &["replay", "small.yaml", "--out", "third"]);
     assert!(text(&output.stdout).starts_with("replays reports/old"), "a replay is no new standard");
+}
+
+/// Two later runs of the recipe are no standard: a replay that was killed before its
+/// verdicts, and a run that was killed before its first result.
+#[test]
+fn a_replay_that_did_not_end_and_a_run_without_results_are_no_standard() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    fs::write(root.path().join("small.yaml"), RECIPE).expect("recipe");
+    let stored = |name: &str, story: &Story| story.store(&root.path().join("reports").join(name));
+    stored("1-first", &PLAIN);
+    let asked = &["scatterlab", "--engine", "cat", "replay", "small.yaml"];
+    stored("2-replay", &Story { command_line: asked, ..PLAIN });
+    stored("3-killed", &PLAIN);
+    let log = root.path().join("reports/3-killed/events.ndjson");
+    let events = fs::read_to_string(&log).expect("events");
+    fs::write(&log, events.lines().next().expect("the hello").to_owned() + "\n").expect("written");
+    let engine = PLAIN.engine(root.path());
+    let output = scatterlab(root.path(), &["replay", "small.yaml", "--out", "again", "--engine", &engine]);
+    let said = text(&output.stdout);
+    assert!(said.starts_with("replays reports/1-first, "), "{said}{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{said}");
 }
 
 fn folders(path: &Path) -> Vec<PathBuf> {
@@ -262,6 +281,7 @@ const MIXED: Story = Story {
     noise: 1.0,
     copy: Some(9.9),
     failed: Some(5),
+    command_line: &[],
     backend: "scalar",
     pages: "never",
 };
@@ -275,13 +295,46 @@ fn the_table_is_what_it_was() {
 
 #[test]
 fn slower_than_allowed_ends_with_a_status() {
-    let (status, said, _root) = compared(&PLAIN, &MIXED, &["--fail-if-slower", "10%"]);
+    let slower = Story { failed: None, ..MIXED };
+    let (status, said, _root) = compared(&PLAIN, &slower, &["--fail-if-slower", "10%"]);
     assert_eq!(status, Some(4), "{said}");
     assert!(said.contains("2 cases are slower by more than 10 %:"), "{said}");
     assert!(said.contains("slower in two: copy · elements 2Ki: +20.0 %"), "{said}");
     let (status, said, _root) = compared(&PLAIN, &PLAIN, &["--fail-if-slower", "3%", "--format", "csv"]);
     assert_eq!(status, Some(0), "{said}");
     assert_eq!(said.matches(",agree,").count(), 6, "{said}");
+}
+
+#[test]
+fn a_case_that_fails_is_not_fast_enough() {
+    let (status, said, _root) = compared(&PLAIN, &MIXED, &["--fail-if-slower", "10%"]);
+    assert_eq!(status, Some(3), "{said}");
+    assert!(
+        said.contains("1 case of the baseline failed:\n  failed in two: triad · elements 4Ki\n"),
+        "{said}"
+    );
+    assert!(said.contains("2 cases are slower by more than 10 %:"), "{said}");
+    let (status, said, _root) = compared(&MIXED, &MIXED, &["--fail-if-slower", "10%"]);
+    assert_eq!(status, Some(0), "it failed before: {said}");
+}
+
+/// A folder from elsewhere must not steer the terminal.
+#[test]
+fn names_from_elsewhere_are_printed_without_their_control_characters() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    PLAIN.store(&root.path().join("one"));
+    PLAIN.store(&root.path().join("two"));
+    let path = root.path().join("two/manifest.json");
+    let manifest = fs::read_to_string(&path).expect("a manifest");
+    let (quiet, loud) = (r#""host": "lab""#, r#""host": "lab\u001b[2J""#);
+    assert!(manifest.contains(quiet));
+    fs::write(&path, manifest.replace(quiet, loud).replace("madvise", "never\\u001b[2J")).expect("written");
+    let said = text(&scatterlab(root.path(), &["compare", "one", "two"]).stdout);
+    assert!(said.contains("lab\\u{1b}[2J") && said.contains("never\\u{1b}[2J"), "{said}");
+    assert!(!said.contains('\u{1b}'), "{said}");
+    let engine = PLAIN.engine(root.path());
+    let said = text(&scatterlab(root.path(), &["replay", "two", "--out", "new", "--engine", &engine]).stdout);
+    assert!(said.starts_with("replays two, measured") && !said.contains('\u{1b}'), "{said}");
 }
 
 #[test]
@@ -323,6 +376,8 @@ fn mistakes_on_the_command_line_are_told() {
         (&["compare", "one", "one", "--margin", "5"], 2, "3%"),
         (&["replay", "one", "--margin", "0%"], 2, "more than 0%"),
         (&["replay", "one", "--rounds", "0"], 2, "1..=1000"),
+        (&["replay", "one", "--backend", "cpu"], 1, "--set and --backend are for recipes; one was run"),
+        (&["replay", "one", "--set", "elements=1Ki"], 1, "--set and --backend are for recipes"),
         (&["replay", "nothing.yaml"], 1, "no such file"),
     ] {
         let output = scatterlab(root.path(), arguments);

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use program::{BINARY, engine_of, rounds_in, scatterlab, signal, text, wait_for_rounds};
+use program::{BINARY, engine_of, program, rounds_in, scatterlab, signal, text, wait_for_rounds};
 use scatterlab::backend::Device;
 use scatterlab::engine::protocol::{Environment, Event};
 use scatterlab::plan::Plan;
@@ -55,12 +55,7 @@ fn a_recipe_becomes_a_folder_with_everything() {
 fn without_a_gpu_its_cases_are_not_applicable() {
     let root = tempfile::tempdir().expect("temporary folder");
     fs::write(root.path().join("small.yaml"), SMALL).expect("recipe");
-    let output = Command::new(BINARY)
-        .args(["run", "small.yaml", "--backend", "cpu,cuda", "--out", "out"])
-        .env("SCATTERLAB_LIBCUDA", "/nonexistent/libcuda.so.1")
-        .current_dir(root.path())
-        .output()
-        .expect("starts");
+    let output = scatterlab(root.path(), &["run", "small.yaml", "--backend", "cpu,cuda", "--out", "out"]);
     assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
     let results = fs::read_to_string(root.path().join("out/results.csv")).expect("results");
     let reason = if cfg!(feature = "cuda") { "no CUDA driver" } else { "built without" };
@@ -202,12 +197,6 @@ fn a_folder_that_cannot_be_written_any_more_ends_the_run_with_the_reason() {
 
 fn start_long(folder: &Path, recipes: &[&str]) -> Child {
     fs::write(folder.join("long.yaml"), LONG).expect("recipe");
-    let run = Command::new(BINARY)
-        .arg("run")
-        .args(recipes)
-        .args(["--out", "out"])
-        .current_dir(folder)
-        .stdout(Stdio::piped())
-        .spawn();
+    let run = program(folder).arg("run").args(recipes).args(["--out", "out"]).stdout(Stdio::piped()).spawn();
     run.expect("starts")
 }

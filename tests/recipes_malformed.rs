@@ -74,70 +74,66 @@ backend: [scalar, {cpu: {threads: 2}}]
 chart: {x: passes, lines: [method, backend]}
 ";
 
+/// Keys and values for `--set` on [`BASE`], with their messages.
+const OVERRIDES: &[(&str, &str, &str)] = &[
+    (
+        "tupels",
+        "1Mi",
+        "--set tupels=1Mi: --set: no parameter `tupels`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.ci, measure.budget, measure.order, measure.cache, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to (did you mean `tuples`?)",
+    ),
+    (
+        "tuples",
+        "1Q",
+        "--set tuples=1Q: scatter.tuples: `1Q` has no known unit; accepted: k, M, G (1000), Ki, Mi, Gi (1024)",
+    ),
+    ("tuples", "[1", "--set tuples=[1: not YAML: did not find expected ',' or ']'"),
+    ("tuples", "", "--set tuples=: scatter.tuples: expected a count such as `4096` or `16Mi`, found nothing"),
+    (
+        "segments",
+        "4",
+        "--set segments=4: scatter.method.segmented.segments: the recipe does not choose what this parameter belongs to; set that first",
+    ),
+    ("seed", "x", "--set seed=x: seed: `x` is not a number; write a count such as `4096` or `16Mi`"),
+    ("measure.rounds", "0", "--set measure.rounds=0: measure.rounds: 0 is out of range; accepted: 1 to 1k"),
+    ("measure.ci", "2", "--set measure.ci=2: measure.ci: `2` has no unit; write a share such as `3%`"),
+    (
+        "measure.budget",
+        "2h",
+        "--set measure.budget=2h: measure.budget: `2h` has no known unit; accepted: s, ms, us, ns",
+    ),
+    (
+        "measure.order",
+        "randm",
+        "--set measure.order=randm: measure.order: unknown word `randm`; accepted: interleaved, sequential, random (did you mean `random`?)",
+    ),
+    (
+        "measure.max-round",
+        "9",
+        "--set measure.max-round=9: --set: no parameter `measure.max-round`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.ci, measure.budget, measure.order, measure.cache, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to (did you mean `measure.max-rounds`?)",
+    ),
+    (
+        "measure",
+        "{rounds: 1}",
+        "--set measure={rounds: 1}: measure: set one of its keys: measure.rounds, measure.max-rounds, measure.samples, measure.ci, measure.budget, measure.order, measure.cache",
+    ),
+    (
+        "chart.x",
+        "nope",
+        "--set chart.x=nope: chart.x: no parameter `nope`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa",
+    ),
+    (
+        "title",
+        "T",
+        "--set title=T: --set: no parameter `title`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.ci, measure.budget, measure.order, measure.cache, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to",
+    ),
+];
+
 #[test]
 fn each_malformed_override_says_which() {
-    for (key, value, message) in [
-        (
-            "tupels",
-            "1Mi",
-            "--set tupels=1Mi: --set: no parameter `tupels`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.ci, measure.budget, measure.order, measure.cache, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to (did you mean `tuples`?)",
-        ),
-        (
-            "tuples",
-            "1Q",
-            "--set tuples=1Q: scatter.tuples: `1Q` has no known unit; accepted: k, M, G (1000), Ki, Mi, Gi (1024)",
-        ),
-        ("tuples", "[1", "--set tuples=[1: not YAML: did not find expected ',' or ']'"),
-        (
-            "tuples",
-            "",
-            "--set tuples=: scatter.tuples: expected a count such as `4096` or `16Mi`, found nothing",
-        ),
-        (
-            "segments",
-            "4",
-            "--set segments=4: scatter.method.segmented.segments: the recipe does not choose what this parameter belongs to; set that first",
-        ),
-        ("seed", "x", "--set seed=x: seed: `x` is not a number; write a count such as `4096` or `16Mi`"),
-        (
-            "measure.rounds",
-            "0",
-            "--set measure.rounds=0: measure.rounds: 0 is out of range; accepted: 1 to 1k",
-        ),
-        ("measure.ci", "2", "--set measure.ci=2: measure.ci: `2` has no unit; write a share such as `3%`"),
-        (
-            "measure.budget",
-            "2h",
-            "--set measure.budget=2h: measure.budget: `2h` has no known unit; accepted: s, ms, us, ns",
-        ),
-        (
-            "measure.order",
-            "randm",
-            "--set measure.order=randm: measure.order: unknown word `randm`; accepted: interleaved, sequential, random (did you mean `random`?)",
-        ),
-        (
-            "measure.max-round",
-            "9",
-            "--set measure.max-round=9: --set: no parameter `measure.max-round`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.ci, measure.budget, measure.order, measure.cache, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to (did you mean `measure.max-rounds`?)",
-        ),
-        (
-            "measure",
-            "{rounds: 1}",
-            "--set measure={rounds: 1}: measure: set one of its keys: measure.rounds, measure.max-rounds, measure.samples, measure.ci, measure.budget, measure.order, measure.cache",
-        ),
-        (
-            "chart.x",
-            "nope",
-            "--set chart.x=nope: chart.x: no parameter `nope`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa",
-        ),
-        (
-            "title",
-            "T",
-            "--set title=T: --set: no parameter `title`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.ci, measure.budget, measure.order, measure.cache, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to",
-        ),
-    ] {
-        let overrides = Overrides { set: vec![(key.to_owned(), value.to_owned())], ..Overrides::default() };
-        assert_eq!(outcome(BASE, &overrides), message);
+    for (key, value, message) in OVERRIDES {
+        let overrides =
+            Overrides { set: vec![((*key).to_owned(), (*value).to_owned())], ..Overrides::default() };
+        assert_eq!(outcome(BASE, &overrides), *message);
     }
     let overrides = Overrides { backends: vec!["cpu".to_owned(), "cdua".to_owned()], ..Overrides::default() };
     let message = "--backend cpu,cdua: backend: unknown word `cdua`; accepted: scalar, cpu, cuda (did you mean `cuda`?)";

@@ -60,6 +60,29 @@ fn a_report_has_the_bytes_that_the_run_wrote() {
     assert!(derived(&out) == written, "other bytes than the run's own");
 }
 
+/// The command line that the profiler is given is one that runs.
+#[test]
+fn counters_of_a_stored_run_are_those_of_its_plan() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    run(root.path(), &[]);
+    let results = fs::read_to_string(root.path().join("out/results.csv")).expect("results");
+    let case = results.lines().nth(1).and_then(|row| row.split(',').next()).expect("a case").to_owned();
+    let only = ["run", "small.yaml", "--backend", "scalar", "--only", &case, "--out", "one"];
+    assert!(scatterlab(root.path(), &only).status.success());
+    let output = scatterlab(root.path(), &["replay", "one", "--rounds", "3", "--out", "more"]);
+    assert_ne!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    for folder in ["one", "more"] {
+        let output = scatterlab(root.path(), &["counters", &case, folder]);
+        let said = text(&output.stdout);
+        assert!(output.status.success(), "{folder}: {}", text(&output.stderr));
+        let run = format!(" run {folder}/recipe.yaml --backend scalar --only {case} --set measure.rounds=1 ");
+        assert!(said.contains(&run), "{folder}: {said}");
+    }
+    let again = ["run", "more/recipe.yaml", "--backend", "scalar", "--only", &case, "--out", "again"];
+    let output = scatterlab(root.path(), &again);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
 fn copy(from: &Path, to: &Path) {
     fs::create_dir(to).expect("a folder");
     for file in fs::read_dir(from).expect("a folder").filter_map(Result::ok) {

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use program::{BINARY, engine_of, rounds_in, scatterlab, signal, text, try_signal, wait_for_rounds};
+use program::{BINARY, engine_of, program, rounds_in, scatterlab, signal, text, try_signal, wait_for_rounds};
 use scatterlab::engine::protocol::{Event, Level};
 use scatterlab::run::stored::each_event;
 
@@ -28,9 +28,8 @@ const ROUNDS: usize = 3 * CASES;
 
 fn start(folder: &Path) -> Child {
     fs::write(folder.join("many.yaml"), MANY).expect("recipe");
-    let run = Command::new(BINARY)
+    let run = program(folder)
         .args(["run", "many.yaml", "--out", "out"])
-        .current_dir(folder)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn();
@@ -115,7 +114,12 @@ fn a_killed_client_loses_nothing() {
     assert!(before.keys().all(|key| attempts(&out).contains_key(key)));
     let length = fs::metadata(out.join("events.ndjson")).expect("events").len();
     let said = resume(root.path());
-    assert!(said.contains("the run is complete: 36 certified"), "{said}");
+    assert!(said.contains("the run is complete: 36 certified") && !said.contains("→ results.csv"), "{said}");
+    for lacking in ["samples.csv", "many.svg"] {
+        fs::remove_file(out.join(lacking)).expect("it was there");
+        let said = resume(root.path());
+        assert!(said.contains("→ results.csv") && out.join(lacking).is_file(), "{lacking}: {said}");
+    }
     assert_eq!(fs::metadata(out.join("events.ndjson")).expect("events").len(), length);
 }
 

@@ -1,18 +1,17 @@
 //! Stored runs are watched, and the doctor answers, in the real program.
 
+mod program;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_scatterlab");
+use program::{BINARY, text};
 
+/// The program in the folder of the sources.
 fn scatterlab(arguments: &[&str]) -> Output {
-    Command::new(BINARY).args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+    program::scatterlab(Path::new(env!("CARGO_MANIFEST_DIR")), arguments)
 }
 
 fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -60,7 +59,12 @@ fn the_doctor_needs_an_engine_and_two_pairs() {
     let output = scatterlab(&["doctor", "--engine", "exit 1"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stdout).contains("warning  engine"), "the checks come before the error");
-    let output = scatterlab(&["doctor", "--pairs", "1"]);
+    let output = scatterlab(&["doctor", "--engine", "exit 1", "--format", "json"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("accepted are 2 to 1000"), "{}", text(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert_eq!(report["checks"][0]["level"], "warning");
+    assert_eq!(report["effects"], serde_json::json!([]));
+    let output = scatterlab(&["doctor", "--pairs", "1"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("2..=1000"), "{}", text(&output.stderr));
 }

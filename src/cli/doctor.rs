@@ -22,8 +22,6 @@ struct Report<'a> {
     checks: &'a [doctor::Result],
     /// What was drawn on, where the user interface's effect was measured.
     screen: Option<&'a str>,
-    /// What was copied meanwhile.
-    copy: Option<Footprint>,
     effects: &'a [Effect],
     /// Why there are not more of them.
     trouble: Option<&'a str>,
@@ -72,7 +70,6 @@ fn print_report(checks: &[doctor::Result], screen: &str, outcome: Option<&Outcom
     let report = Report {
         checks,
         screen: outcome.map(|_| screen),
-        copy: outcome.map(|outcome| outcome.copy),
         effects: outcome.map(|outcome| outcome.effects.as_slice()).unwrap_or_default(),
         trouble: outcome.and_then(|outcome| outcome.trouble.as_deref()),
     };
@@ -114,21 +111,16 @@ fn print_checks(checks: &[doctor::Result]) {
     ));
 }
 
-/// `a copy beyond the caches`, or why it may not be.
+/// `the copy of 1.02 GiB`, and where it may not be beyond the caches.
 fn copied(copy: Footprint) -> String {
-    match copy.beyond_caches {
-        true => "a copy beyond the caches".to_owned(),
-        false => format!(
-            "a copy of {} (memory is too short for one well beyond the caches)",
-            units::fmt_bytes(copy.bytes)
-        ),
-    }
+    let short = if copy.beyond_caches { "" } else { " (memory is too short for one well beyond the caches)" };
+    format!("the copy of {}{short}", units::fmt_bytes(copy.bytes))
 }
 
 fn print_effects(outcome: &Outcome, screen: &str, arguments: &DoctorArguments) {
     out::line("");
-    out::line(&format!("Drawing on {screen} while {} is timed:", copied(outcome.copy)));
-    if outcome.effects.is_empty() {
+    out::line(&format!("Drawing on {screen} while a copy is timed:"));
+    if outcome.effects.is_empty() && outcome.trouble.is_none() {
         out::line("stopped before there were two pairs");
     }
     for effect in &outcome.effects {
@@ -139,7 +131,8 @@ fn print_effects(outcome: &Outcome, screen: &str, arguments: &DoctorArguments) {
             percent(effect.of_mean.mean)
         ));
         out::line(&format!(
-            "  the copy runs at {}; this process takes {:.1} % of a CPU while it draws, {:.1} % while it does not",
+            "  {} runs at {}; this process takes {:.1} % of a CPU while it draws, {:.1} % while it does not",
+            copied(effect.copy),
             units::fmt_rate(effect.bandwidth / 1e9),
             effect.cpu_drawing * 100.0,
             effect.cpu_resting * 100.0
@@ -184,9 +177,9 @@ mod tests {
     #[test]
     fn a_copy_that_memory_cuts_short_is_told() {
         let copy = Footprint { bytes: 256 << 20, caches_bytes: 260 << 20, beyond_caches: true };
-        assert_eq!(copied(copy), "a copy beyond the caches");
+        assert_eq!(copied(copy), "the copy of 256 MiB");
         let short = copied(Footprint { beyond_caches: false, ..copy });
-        assert_eq!(short, "a copy of 256 MiB (memory is too short for one well beyond the caches)");
+        assert_eq!(short, "the copy of 256 MiB (memory is too short for one well beyond the caches)");
     }
 
     #[test]
@@ -201,6 +194,7 @@ mod tests {
             cpu_drawing: 0.01,
             cpu_resting: 0.0,
             bandwidth: 1e10,
+            copy: Footprint { bytes: 1 << 30, caches_bytes: 1 << 25, beyond_caches: true },
         };
         let line = line(&effect);
         assert_eq!(line, "UI at 4.0 frames/s costs 0.1 % [−0.5, 0.6] of the bandwidth at 1 thread (4 pairs)");

@@ -36,7 +36,7 @@ use crate::engine::client::EngineCommand;
 use crate::run::watch::Speed;
 
 /// Exit status when a case failed, its certificate did not hold, or it was not finished.
-/// 1 is an error that ended the command, 2 a wrong command line.
+/// 1 is an error that ended the command, 2 a command line that cannot be read.
 pub const CASES_FAILED: u8 = 3;
 
 /// Exit status when a replayed case differs from what is stored, or a compared one is

@@ -208,8 +208,11 @@ fn print_differences(comparison: &Comparison) {
     }
 }
 
-/// `33.7 GB/s (30.7–38.4)`
+/// `33.7 GB/s (30.7–38.4)`, of a single copy `33.7 GB/s`.
 fn copied(copied: &Copied) -> String {
+    if copied.low == copied.high {
+        return units::fmt_rate(copied.median);
+    }
     let number = |rate: f64| units::fmt_rate(rate).replace(" GB/s", "");
     format!("{} ({}–{})", units::fmt_rate(copied.median), number(copied.low), number(copied.high))
 }

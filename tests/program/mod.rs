@@ -9,8 +9,16 @@ use std::time::{Duration, Instant};
 
 pub const BINARY: &str = env!("CARGO_BIN_EXE_scatterlab");
 
+/// The program in this folder, on a machine without a GPU: what a test sees must not depend
+/// on where it runs.
+pub fn program(folder: &Path) -> Command {
+    let mut command = Command::new(BINARY);
+    command.current_dir(folder).env("SCATTERLAB_LIBCUDA", "/nonexistent/libcuda.so.1");
+    command
+}
+
 pub fn scatterlab(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(BINARY).args(arguments).current_dir(folder).output().expect("starts")
+    program(folder).args(arguments).output().expect("starts")
 }
 
 pub fn text(bytes: &[u8]) -> String {

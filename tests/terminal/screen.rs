@@ -51,8 +51,9 @@ impl Screen {
         let environment =
             [(MARK, mark.as_str()), ("TERM", "xterm-256color"), ("LC_ALL", "C.UTF-8"), ("PS1", "$ ")];
         environment.into_iter().for_each(|(key, value)| command.env(key, value));
-        // No configuration of whoever runs the tests.
+        // No configuration of whoever runs the tests, and no GPU of the machine.
         command.env("XDG_CONFIG_HOME", folder);
+        command.env("SCATTERLAB_LIBCUDA", "/nonexistent/libcuda.so.1");
         for key in ["NO_COLOR", "COLORFGBG", "COLORTERM", "RUST_BACKTRACE"] {
             command.env_remove(key);
         }

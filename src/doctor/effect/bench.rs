@@ -24,14 +24,19 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Copies this many doubles in `client`'s engine.
+    /// Copies in `client`'s engine.
     ///
     /// # Errors
     /// When the thread cannot be started.
-    pub fn new(client: Client, elements: u64) -> anyhow::Result<Bench> {
+    pub fn new(client: Client) -> anyhow::Result<Bench> {
         let ((requests, orders), (sender, heard)) = (channel(), channel());
         thread::Builder::new().name("run".into()).spawn(move || drive(client, &orders, &sender))?;
-        Ok(Bench { elements, requests, heard })
+        Ok(Bench { elements: 0, requests, heard })
+    }
+
+    /// From now on copies this many doubles.
+    pub fn copy(&mut self, elements: u64) {
+        self.elements = elements;
     }
 }
 

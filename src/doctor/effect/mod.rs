@@ -96,6 +96,7 @@ pub struct Effect {
     pub cpu_resting: f64,
     /// Bytes that the copy reads and writes, per second.
     pub bandwidth: f64,
+    pub copy: Footprint,
 }
 
 /// Sums over the halves of one kind.

@@ -37,13 +37,12 @@ const FOOTPRINT: u64 = 256 << 20;
 const CACHES: u64 = 4;
 /// Rounds of the rehearsed run: enough that it never ends.
 const ROUNDS: u32 = 60;
-/// Bytes that a copy moves for each double, as STREAM counts them.
-const BYTES: f64 = 16.0;
+/// Bytes that the two arrays hold of each element: so many a copy moves, as STREAM counts.
+const ELEMENT: u64 = 16;
 
 /// What was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
-    pub copy: Footprint,
     pub effects: Vec<Effect>,
     /// Why there are not more effects, or not more pairs; `None` also where the person
     /// stopped it.
@@ -54,7 +53,7 @@ pub struct Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Footprint {
     pub bytes: u64,
-    /// The last caches of our CPUs together; 0 where nothing tells.
+    /// The last caches of the CPUs that copy, together; 0 where nothing tells.
     pub caches_bytes: u64,
     /// Whether it is as many times that as it should be; not so where memory is short.
     pub beyond_caches: bool,
@@ -66,23 +65,25 @@ pub struct Footprint {
 /// # Errors
 /// When there is no screen to draw on.
 pub fn measure(client: Client, hello: &Hello, aim: Aim) -> anyhow::Result<Outcome> {
-    let copy = footprint(&caches::of(&hello.environment.affinity), free(&hello.devices));
-    let elements = copy.bytes / 16;
     let mut screen = OnScreen { rehearsal: rehearsal(hello, aim.surface)? };
-    let mut bench = Bench::new(client, elements)?;
-    let (cpus, began) = (hello.environment.affinity.len(), Instant::now());
+    let mut bench = Bench::new(client)?;
+    let mask = hello.environment.affinity.as_slice();
+    let (cpus, free, began) = (mask.len(), free(&hello.devices), Instant::now());
     let settings = [("1", 1), ("auto", cpus)];
     let (mut effects, mut trouble) = (Vec::new(), None);
     for ((threads, count), deadline) in settings.into_iter().zip(DEADLINES).take(cpus.clamp(1, 2)) {
         let extent = extent(aim, began + deadline);
+        // Threads are pinned to the first CPUs of the mask.
+        let copy = footprint(&caches::of(mask.get(..count).unwrap_or(mask)), free);
+        bench.copy(copy.bytes / ELEMENT);
         let mut session = Session::new(&mut screen, &mut bench);
         trouble = session.run(threads, &label(count), extent).err().map(|error| format!("{error:#}"));
-        effects.extend(summary(&session, count, cpus, elements));
+        effects.extend(summary(&session, count, cpus, copy));
         if trouble.is_some() || screen.stopped() {
             break;
         }
     }
-    Ok(Outcome { copy, effects, trouble })
+    Ok(Outcome { effects, trouble })
 }
 
 fn extent(aim: Aim, until: Instant) -> Extent {
@@ -99,7 +100,7 @@ fn label(threads: usize) -> String {
     format!("scatterlab doctor: a copy on {threads} is timed while these invented results are drawn or not")
 }
 
-fn summary(session: &Session, threads: usize, cpus: usize, elements: u64) -> Option<Effect> {
+fn summary(session: &Session, threads: usize, cpus: usize, copy: Footprint) -> Option<Effect> {
     let without: Vec<f64> = session.pairs.iter().map(|pair| pair.without).collect();
     let [resting, drawing] = session.sums;
     Some(Effect {
@@ -110,7 +111,8 @@ fn summary(session: &Session, threads: usize, cpus: usize, elements: u64) -> Opt
         frames: drawing.frames as f64 / drawing.seconds,
         cpu_drawing: drawing.cpu / drawing.seconds,
         cpu_resting: resting.cpu / resting.seconds,
-        bandwidth: BYTES * elements as f64 / samples::median(&without)?,
+        bandwidth: copy.bytes as f64 / samples::median(&without)?,
+        copy,
     })
 }
 
