@@ -202,7 +202,7 @@ mod tests {
     fn the_copy_is_beyond_the_last_caches_of_all_cpus() {
         let of = |caches: &[Cache]| footprint(caches, Some(1 << 40));
         let (second, small, large) = (cache(2, 128, &[0]), cache(3, 32, &[0, 1]), cache(3, 256, &[2, 3]));
-        assert_eq!(of(&[small.clone()]).bytes, 256 << 20);
+        assert_eq!(of(std::slice::from_ref(&small)).bytes, 256 << 20);
         let both = of(&[second, small, large]);
         assert_eq!((both.bytes, both.caches_bytes, both.beyond_caches), (1152 << 20, 288 << 20, true));
         assert_eq!(
