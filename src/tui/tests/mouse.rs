@@ -31,7 +31,7 @@ fn find(app: &mut App, text: &str) -> (u16, u16) {
         let column = line.split(text).next().filter(|_| line.contains(text))?.chars().count();
         Some((column as u16, row as u16))
     };
-    let found = rows.iter().enumerate().filter_map(place).last();
+    let found = rows.iter().enumerate().filter_map(place).next_back();
     found.unwrap_or_else(|| panic!("{text:?} in\n{}", rows.join("\n")))
 }
 
