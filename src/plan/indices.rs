@@ -127,6 +127,15 @@ impl<'a> Brought<'a> {
     }
 }
 
+/// Whether a case's parameters name a file.
+pub(super) fn is_used(file: &IndexFile, params: &Params) -> bool {
+    let owners = params.0.keys().filter_map(|key| key.strip_suffix(".path").filter(|_| key.ends_with(PATH)));
+    let text = |owner: &str, word: &str| params.text(&format!("{owner}.{word}"));
+    owners.into_iter().any(|owner| {
+        text(owner, "path") == Some(file.path.as_str()) && text(owner, "column") == file.column.as_deref()
+    })
+}
+
 /// Whether a parameter says where a file lies and not what it holds: then it is no part of
 /// a case's identity.
 pub(super) fn is_whereabouts(params: &Params, key: &str) -> bool {
@@ -200,6 +209,25 @@ mod tests {
         );
         let unique: std::collections::HashSet<&String> = plan.cases.iter().map(|c| &c.id).collect();
         assert_eq!(unique.len(), 6);
+    }
+
+    #[test]
+    fn a_plan_of_some_cases_names_their_files_only() {
+        let text = "gather: {locations: [{file: a.npy}, {file: {path: a.npy, column: x}}, {file: c.u64}]}\n\
+             backend: scalar\nchart: {x: file, lines: column}\n";
+        let recipe = recipe::parse("r.yaml", text).expect("a recipe");
+        let files = |only: &[&str]| {
+            let only = only.iter().map(|id| (*id).to_owned()).collect();
+            let plan = resolve_with(&recipe, &Overrides { only, ..Overrides::default() }, &shelf());
+            let plan = plan.expect("a plan");
+            let names = |file: &IndexFile| (file.path.clone(), file.column.is_some());
+            (plan.indices.iter().map(names).collect::<Vec<_>>(), plan.cases)
+        };
+        let (all, cases) = files(&[]);
+        assert_eq!((all.len(), cases.len()), (3, 3));
+        for (at, case) in cases.iter().enumerate() {
+            assert_eq!(files(&[&case.id]).0, [all[at].clone()]);
+        }
     }
 
     #[test]

@@ -24,8 +24,9 @@ pub use value::{Params, Value};
 pub struct Case {
     /// Twelve hexadecimal digits: the hash of everything below that decides what is
     /// computed (primitive, parameters, seed), and of nothing else ([`case_id`]). Unique
-    /// in a plan: where a later experiment repeats a case, `-` and the experiment's
-    /// number, counted from 1, follow.
+    /// in a plan: where a later experiment repeats a case, or another file holds the same
+    /// indices, `-` and the experiment's number, counted from 1, follow; a greater number
+    /// where that is taken.
     pub id: String,
     /// Index into [`Plan::experiments`].
     pub experiment: usize,

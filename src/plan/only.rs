@@ -1,13 +1,14 @@
 //! `--only CASE,…`: some of a plan's cases.
 
-use super::{Case, Plan};
+use super::{Case, Plan, indices};
 use crate::recipe::{Mistake, Place, Problem};
 
 /// So many identities are named where one is unknown.
 const NAMED: usize = 3;
 
 /// Keeps the cases with these identities, or whose identities begin so, in the plan's
-/// order, and the experiments that still have any. Nothing wanted keeps all.
+/// order, and the experiments and the index files that still have any. Nothing wanted keeps
+/// all.
 ///
 /// # Errors
 /// The first word that no case answers to, with the identities nearest to it.
@@ -26,6 +27,8 @@ pub(super) fn keep(plan: &mut Plan, wanted: &[String]) -> Result<(), Mistake> {
     }
     let mut chosen = chosen.into_iter();
     plan.cases.retain(|_| chosen.next().unwrap_or(false));
+    let Plan { cases, indices, .. } = plan;
+    indices.retain(|file| cases.iter().any(|case| indices::is_used(file, &case.params)));
     drop_empty_experiments(plan);
     Ok(())
 }
