@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -64,6 +65,17 @@ impl Stored {
 /// # Errors
 /// As for [`Stored::open`].
 pub fn each_event(path: &Path, mut take: impl FnMut(Line)) -> anyhow::Result<u64> {
+    each_event_until(path, |line| {
+        take(line);
+        ControlFlow::Continue(())
+    })
+}
+
+/// The same, until `take` breaks it off.
+///
+/// # Errors
+/// As for [`Stored::open`], of the lines before that.
+pub fn each_event_until(path: &Path, mut take: impl FnMut(Line) -> ControlFlow<()>) -> anyhow::Result<u64> {
     let file = path.join(EVENTS);
     let open = fs::File::open(&file).with_context(|| format!("cannot read {}", file.display()))?;
     let (mut reader, mut text, mut whole) = (BufReader::new(open), Vec::new(), 0);
@@ -76,8 +88,10 @@ pub fn each_event(path: &Path, mut take: impl FnMut(Line)) -> anyhow::Result<u64
         }
         let line = serde_json::from_slice(&text);
         let line = line.with_context(|| format!("{}:{number}: no event of this version", file.display()))?;
-        take(said_in_words(line));
         whole += read as u64;
+        if take(said_in_words(line)).is_break() {
+            break;
+        }
     }
     Ok(whole)
 }

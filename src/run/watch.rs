@@ -1,6 +1,7 @@
 //! Plays a stored run as if it ran: the same messages, at their own pace times a speed.
 //! Nothing is measured, and nothing is written.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -8,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::runner::{Control, Message, Runner, Running};
-use super::stored::{Line, each_event};
+use super::stored::{Line, each_event_until};
 use crate::engine::protocol::{Event, Level};
 use crate::plan::Plan;
 
@@ -65,12 +66,15 @@ struct Player {
 impl Player {
     fn play(mut self, folder: &Path) {
         let (mut pace, mut finished) = (Pace::default(), false);
-        let read = each_event(folder, |line| {
+        let read = each_event_until(folder, |line| {
             finished |= matches!(line.event, Event::Finished { .. });
             self.tell_all(pace.take(line));
+            if self.over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         self.tell_all(pace.rest());
         match read {
+            // Whoever ended it does not ask how the rest went.
+            _ if self.over => {}
             Err(error) => self.tell(Message::Broken(format!("{error:#}"))),
             Ok(_) if !finished => self.interrupted(),
             Ok(_) => {}
@@ -98,7 +102,7 @@ impl Player {
     /// Lets so many seconds of the stored run go by.
     fn wait(&mut self, seconds: f64) {
         if let Speed::Times(times) = self.speed {
-            self.due += Duration::try_from_secs_f64(seconds / times).unwrap_or_default();
+            self.due += wait_of(seconds / times);
         }
         while !self.over {
             match self.wishes.recv_timeout(self.due.saturating_duration_since(Instant::now())) {
@@ -123,6 +127,14 @@ impl Player {
         // Who is gone has nothing to be told.
         let _ = self.messages.send(message);
     }
+}
+
+/// Longest wait between two events, seconds: a year is for ever here, and no point in time
+/// lies too far ahead to be told.
+const FOR_EVER: f64 = 365.0 * 86_400.0;
+
+fn wait_of(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds.min(FOR_EVER)).unwrap_or_default()
 }
 
 /// A pause longer than this is not waited for when an engine starts: the run was resumed

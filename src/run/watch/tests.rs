@@ -125,7 +125,8 @@ fn a_run_that_was_interrupted_says_so() {
 fn it_can_be_held_and_ended() {
     // An hour lies between the two.
     let events = [log("a"), round(1000.0), log("b"), round(5000.0), Event::Finished { cancelled: false }];
-    let folder = folder(&events, "");
+    // What comes after the end that somebody put to it is not read.
+    let folder = folder(&events, "nonsense\n");
     let running = start(&folder, Speed::Times(1.0));
     let next = || running.messages.recv_timeout(Duration::from_secs(20)).expect("a message");
     assert_eq!(next(), Message::Event(log("a")));
@@ -134,4 +135,18 @@ fn it_can_be_held_and_ended() {
         running.control.send(control).expect("it listens");
     }
     assert_eq!(next(), Message::Over, "also while it is held");
+}
+
+/// As slow as that, the next event lies beyond what a clock can tell.
+#[test]
+fn the_slowest_speeds_wait_and_can_be_ended() {
+    for speed in [1e-3, 1e-16, 1e-300] {
+        let events = [round(1000.0), round(1001.0), Event::Finished { cancelled: false }];
+        let folder = folder(&events, "");
+        let running = start(&folder, Speed::Times(speed));
+        let next = || running.messages.recv_timeout(Duration::from_secs(20)).expect("a message");
+        assert!(matches!(next(), Message::Event(Event::Round { .. })));
+        running.control.send(Control::Cancel).expect("it listens");
+        assert_eq!(next(), Message::Over, "{speed}");
+    }
 }
