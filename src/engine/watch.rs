@@ -21,18 +21,6 @@ pub trait Watch {
     fn end(&mut self) -> Conditions;
 }
 
-/// Sees nothing: for tests, and for systems that tell nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Blind;
-
-impl Watch for Blind {
-    fn begin(&mut self) {}
-
-    fn end(&mut self) -> Conditions {
-        Conditions::default()
-    }
-}
-
 /// Watches the CPUs of the inherited affinity mask: who else uses them, and how fast they
 /// run. Everything that is not this process counts as others, its own client too: a
 /// screen that draws while a sample is timed disturbs it as anybody else's does.
@@ -45,15 +33,12 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Begins to watch now: rounds too short to be told alone are told with the time
-    /// before them.
+    /// Starts the clock's thread.
     pub fn new() -> Machine {
         let cpus = affinity::allowed();
         let clock = cpus.first().and_then(|&cpu| Clock::start(cpu));
         let window = Window::new(cpus.len());
-        let mut machine = Machine { cpus, started: Instant::now(), window, clock };
-        machine.begin();
-        machine
+        Machine { cpus, started: Instant::now(), window, clock }
     }
 
     fn now(&self) -> Option<Moment> {

@@ -41,11 +41,16 @@ pub struct Window {
     begun: Option<f64>,
 }
 
-/// A window longer than so many that are long enough is mostly time when nobody measured:
-/// a person's pause between two runs.
-const PAUSE: f64 = 10.0;
+/// A window longer than so many that are long enough is mostly another, long round's.
+const LONG: f64 = 10.0;
+
+/// Of what is long enough, how long may lie between two rounds. In a longer gap somebody
+/// did something that is no round's: the client wrote the run's tables and charts, or a
+/// person made a pause.
+const GAP: f64 = 0.05;
 
 impl Window {
+    /// Of a machine with so many CPUs.
     pub fn new(cpus: usize) -> Window {
         Window { cpus: cpus as f64, moments: VecDeque::new(), begun: None }
     }
@@ -57,9 +62,11 @@ impl Window {
         (self.cpus.sqrt() / 2.0).max(1.0)
     }
 
-    /// A round begins; a reading that failed forgets the earlier ones.
+    /// A round begins; a reading that failed forgets the earlier ones, and so does a gap
+    /// since the last one.
     pub fn begin(&mut self, now: Option<Moment>) {
-        if now.is_none() {
+        let gap = now.zip(self.moments.back()).map_or(0.0, |(now, last)| now.at - last.at);
+        if now.is_none() || gap > GAP * self.long_enough() {
             self.moments.clear();
         }
         self.begun = now.map(|now| now.at);
@@ -76,7 +83,7 @@ impl Window {
         let from = *self.moments.front()?;
         self.moments.push_back(now);
         let length = now.at - from.at;
-        let fits = length >= enough && (round >= enough || length <= PAUSE * enough);
+        let fits = length >= enough && (round >= enough || length <= LONG * enough);
         if fits { self.load(from, now) } else { None }
     }
 
@@ -130,22 +137,48 @@ mod tests {
     fn short_rounds_are_told_with_those_before_them() {
         let mut window = Window::new(2);
         let mut round = |number: u32| {
-            let at = f64::from(number) * 0.3;
+            let at = f64::from(number) * 0.24;
             window.begin(Some(moment(at, 0.7, 1.0, 0.0)));
             window.end(moment(at + 0.2, 0.7, 1.0, 0.0)).map(|load| load.background)
         };
-        assert_eq!([round(0), round(1), round(2)], [None; 3]);
-        for number in 3..20 {
+        assert_eq!([round(0), round(1), round(2), round(3)], [None; 4]);
+        for number in 4..20 {
             let background = round(number).expect("a second has gone by");
             assert!((background - 1.0).abs() < 0.03, "{background}");
         }
     }
 
+    /// Between two rounds the client writes for 0.4 s what a run leaves behind, and the
+    /// rounds themselves are quiet.
     #[test]
-    fn a_pause_is_not_looked_at_in_a_rounds_place() {
+    fn what_happens_between_two_rounds_is_no_noise_of_the_next() {
+        let quiet = |at: f64| moment(at, 0.7, 0.0, 0.0);
+        // The client's work stays in the sums.
+        let later = |at: f64| {
+            let Moment { cpus, .. } = quiet(at);
+            Moment { cpus: CpuTime { idle: cpus.idle - 0.4, ..cpus }, ..quiet(at) }
+        };
+        let mut window = Window::new(2);
+        for number in 0..10 {
+            let at = f64::from(number) * 0.24;
+            window.begin(Some(quiet(at)));
+            window.end(quiet(at + 0.2));
+        }
+        for number in 0..10 {
+            let at = 2.8 + f64::from(number) * 0.24;
+            window.begin(Some(later(at)));
+            let background = window.end(later(at + 0.2)).map(|load| load.background);
+            assert!(background.is_none_or(|background| background < 0.05), "{background:?}");
+            assert_eq!(background.is_some(), number >= 4, "a second has gone by since");
+        }
+    }
+
+    #[test]
+    fn a_long_round_is_not_looked_at_in_a_short_ones_place() {
         let mut window = Window::new(2);
         window.begin(Some(moment(0.0, 0.7, 0.0, 0.0)));
-        window.begin(Some(moment(60.0, 0.7, 0.0, 0.0)));
+        window.end(moment(60.0, 0.7, 0.0, 0.0));
+        window.begin(Some(moment(60.01, 0.7, 0.0, 0.0)));
         assert_eq!(window.end(moment(60.2, 0.7, 0.0, 0.0)), None);
     }
 
