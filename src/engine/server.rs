@@ -325,7 +325,7 @@ impl<W: Write> Server<W> {
         let label = plan.experiments[case.experiment].label(case);
         let words: Vec<&str> = doubts.iter().map(|(_, words)| words.as_str()).collect();
         let what = if turn.attempt == 0 { "measured again later" } else { "kept as it is" };
-        let text = format!("{label}, round {}: {}: {what}", turn.round + 1, words.join("; "));
+        let text = format!("{}{}: {what}", noise::preamble(&label, turn.round), words.join("; "));
         self.emit(&Event::Log { level: Level::Warn, text })
     }
 
@@ -359,8 +359,8 @@ impl<W: Write> Server<W> {
         let samples = sampler::sample(prepared.as_mut(), batch, measure.samples, &mut evict, cancel)?;
         let conditions = conditions(self.watch.as_mut(), executor.as_ref());
         let resolved = prepared.resolved();
-        let fastest = self.clocks.fastest(case.backend(), &resolved, conditions.clock);
-        let doubts = noise::doubts(&samples, &conditions, fastest);
+        let usual = self.clocks.usual(case.backend(), &resolved, conditions.clock);
+        let doubts = noise::doubts(&samples, &conditions, usual);
         let verdict = if turn == (Turn { round: 0, attempt: 0, ..turn }) {
             self.stage(case, turn.round, Stage::Certify)?;
             Some(prepared.certify(cancel)?)

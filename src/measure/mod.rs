@@ -24,7 +24,10 @@ pub struct Statistics {
     pub mean: f64,
     /// Standard deviation over mean, of all samples.
     pub cv: Option<f64>,
-    /// 95% interval of the rounds' medians; missing for one round.
+    /// 95% interval (Student's t) of the **mean** of the rounds' medians, seconds, low and
+    /// high end; missing for one round. Its middle is that mean and not [`median`](Self::median),
+    /// which is their median and may lie beside the middle, with rounds far to one side even
+    /// outside of the interval. Of a few rounds far apart the low end may be below 0.
     pub interval: Option<[f64; 2]>,
     /// Spread of the rounds' medians: (largest − smallest) over the median.
     pub spread: Option<f64>,

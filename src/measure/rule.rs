@@ -55,7 +55,7 @@ pub fn verdict(measure: &Measure, medians: &[f64], spent: f64) -> Option<Stop> {
     }
 }
 
-/// Half the 95% interval of the rounds' medians, over its middle.
+/// Half the 95% interval of the mean of the rounds' medians, over that mean.
 pub fn half_width(medians: &[f64]) -> Option<f64> {
     let [low, high] = interval(medians, CONFIDENCE)?;
     let width = (high - low) / (high + low);
