@@ -39,8 +39,8 @@
 //! - The engine is a child process: one JSON object a line, versioned. A result is on
 //!   disk before it is acknowledged, and acknowledged before the next case begins;
 //!   nothing is written while a sample is timed.
-//! - Every timed case is certified once, outside the timed region, with poisoned
-//!   outputs, on the device. A case that fails is shown as failed, never as a point.
+//! - Every timed case is certified once by each engine that times it, outside the timed
+//!   region, with poisoned outputs, on the device. A case that fails is shown as failed, never as a point.
 //! - Screen, CSV and SVG are drawn from the same [`run::Record`]s.
 //! - What is missing (a driver, an instruction set, memory) is data: `n/a: reason`.
 

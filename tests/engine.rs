@@ -44,12 +44,16 @@ impl Engine {
 
     /// With these conditions around the first rounds, and none known around later ones.
     fn start_with(mock: Mock, conditions: Vec<Conditions>) -> Engine {
+        Engine::start_of(vec![mock], conditions)
+    }
+
+    fn start_of(mocks: Vec<Mock>, conditions: Vec<Conditions>) -> Engine {
         let (command_reader, commands) = pipe().expect("pipe");
         let (event_reader, event_writer) = pipe().expect("pipe");
         let server = thread::spawn(move || {
-            let mock: Box<dyn Executor> = Box::new(mock);
+            let mocks = mocks.into_iter().map(|mock| Box::new(mock) as Box<dyn Executor>).collect();
             let told = Box::new(Told(conditions.into()));
-            serve(BufReader::new(command_reader), event_writer, vec![mock], told)
+            serve(BufReader::new(command_reader), event_writer, mocks, told)
         });
         let engine = Engine { commands: Some(commands), events: parse(event_reader), server };
         assert!(matches!(engine.next(), Event::Hello { protocol: PROTOCOL, .. }));
@@ -241,7 +245,8 @@ fn finished_pairs_are_skipped() {
     assert_eq!(rounds(&events), pairs(&[("b", 0), ("a", 1)]));
 }
 
-/// What a fresh engine is told after the first one died: a certified in round 0, b lost.
+/// What a fresh engine is told after the first one died: a certified in round 0, b lost. It
+/// may be another build on another device, so it certifies what it times.
 #[test]
 fn a_fresh_engine_goes_on_where_the_first_one_ended() {
     let mut engine = Engine::start(|_| Script::Seconds(0.25));
@@ -252,7 +257,7 @@ fn a_fresh_engine_goes_on_where_the_first_one_ended() {
         Event::Round { result, .. } if result.verdict.is_some() => Some(result.case.as_str()),
         _ => None,
     });
-    assert_eq!(certified.collect::<Vec<_>>(), ["c"], "a has its certificate already");
+    assert_eq!(certified.collect::<Vec<_>>(), ["c", "a"], "this engine has proved nothing of a yet");
 }
 
 /// Memory that was free in the first round may be gone in the second.
@@ -422,6 +427,71 @@ fn cancel_stops_at_the_next_sample() {
         }
     }
     assert_eq!(engine.end(), Ending::InputClosed);
+}
+
+/// What no device here can run is said without an end when nobody may stop it.
+#[test]
+fn cancel_stops_what_cannot_run_too() {
+    let mut engine = Engine::start(|_| Script::Seconds(0.25));
+    let mut plan = plan(&["a", "b", "c"], 1);
+    for case in &mut plan.cases {
+        case.params = case.params.clone().with("backend", Value::Text("cuda".into()));
+    }
+    engine.send(&Command::Run { plan: Box::new(plan), finished: Finished::default() });
+    let first = engine.next_result();
+    assert!(matches!(&first, Event::NotApplicable { case, .. } if case == "a"), "{first:?}");
+    engine.send(&Command::Cancel);
+    engine.ack(&first);
+    assert_eq!(engine.next_result(), Event::Finished { cancelled: true });
+}
+
+/// Everything that an engine says of a plan, but for its progress.
+fn said(engine: &mut Engine, plan: &Plan, finished: Finished) -> Vec<Event> {
+    engine.send(&Command::Run { plan: Box::new(plan.clone()), finished });
+    let mut events = Vec::new();
+    while !matches!(events.last(), Some(Event::Finished { .. })) {
+        let event = engine.next();
+        if event.seq().is_some() {
+            engine.ack(&event);
+        }
+        events.push(event);
+    }
+    events
+}
+
+/// A backend whose cases are all done has nothing to compare a copy with.
+#[test]
+fn reference_copies_are_made_only_where_a_turn_is_left() {
+    let mocks = ["cpu", "other"].map(|name| Mock::new(name, |_| Script::Seconds(0.25)));
+    let mut engine = Engine::start_of(mocks.into(), Vec::new());
+    let mut plan = plan(&["a", "b"], 2);
+    plan.cases[1].params = plan.cases[1].params.clone().with("backend", Value::Text("other".into()));
+    let mut copied = |finished| -> Vec<String> {
+        let backend = |event| match event {
+            Event::Reference { backend, .. } => Some(backend),
+            _ => None,
+        };
+        said(&mut engine, &plan, finished).into_iter().filter_map(backend).collect()
+    };
+    assert_eq!(copied(finished(&[("a", 0), ("b", 0)], &[])), ["cpu", "other"]);
+    assert_eq!(copied(finished(&[("a", 0), ("b", 0), ("b", 1)], &[])), ["cpu"], "b is done");
+}
+
+/// A run may go on for the sake of other backends where a device is missing.
+#[test]
+fn what_is_done_stays_so_without_its_device() {
+    let mut engine = Engine::start(|_| Script::Seconds(0.25));
+    let mut plan = plan(&["a", "b", "c"], 1);
+    for case in &mut plan.cases[1..] {
+        case.params = case.params.clone().with("backend", Value::Text("cuda".into()));
+    }
+    let events = engine.run(&plan, finished(&[("b", 0)], &[]));
+    let not_applicable = |event: &Event| match event {
+        Event::NotApplicable { case, .. } => Some(case.clone()),
+        _ => None,
+    };
+    assert_eq!(events.iter().filter_map(not_applicable).collect::<Vec<_>>(), ["c"]);
+    assert_eq!(rounds(&events), pairs(&[("a", 0)]));
 }
 
 #[test]

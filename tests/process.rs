@@ -51,6 +51,49 @@ fn a_recipe_becomes_a_folder_with_everything() {
     assert!(text(&again.stderr).contains("already holds a run"), "{}", text(&again.stderr));
 }
 
+/// Linux calls a file whatever somebody likes.
+#[test]
+fn a_folder_may_have_a_name_that_is_no_text() {
+    use std::os::unix::ffi::OsStrExt;
+    let root = tempfile::tempdir().expect("temporary folder");
+    fs::write(root.path().join("small.yaml"), SMALL).expect("recipe");
+    let out = root.path().join(std::ffi::OsStr::from_bytes(b"out-\xff"));
+    let run = |arguments: &[&str]| {
+        Command::new(BINARY).args(arguments).arg(&out).current_dir(root.path()).output().expect("starts")
+    };
+    let output = run(&["run", "small.yaml", "--backend", "scalar", "--out"]);
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    // Half of a run is gone on with.
+    let events = fs::read_to_string(out.join("events.ndjson")).expect("events");
+    let half: String = events.lines().take(20).map(|line| format!("{line}\n")).collect();
+    fs::write(out.join("events.ndjson"), half).expect("written");
+    let output = run(&["run", "--resume"]);
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    let manifest = fs::read_to_string(out.join("manifest.json")).expect("manifest");
+    assert!(manifest.contains("out-\u{fffd}"), "{manifest}");
+}
+
+/// An engine that cannot be started is a wrong word on the command line, and the folder is
+/// the user's own.
+#[test]
+fn a_run_that_never_began_leaves_the_folder_as_it_was() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    fs::create_dir(root.path().join("indices")).expect("folder");
+    fs::write(root.path().join("indices/mine.csv"), "3,1,2").expect("indices");
+    let recipe = "gather: {locations: {file: indices/mine.csv}}\nbackend: scalar\nchart: {x: file}\n";
+    fs::write(root.path().join("g.yaml"), recipe).expect("recipe");
+    let output = scatterlab(root.path(), &["run", "g.yaml", "--out", ".", "--engine", "exit 7"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let names = |folder: &Path| -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("folder").map(|entry| entry.expect("entry").file_name());
+        let mut names: Vec<String> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(root.path()), ["g.yaml", "indices"]);
+    assert_eq!(names(&root.path().join("indices")), ["mine.csv"]);
+}
+
 #[test]
 fn without_a_gpu_its_cases_are_not_applicable() {
     let root = tempfile::tempdir().expect("temporary folder");

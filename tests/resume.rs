@@ -256,6 +256,50 @@ fn another_machine_is_told_and_the_first_one_kept() {
     assert_eq!(fs::read_to_string(out.join("manifest.json")).expect("manifest"), elsewhere);
 }
 
+/// The run began on a machine with a GPU and is gone on with on one without.
+#[test]
+fn a_missing_device_ends_the_run_and_gives_nothing_up() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let out = root.path().join("out");
+    let text_of = |name: &str| fs::read_to_string(out.join(name)).expect(name);
+    let small = MANY
+        .replace("backend: scalar", "backend: [scalar, cuda]")
+        .replace("lines: kernel", "lines: [kernel, backend]");
+    let small = small.replace("16Ki", "9Ki");
+    fs::write(root.path().join("small.yaml"), small).expect("recipe");
+    let command = |arguments: &[&str]| {
+        let mut command = Command::new(BINARY);
+        command.args(arguments).env("SCATTERLAB_LIBCUDA", "/nonexistent/libcuda.so.1");
+        command.current_dir(root.path()).output().expect("starts")
+    };
+    assert!(command(&["run", "small.yaml", "--out", "out"]).status.success());
+    // As if its GPU had been there, and nothing of its cases had arrived.
+    let mut manifest: serde_json::Value = serde_json::from_str(&text_of("manifest.json")).expect("JSON");
+    for device in manifest["devices"].as_array_mut().expect("devices") {
+        device["availability"] = "available".into();
+    }
+    fs::write(out.join("manifest.json"), manifest.to_string()).expect("written");
+    let kept: String = text_of("events.ndjson")
+        .lines()
+        .filter(|line| !line.contains("\"event\":\"not-applicable\""))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    fs::write(out.join("events.ndjson"), kept).expect("written");
+    for _ in 0..2 {
+        let output = command(&["run", "--resume", "out"]);
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+        let error = text(&output.stderr);
+        assert_eq!(error.lines().count(), 1, "{error}");
+        assert!(
+            error.contains("cuda is not there any more (") && error.contains("8 cases are left"),
+            "{error}"
+        );
+        assert!(error.contains("to go on: scatterlab run --resume out"), "{error}");
+        assert!(!events(&out).iter().any(|event| matches!(event, Event::NotApplicable { .. })));
+        assert!(!text_of("results.csv").contains("n/a"), "{}", text_of("results.csv"));
+    }
+}
+
 #[test]
 fn what_a_stored_run_has_decided_cannot_be_changed() {
     let root = tempfile::tempdir().expect("temporary folder");

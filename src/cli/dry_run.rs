@@ -57,7 +57,7 @@ fn probe(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<Pro
     backends.sort();
     backends.dedup();
     let (mut client, _) = Client::spawn(engine)?;
-    client.send(&Command::Probe { backends: backends.clone() });
+    client.send(&Command::Probe { backends: backends.clone() })?;
     let mut probes = Probes::new();
     while probes.len() < backends.len() {
         match client.next(Duration::from_secs(60)) {

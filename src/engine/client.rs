@@ -111,11 +111,18 @@ pub struct Client {
 impl Client {
     /// Starts an engine in a process group of its own and waits for its hello. Noise
     /// before it is skipped.
+    ///
+    /// # Errors
+    /// When it does not start, says nothing in time, or speaks another protocol; with what
+    /// it said instead.
     pub fn spawn(command: &EngineCommand) -> anyhow::Result<(Client, Hello)> {
         Self::spawn_unless(command, &mut || false)?.context("the engine's start was given up")
     }
 
     /// The same, until `given_up` says that nobody waits for it any more: then `None`.
+    ///
+    /// # Errors
+    /// As for [`spawn`](Self::spawn).
     pub fn spawn_unless(
         command: &EngineCommand,
         given_up: &mut dyn FnMut() -> bool,
@@ -193,12 +200,17 @@ impl Client {
     }
 
     /// Sends a command. An engine that is gone is noticed by its [`Incoming::Closed`].
-    pub fn send(&mut self, command: &Command) {
-        let Ok(mut line) = serde_json::to_vec(command) else { return };
+    ///
+    /// # Errors
+    /// What cannot be said in JSON: a path in a plan that is not UTF-8.
+    pub fn send(&mut self, command: &Command) -> anyhow::Result<()> {
+        let line = serde_json::to_vec(command);
+        let mut line = line.context("the engine cannot be told what to do")?;
         line.push(b'\n');
         if self.input.as_ref().is_some_and(|input| input.send(line).is_err()) {
             self.input = None;
         }
+        Ok(())
     }
 
     /// How long a word to the engine and its answer take; `None` where none comes. For an
@@ -206,7 +218,7 @@ impl Client {
     pub fn round_trip(&mut self) -> Option<Duration> {
         self.pings += 1;
         let (began, pong) = (Instant::now(), Event::Pong { number: self.pings });
-        self.send(&Command::Ping { number: self.pings });
+        self.send(&Command::Ping { number: self.pings }).ok()?;
         loop {
             match self.receive(PONG_TIMEOUT.checked_sub(began.elapsed())?)? {
                 Incoming::Event(event) if event == pong => return Some(began.elapsed()),

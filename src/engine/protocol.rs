@@ -99,7 +99,7 @@ pub struct RoundResult {
     pub samples: Vec<f64>,
     /// Executions in one timed sample.
     pub batch: u32,
-    /// Present in the round that certified the case.
+    /// Present where the case was certified: the first time that an engine measured it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
     /// Bytes held on the device.

@@ -1,6 +1,6 @@
 //! Which case is measured next. Pure: what was measured goes in, the next turn comes out.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::protocol::Finished;
 use crate::measure;
@@ -87,9 +87,10 @@ impl Schedule {
         self.passes
     }
 
-    /// Whether a case has been given up.
-    pub fn given_up(&self, case: usize) -> bool {
-        self.cases[case].given_up
+    /// Positions of the cases that have turns to come.
+    pub fn left(&self) -> BTreeSet<usize> {
+        let due = (0..self.cases.len()).filter(|at| self.cases[*at].due().is_some());
+        due.chain(self.queue.iter().chain(&self.again).map(|turn| turn.case)).collect()
     }
 
     /// No more turns for this case.

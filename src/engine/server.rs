@@ -1,7 +1,7 @@
 //! Runs plans: commands in, events out. The same server runs in the engine's process
 //! and, over pipes in memory, in tests.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -36,6 +36,9 @@ pub enum Ending {
 ///
 /// Executors are used on the calling thread only, because a CUDA context belongs to
 /// the thread that made it.
+///
+/// # Errors
+/// When the client cannot be told any more, and when there is no thread left to listen.
 pub fn serve(
     input: impl BufRead + Send + 'static,
     output: impl Write,
@@ -45,7 +48,8 @@ pub fn serve(
     let (sender, inbox) = mpsc::channel();
     thread::Builder::new().name("commands".into()).spawn(move || read_commands(input, &sender))?;
     let (clocks, pace, born) = (Clocks::default(), Pace::default(), Instant::now());
-    let mut server = Server { output, inbox, executors, watch, clocks, pace, born, seq: 0 };
+    let certified = HashSet::new();
+    let mut server = Server { output, inbox, executors, watch, clocks, pace, born, certified, seq: 0 };
     server.hello()?;
     server.serve()
 }
@@ -94,6 +98,9 @@ struct Server<W: Write> {
     /// Of the reference copies.
     pace: Pace,
     born: Instant,
+    /// Cases of the plan that runs now. What an earlier engine certified may have been
+    /// another device's or another build's work.
+    certified: HashSet<String>,
     seq: u64,
 }
 
@@ -189,7 +196,8 @@ impl<W: Write> Server<W> {
         let indices = Arc::new(Store::of(plan));
         self.executors.iter_mut().for_each(|executor| executor.bring(&indices));
         let mut schedule = Schedule::new(plan, finished);
-        self.sort_out(plan, &mut schedule)?;
+        self.certified.clear();
+        self.sort_out(plan, &mut schedule, cancel)?;
         let stop = self.run_turns(plan, &mut schedule, cancel)?;
         if matches!(stop, Some(Stop::Lost)) {
             return Ok(Ending::DeviceLost);
@@ -206,6 +214,9 @@ impl<W: Write> Server<W> {
     ) -> io::Result<Option<Stop>> {
         let mut passes = schedule.passes();
         while let Some(turn) = schedule.next() {
+            if cancel.requested() {
+                return Ok(Some(Stop::Cancelled));
+            }
             if schedule.passes() != passes {
                 self.measure_references(plan, schedule, passes)?;
                 passes = schedule.passes();
@@ -218,13 +229,15 @@ impl<W: Write> Server<W> {
     }
 
     /// What no device here can run is said first, so that the client knows how much is
-    /// left.
-    fn sort_out(&mut self, plan: &Plan, schedule: &mut Schedule) -> io::Result<()> {
-        let backends: BTreeSet<&str> = plan.cases.iter().map(Case::backend).collect();
+    /// left. A case that is done stays so.
+    fn sort_out(&mut self, plan: &Plan, schedule: &mut Schedule, cancel: &Cancel) -> io::Result<()> {
+        let left = schedule.left();
+        let backends: BTreeSet<&str> = left.iter().map(|at| plan.cases[*at].backend()).collect();
         let reasons: HashMap<&str, String> =
             backends.into_iter().filter_map(|name| Some((name, self.unavailable(name)?))).collect();
-        for (at, case) in plan.cases.iter().enumerate() {
-            if let (false, Some(reason)) = (schedule.given_up(at), reasons.get(case.backend()).cloned()) {
+        for at in left.into_iter().take_while(|_| !cancel.requested()) {
+            let case = &plan.cases[at];
+            if let Some(reason) = reasons.get(case.backend()).cloned() {
                 let id = case.id.clone();
                 self.emit_result(|seq| Event::NotApplicable { seq, case: id, reason })?;
                 schedule.give_up(at);
@@ -245,7 +258,7 @@ impl<W: Write> Server<W> {
         }
     }
 
-    /// A plain copy on every backend that still has cases, so that a change of the
+    /// A plain copy on every backend that still has turns, so that a change of the
     /// machine's own pace between two runs is on file; not before every pass where that
     /// would take long beside the passes.
     fn measure_references(&mut self, plan: &Plan, schedule: &Schedule, pass: u32) -> io::Result<()> {
@@ -253,8 +266,7 @@ impl<W: Write> Server<W> {
         if !self.pace.due(from) {
             return Ok(());
         }
-        let due = plan.cases.iter().enumerate().filter(|(at, _)| !schedule.given_up(*at));
-        let backends: BTreeSet<&str> = due.map(|(_, case)| case.backend()).collect();
+        let backends: BTreeSet<&str> = schedule.left().iter().map(|at| plan.cases[*at].backend()).collect();
         for backend in backends {
             match self.copy_on(backend) {
                 Ok(copy) => self.emit(&Event::Reference { pass, backend: backend.to_owned(), copy })?,
@@ -330,7 +342,7 @@ impl<W: Write> Server<W> {
     }
 
     /// One attempt at one round: prepared afresh, warmed up, sampled, and certified the
-    /// first time.
+    /// first time that this engine measures the case.
     fn measure(
         &mut self,
         case: &Case,
@@ -361,7 +373,7 @@ impl<W: Write> Server<W> {
         let resolved = prepared.resolved();
         let usual = self.clocks.usual(case.backend(), &resolved, conditions.clock);
         let doubts = noise::doubts(&samples, &conditions, usual);
-        let verdict = if turn == (Turn { round: 0, attempt: 0, ..turn }) {
+        let verdict = if self.certified.insert(case.id.clone()) {
             self.stage(case, turn.round, Stage::Certify)?;
             Some(prepared.certify(cancel)?)
         } else {

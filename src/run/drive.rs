@@ -6,17 +6,16 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
 use super::derived::Derived;
 use super::folder::{ENGINE_DIED, EVENTS, Folder, Manifest, SCHEMA, Urgency, fresh_path};
-use super::interrupted::{Interrupted, differences};
+use super::interrupted::{Interrupted, differences, missing};
 use super::runner::{Control, Message, Runner, Running, advice};
 use super::wishes::Wishes;
 use super::{Ledger, clock};
 use crate::engine::client::{Client, EngineCommand, Hello, Incoming};
 use crate::engine::protocol::{Command, Event, Level, PROTOCOL, Stage};
-use crate::indices;
 use crate::plan::{Plan, slug};
 use crate::report;
 
@@ -46,10 +45,9 @@ impl Runner for EngineRunner {
             Some(path) => path.clone(),
             None => fresh_path(&self.root, &started, &slug(&plan.title)),
         };
-        let folder = Folder::create(&path)?;
-        folder.write_recipe(&with_overrides(&plan, recipe))?;
-        let mut plan = plan;
-        indices::keep(&mut plan, &path).inspect_err(|_| folder.remove_unused())?;
+        let (mut folder, mut plan) = (Folder::create(&path)?, plan);
+        let written = folder.write_recipe(&with_overrides(&plan, recipe));
+        written.and_then(|()| folder.keep_indices(&mut plan)).inspect_err(|_| folder.remove_unused())?;
         drive(&self.engine, folder, Ledger::new(plan), Beginning::Fresh { started })
     }
 }
@@ -100,6 +98,22 @@ fn with_overrides(plan: &Plan, recipe: &str) -> String {
     format!("# Run with: {changes}\n{recipe}")
 }
 
+/// This program's command line. A word need not be UTF-8: a path may be anything.
+fn command_line() -> Vec<String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// How soon an event of an engine must be in the file. Its progress never is: the engine
+/// may be timing by the time that it is read. `sampling` says whether it was.
+fn urgency(event: &Event, sampling: bool) -> Urgency {
+    match event {
+        _ if event.seq().is_some() => Urgency::Durable,
+        Event::Progress { .. } => Urgency::Held,
+        _ if sampling => Urgency::Held,
+        _ => Urgency::Written,
+    }
+}
+
 /// What there is before the first engine says hello.
 enum Beginning {
     /// Nothing. When the run started, `YYYY-MM-DD HH:MM:SS` UTC.
@@ -120,7 +134,7 @@ struct Drive {
     wishes: Wishes,
     /// The case and round that the engine last said it was working on.
     current: Option<(String, u32)>,
-    /// Whether the engine times samples: then nothing is written.
+    /// Whether the engine may be timing samples: then nothing is written.
     sampling: bool,
     derived: Derived,
     /// When an engine elsewhere was last asked how far away it is.
@@ -189,7 +203,7 @@ impl Drive {
             client.send(&Command::Run {
                 plan: Box::new(self.ledger.plan().clone()),
                 finished: self.ledger.finished(),
-            });
+            })?;
             match self.follow(&mut client)? {
                 Ended::Finished | Ended::Cancelled => return Ok(()),
                 Ended::Died(reason) => {
@@ -218,6 +232,7 @@ impl Drive {
             None => (self.manifest.take().context("an engine without a run")?, None),
         };
         let differences = differences(&manifest, &hello);
+        let missing = missing(&manifest, &hello, &self.ledger);
         self.manifest = Some(manifest);
         self.record(&Event::Hello {
             protocol: PROTOCOL,
@@ -226,9 +241,13 @@ impl Drive {
             devices: hello.devices,
             environment: hello.environment,
         })?;
+        // Before the engine is told to run: it would say `n/a`, for good, of cases that a
+        // machine with the device can still measure.
+        if let Some(missing) = missing {
+            bail!(missing);
+        }
         if let Some(retried) = retried {
-            let line: Vec<String> = std::env::args().collect();
-            self.hear(Level::Info, format!("the run goes on: {}", line.join(" ")))?;
+            self.hear(Level::Info, format!("the run goes on: {}", command_line().join(" ")))?;
             retried.into_iter().try_for_each(|case| self.record(&Event::Retried { case }))?;
         }
         differences.into_iter().try_for_each(|text| self.hear(Level::Warn, text))
@@ -240,7 +259,7 @@ impl Drive {
             version: hello.version.clone(),
             revision: hello.revision.clone(),
             started: started.to_owned(),
-            command_line: std::env::args().collect(),
+            command_line: command_line(),
             environment: hello.environment.clone(),
             devices: hello.devices.clone(),
             plan: self.ledger.plan().clone(),
@@ -254,7 +273,7 @@ impl Drive {
             match self.wishes.next() {
                 Some(Control::Kill) => return self.kill(client, "on request"),
                 Some(_) if cancelled.is_none() => {
-                    client.send(&Command::Cancel);
+                    client.send(&Command::Cancel)?;
                     cancelled = Some(Instant::now());
                 }
                 _ => {}
@@ -304,7 +323,7 @@ impl Drive {
                 self.refresh_reports()?;
             }
             self.ping(client);
-            client.send(&Command::Ack { seq });
+            client.send(&Command::Ack { seq })?;
         }
         Ok(())
     }
@@ -323,16 +342,11 @@ impl Drive {
 
     fn record(&mut self, event: &Event) -> anyhow::Result<()> {
         self.sampling = match event {
-            Event::Progress { stage, .. } => *stage == Stage::Sample,
+            Event::Progress { stage, .. } => matches!(stage, Stage::WarmUp | Stage::Sample),
             Event::Log { .. } => self.sampling,
             _ => false,
         };
-        let urgency = match event.seq() {
-            Some(_) => Urgency::Durable,
-            None if self.sampling => Urgency::Held,
-            None => Urgency::Written,
-        };
-        self.folder.append(event, urgency)?;
+        self.folder.append(event, urgency(event, self.sampling))?;
         self.ledger.apply(event);
         self.tell(Message::Event(event.clone()));
         Ok(())
@@ -371,5 +385,22 @@ impl Drive {
     fn tell(&self, message: Message) {
         // A user interface that is gone has nothing to be told; the files are complete.
         let _ = self.messages.send(message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_written_while_a_sample_may_be_timed() {
+        let progress = |stage| Event::Progress { case: "a".into(), round: 0, stage };
+        for stage in [Stage::Generate, Stage::WarmUp, Stage::Sample, Stage::Certify] {
+            assert_eq!(urgency(&progress(stage), false), Urgency::Held, "{stage:?}");
+        }
+        let log = Event::Log { level: Level::Info, text: String::new() };
+        assert_eq!([urgency(&log, true), urgency(&log, false)], [Urgency::Held, Urgency::Written]);
+        let result = Event::NotApplicable { seq: 1, case: "a".into(), reason: String::new() };
+        assert_eq!(urgency(&result, true), Urgency::Durable);
     }
 }

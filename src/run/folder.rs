@@ -1,14 +1,18 @@
 //! A run's folder: the recipe, the manifest, the events as they arrive, and the files
 //! derived from them.
 
+mod files;
+
 use std::fs::{self, File, TryLockError};
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::files::draft;
+use self::files::{keep_names, remove_drafts, write_durably};
 use super::clock;
 use super::stored::Line;
 use crate::backend::Device;
@@ -65,13 +69,24 @@ pub struct Folder {
     /// Bytes of the events' whole lines.
     whole: u64,
     held: Vec<u8>,
+    /// Copies of index arrays that were not here before.
+    copies: Vec<PathBuf>,
 }
 
 impl Folder {
     /// Makes the folder. One that already holds a run is refused: nothing measured is
     /// ever overwritten.
+    ///
+    /// # Errors
+    /// When the folder holds a run or somebody's own recipe, when another program is
+    /// writing it, and when it cannot be made or written.
     pub fn create(path: &Path) -> anyhow::Result<Folder> {
         let log = path.join(EVENTS);
+        let taken = || format!("{} already holds a run; give --out another folder", path.display());
+        // Looked for before anything is made: a refusal leaves nothing behind.
+        if path.join(MANIFEST).exists() {
+            bail!(taken());
+        }
         if path.join(RECIPE).exists() && !log.exists() {
             // Somebody's own: it must be neither overwritten nor removed.
             bail!("{} holds a {RECIPE} but no run; give --out another folder", path.display());
@@ -81,15 +96,21 @@ impl Folder {
         let events = events.with_context(|| format!("cannot create {}", log.display()))?;
         lock(&events, &log)?;
         let whole = events.metadata().with_context(|| format!("cannot read {}", log.display()))?.len();
-        if whole > 0 || path.join(MANIFEST).exists() {
-            bail!("{} already holds a run; give --out another folder", path.display());
+        if whole > 0 {
+            bail!(taken());
         }
-        let folder = Folder { path: path.to_owned(), events, whole, held: Vec::new() };
-        folder.keep_names();
-        Ok(folder)
+        keep_names(path);
+        Ok(Folder::of(path, events, whole))
+    }
+
+    fn of(path: &Path, events: File, whole: u64) -> Folder {
+        Folder { path: path.to_owned(), events, whole, held: Vec::new(), copies: Vec::new() }
     }
 
     /// Opens the folder of a run to go on with it. Nobody else may be writing it.
+    ///
+    /// # Errors
+    /// When its events cannot be written, and when another program is writing them.
     pub fn reopen(path: &Path) -> anyhow::Result<Folder> {
         let log = path.join(EVENTS);
         let events = File::options().append(true).open(&log);
@@ -97,7 +118,8 @@ impl Folder {
         lock(&events, &log)?;
         let whole = events.metadata().with_context(|| format!("cannot read {}", log.display()))?.len();
         remove_drafts(path);
-        Ok(Folder { path: path.to_owned(), events, whole, held: Vec::new() })
+        remove_drafts(&path.join(indices::FOLDER));
+        Ok(Folder::of(path, events, whole))
     }
 
     pub fn path(&self) -> &Path {
@@ -105,12 +127,36 @@ impl Folder {
     }
 
     /// Writes the recipe as the user wrote it.
+    ///
+    /// # Errors
+    /// When the file cannot be written; the error names it.
     pub fn write_recipe(&self, text: &str) -> anyhow::Result<()> {
         self.write(RECIPE, text.as_bytes())
     }
 
+    /// Copies the plan's index arrays here and notes in the plan where the copies are.
+    ///
+    /// # Errors
+    /// When a copy cannot be written; the error names it.
+    pub fn keep_indices(&mut self, plan: &mut Plan) -> anyhow::Result<()> {
+        let (path, copies) = (&self.path, &mut self.copies);
+        indices::keep(plan, path, &mut |copy, content| {
+            let fresh = !copy.exists();
+            copy.parent().map_or(Ok(()), fs::create_dir_all)?;
+            write_durably(copy, content)?;
+            copies.extend(fresh.then(|| copy.to_owned()));
+            Ok(())
+        })
+    }
+
+    /// Writes what there is to know of where the numbers came from.
+    ///
+    /// # Errors
+    /// When the file cannot be written, and for a path in the plan that is not UTF-8.
     pub fn write_manifest(&self, manifest: &Manifest) -> anyhow::Result<()> {
-        let mut text = serde_json::to_vec_pretty(manifest)?;
+        let text = serde_json::to_vec_pretty(manifest);
+        let mut text =
+            text.with_context(|| format!("cannot write {}", self.path.join(MANIFEST).display()))?;
         text.push(b'\n');
         self.write(MANIFEST, &text)
     }
@@ -137,6 +183,9 @@ impl Folder {
     }
 
     /// Writes what is held back.
+    ///
+    /// # Errors
+    /// As for an [`append`](Self::append) that is not durable.
     pub fn flush(&mut self) -> anyhow::Result<()> {
         let held = std::mem::take(&mut self.held);
         if let Err(error) = self.events.write_all(&held) {
@@ -150,6 +199,9 @@ impl Folder {
     }
 
     /// Cuts off what follows so many bytes: a torn last line.
+    ///
+    /// # Errors
+    /// When the file cannot be cut; the error names it.
     pub fn cut(&mut self, whole: u64) -> anyhow::Result<()> {
         if whole < self.whole {
             self.events.set_len(whole).with_context(|| self.cannot_write())?;
@@ -182,53 +234,24 @@ impl Folder {
             let _ = fs::remove_file(&log);
             let _ = fs::remove_file(self.path.join(MANIFEST));
             let _ = fs::remove_file(self.path.join(RECIPE));
-            let _ = fs::remove_dir_all(self.path.join(indices::FOLDER));
+            self.remove_copies();
             let _ = fs::remove_dir(&self.path);
         }
     }
 
-    /// Writes beside the file and renames, so that nobody ever reads half of it.
+    /// The folder of the copies may have been there before us, with somebody's own files.
+    fn remove_copies(&self) {
+        for copy in &self.copies {
+            let _ = fs::remove_file(copy);
+        }
+        if !self.copies.is_empty() {
+            let _ = fs::remove_dir(self.path.join(indices::FOLDER));
+        }
+    }
+
     fn write(&self, name: &str, content: &[u8]) -> anyhow::Result<()> {
-        let (path, draft) = (self.path.join(name), draft(&self.path, name));
-        let written = File::create(&draft)
-            .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
-            .and_then(|()| fs::rename(&draft, &path));
-        if written.is_err() {
-            // The draft may not even exist; the first error is the one to tell.
-            let _ = fs::remove_file(&draft);
-        }
-        written.with_context(|| format!("cannot write {}", path.display()))?;
-        self.keep_names();
-        Ok(())
-    }
-
-    /// Brings the names of the folder's files, and its own, to the disk: a file that was
-    /// synced is lost in a crash when its name was not.
-    fn keep_names(&self) {
-        for folder in [Some(self.path.as_path()), self.path.parent()].into_iter().flatten() {
-            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            // Some file systems cannot; they have no better way either.
-            let _ = File::open(folder).and_then(|folder| folder.sync_all());
-        }
-    }
-}
-
-/// The name under which a file is written until it is complete. Two programs may write
-/// the same report.
-pub(crate) fn draft(folder: &Path, name: &str) -> PathBuf {
-    folder.join(format!(".{name}.{}{DRAFT}", std::process::id()))
-}
-
-const DRAFT: &str = ".part";
-
-/// Drafts of programs that were killed.
-fn remove_drafts(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
-        let name = entry.file_name();
-        if name.to_str().is_some_and(|name| name.starts_with('.') && name.ends_with(DRAFT)) {
-            // It is hidden and does no harm.
-            let _ = fs::remove_file(entry.path());
-        }
+        let path = self.path.join(name);
+        write_durably(&path, content).with_context(|| format!("cannot write {}", path.display()))
     }
 }
 
@@ -239,12 +262,18 @@ fn lock(events: &File, path: &Path) -> anyhow::Result<()> {
         Err(TryLockError::WouldBlock) => {
             bail!("{}: another scatterlab is writing this run; wait for it or stop it", path.display())
         }
-        // A file system without locks: better an unguarded run than none.
-        Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => Ok(()),
+        // Better an unguarded run than none.
+        Err(TryLockError::Error(error)) if is_without_locks(&error) => Ok(()),
         Err(TryLockError::Error(error)) => {
             Err(error).with_context(|| format!("cannot lock {}", path.display()))
         }
     }
+}
+
+/// Whether it says that the file system has no locks, or (NFS without a lock service) none
+/// to give.
+fn is_without_locks(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::Unsupported || error.raw_os_error() == Some(libc::ENOLCK)
 }
 
 /// `<root>/<date>-<time>-<stem>`, with a number after it where that is taken.
@@ -257,113 +286,4 @@ pub fn fresh_path(root: &Path, stamp: &str, stem: &str) -> PathBuf {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_that_holds_a_run_is_refused() {
-        let root = tempfile::tempdir().expect("temporary folder");
-        let path = root.path().join("a");
-        let mut first = Folder::create(&path).expect("fresh folder");
-        let busy = Folder::create(&path).expect_err("at the same time").to_string();
-        assert!(busy.contains("another scatterlab is writing"), "{busy}");
-        first.append(&log("something"), Urgency::Written).expect("written");
-        drop(first);
-        let error = Folder::create(&path).expect_err("second run").to_string();
-        assert!(error.contains("already holds a run"), "{error}");
-    }
-
-    #[test]
-    fn somebody_s_own_recipe_is_neither_overwritten_nor_removed() {
-        let root = tempfile::tempdir().expect("temporary folder");
-        let own = root.path().join(RECIPE);
-        fs::write(&own, "title: Mine\n").expect("written");
-        let error = Folder::create(root.path()).expect_err("not ours").to_string();
-        assert!(error.contains("holds a recipe.yaml but no run"), "{error}");
-        assert_eq!(fs::read_to_string(&own).expect("it"), "title: Mine\n");
-    }
-
-    #[test]
-    fn one_program_at_a_time_goes_on_with_a_run() {
-        let root = tempfile::tempdir().expect("temporary folder");
-        let mut first = Folder::create(root.path()).expect("fresh folder");
-        first.append(&log("something"), Urgency::Written).expect("written");
-        assert!(Folder::reopen(root.path()).is_err());
-        drop(first);
-        let second = Folder::reopen(root.path()).expect("nobody writes it");
-        assert!(Folder::reopen(root.path()).is_err());
-        drop(second);
-    }
-
-    #[test]
-    fn a_folder_that_is_gone_takes_no_results() {
-        let root = tempfile::tempdir().expect("temporary folder");
-        let path = root.path().join("a");
-        let mut folder = Folder::create(&path).expect("fresh folder");
-        folder.append(&log("first"), Urgency::Durable).expect("written");
-        fs::rename(&path, root.path().join("b")).expect("moved");
-        let error = folder.append(&log("second"), Urgency::Durable).expect_err("nowhere");
-        assert!(format!("{error:#}").contains("a/events.ndjson"), "{error:#}");
-        fs::create_dir(&path).expect("folder");
-        fs::write(path.join(EVENTS), "").expect("file");
-        let error = folder.append(&log("third"), Urgency::Durable).expect_err("another file");
-        assert!(error.to_string().contains("another file in its place"), "{error}");
-    }
-
-    #[test]
-    fn drafts_of_killed_programs_are_removed() {
-        let root = tempfile::tempdir().expect("temporary folder");
-        Folder::create(root.path())
-            .expect("fresh folder")
-            .append(&log("x"), Urgency::Written)
-            .expect("written");
-        let left = draft(root.path(), "results.csv");
-        fs::write(&left, "half").expect("draft");
-        Folder::reopen(root.path()).expect("a run");
-        assert!(!left.exists());
-    }
-
-    fn log(text: &str) -> Event {
-        Event::Log { level: crate::engine::protocol::Level::Info, text: text.to_owned() }
-    }
-
-    #[test]
-    fn what_is_held_back_comes_before_what_is_not() {
-        let root = tempfile::tempdir().expect("temporary folder");
-        let mut folder = Folder::create(root.path()).expect("fresh folder");
-        let written = || fs::read_to_string(root.path().join(EVENTS)).expect("events");
-        folder.append(&log("first"), Urgency::Held).expect("held");
-        assert_eq!(written(), "");
-        folder.append(&log("second"), Urgency::Durable).expect("written");
-        let texts = written();
-        assert_eq!(texts.lines().count(), 2);
-        assert!(texts.find("first") < texts.find("second"), "{texts}");
-        folder.append(&log("third"), Urgency::Held).expect("held");
-        folder.flush().expect("written");
-        assert_eq!(written().lines().count(), 3);
-    }
-
-    #[test]
-    fn a_folder_without_events_can_be_used_again() {
-        let root = tempfile::tempdir().expect("temporary folder");
-        let path = root.path().join("a");
-        let unused = Folder::create(&path).expect("fresh folder");
-        unused.write_recipe("title: x").expect("written");
-        unused.remove_unused();
-        assert!(!path.exists());
-        let mut used = Folder::create(&path).expect("the same folder");
-        used.append(&log("something"), Urgency::Written).expect("written");
-        used.remove_unused();
-        assert!(path.join(EVENTS).exists());
-    }
-
-    #[test]
-    fn names_never_collide() {
-        let root = tempfile::tempdir().expect("temporary folder");
-        let first = fresh_path(root.path(), "2026-11-20 22:37:58", "quickstart");
-        assert!(first.ends_with("20261120-223758-quickstart"));
-        fs::create_dir(&first).expect("folder");
-        let second = fresh_path(root.path(), "2026-11-20 22:37:58", "quickstart");
-        assert!(second.ends_with("20261120-223758-quickstart-2"));
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::Ledger;
 use super::facts::is_fleeting;
 use super::folder::{Folder, Manifest, SCHEMA};
 use super::stored::Stored;
@@ -57,6 +58,27 @@ pub fn differences(manifest: &Manifest, hello: &Hello) -> Vec<String> {
         lines.extend(changes(&device.backend, &before.unwrap_or_default(), &facts(device), &told));
     }
     lines
+}
+
+/// Why an engine may not go on with a run: a device that the run began with is not there
+/// any more, and cases on it are left.
+pub fn missing(manifest: &Manifest, hello: &Hello, ledger: &Ledger) -> Option<String> {
+    let left = ledger.left();
+    manifest.devices.iter().filter(|device| device.availability == Availability::Available).find_map(
+        |device| {
+            let reason = match hello.devices.iter().find(|now| now.backend == device.backend) {
+                Some(Device { availability: Availability::Available, .. }) => return None,
+                Some(Device { availability: Availability::Unavailable { reason }, .. }) => reason.as_str(),
+                None => "the engine does not know it",
+            };
+            let left = left.iter().filter(|case| case.backend() == device.backend).count();
+            let cases = if left == 1 { "a case is" } else { "cases are" };
+            let count = if left > 1 { format!("{left} ") } else { String::new() };
+            (left > 0).then(|| {
+                format!("{} is not there any more ({reason}), and {count}{cases} left on it", device.backend)
+            })
+        },
+    )
 }
 
 type Facts = Vec<(String, String)>;

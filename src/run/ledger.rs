@@ -65,6 +65,12 @@ impl Ledger {
         self.lost.is_empty() && Schedule::new(&self.plan, &self.finished()).next().is_none()
     }
 
+    /// The cases that a fresh engine would still measure.
+    pub fn left(&self) -> Vec<&Case> {
+        let left = Schedule::new(&self.plan, &self.finished()).left();
+        left.into_iter().map(|at| &self.plan.cases[at]).collect()
+    }
+
     /// Takes an event in; returns the position of the case that it changed.
     pub fn apply(&mut self, event: &Event) -> Option<usize> {
         let at = self.file(event)?;
@@ -154,12 +160,12 @@ impl Ledger {
     }
 
     /// What follows from a record's rounds: of a case that failed or cannot run, no time
-    /// is shown any more.
+    /// is shown any more, nor why its rounds would have ended.
     fn refresh(&mut self, at: usize) {
         let measure = &self.plan.experiments[self.plan.cases[at].experiment].measure;
         let record = &mut self.records[at];
         if matches!(record.status, Status::Failed(_) | Status::NotApplicable(_)) {
-            record.statistics = None;
+            (record.statistics, record.stop) = (None, None);
             return;
         }
         if record.rounds.is_empty() {

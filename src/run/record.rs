@@ -45,7 +45,8 @@ pub struct Record {
 
 impl Record {
     /// Takes an attempt in; `false` for one that is known. Of two attempts at a round the
-    /// second counts where it is free of doubts; its times play no part in the choice.
+    /// second counts where it is free of doubts. How long its samples are plays no part in
+    /// that; how far apart they lie does.
     pub(super) fn add(&mut self, result: RoundResult) -> bool {
         let known = |r: &RoundResult| (r.round, r.attempt) == (result.round, result.attempt);
         if self.rounds.iter().chain(&self.set_aside).any(known) {

@@ -87,6 +87,10 @@ pub(crate) fn advice(verb: &str, folder: &Path, engine: &EngineCommand) -> Strin
 /// Starts runs. The TUI is generic over it, so that its tests need no engine.
 pub trait Runner {
     /// Starts `plan`, whose recipe's text is `recipe`.
+    ///
+    /// # Errors
+    /// When the run's folder cannot be made or already holds a run, and when no thread is
+    /// left to drive it. What goes wrong later is told by [`Message::Broken`].
     fn start(&self, plan: Plan, recipe: &str) -> anyhow::Result<Running>;
 }
 

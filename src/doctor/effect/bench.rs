@@ -86,7 +86,8 @@ fn follow(
     requests: &Receiver<Plan>,
     heard: &Sender<Result<Heard, String>>,
 ) -> Result<Timed, String> {
-    client.send(&Command::Run { plan: Box::new(plan), finished: Finished::default() });
+    let send = |client: &mut Client, command| client.send(&command).map_err(|error| format!("{error:#}"));
+    send(client, Command::Run { plan: Box::new(plan), finished: Finished::default() })?;
     let (mut timed, mut ended) = (None, None);
     loop {
         if let Err(TryRecvError::Disconnected) = requests.try_recv() {
@@ -101,8 +102,8 @@ fn follow(
             Some(Incoming::Event(Event::Round { seq, result })) => {
                 let ended = ended.unwrap_or_else(now);
                 // One look is enough, also where the engine has doubts about it.
-                client.send(&Command::Cancel);
-                client.send(&Command::Ack { seq });
+                send(client, Command::Cancel)?;
+                send(client, Command::Ack { seq })?;
                 let (started, samples, batch) = (result.started, result.samples, result.batch);
                 timed = Some(Timed { started, ended, samples, batch });
             }

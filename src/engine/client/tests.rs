@@ -1,4 +1,6 @@
 use super::*;
+use crate::engine::protocol::Finished;
+use crate::plan::{IndexFile, Plan};
 
 fn shell(line: &str) -> anyhow::Result<(Client, Hello)> {
     Client::spawn(&EngineCommand::Shell(line.to_owned()))
@@ -31,9 +33,39 @@ fn an_engine_that_reads_nothing_blocks_nobody() {
     let mut sleeper = std::process::Command::new("sleep");
     let mut client = Client::start(sleeper.arg("100").process_group(0)).expect("starts");
     // More than a pipe holds.
-    client.send(&Command::Probe { backends: vec!["x".repeat(1 << 20)] });
+    client.send(&Command::Probe { backends: vec!["x".repeat(1 << 20)] }).expect("said");
     client.kill();
     assert_eq!(client.ending(), "killed by signal 9 (often: out of memory)");
+}
+
+/// Nobody would answer what was never said.
+#[test]
+fn a_plan_that_cannot_be_said_is_an_error() {
+    use std::os::unix::ffi::OsStrExt;
+    let copy = std::path::PathBuf::from(std::ffi::OsStr::from_bytes(b"run-\xff/indices/0.u64"));
+    let file = IndexFile {
+        path: "a.npy".into(),
+        column: None,
+        hash: "0".into(),
+        length: 1,
+        largest: 0,
+        source: None,
+        copy: Some(copy),
+    };
+    let plan = Plan {
+        title: String::new(),
+        recipe_hash: String::new(),
+        overrides: Vec::new(),
+        experiments: Vec::new(),
+        cases: Vec::new(),
+        indices: vec![file],
+    };
+    let mut sleeper = std::process::Command::new("sleep");
+    let mut client = Client::start(sleeper.arg("100").process_group(0)).expect("starts");
+    let run = Command::Run { plan: Box::new(plan), finished: Finished::default() };
+    let error = format!("{:#}", client.send(&run).expect_err("a path that is not UTF-8"));
+    assert!(error.contains("UTF-8"), "{error}");
+    client.kill();
 }
 
 #[test]

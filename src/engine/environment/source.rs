@@ -19,10 +19,12 @@ impl System {
         System::under(Path::new("/"))
     }
 
+    /// A folder that looks like one.
     pub fn under(root: &Path) -> System {
         System { root: root.to_owned() }
     }
 
+    /// Where a file of this system is: `path` is relative to its root.
     pub fn path(&self, path: &str) -> PathBuf {
         self.root.join(path)
     }
@@ -34,10 +36,12 @@ impl System {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
+    /// The count in a file; `None` where there is none.
     pub fn number(&self, path: &str) -> Option<u64> {
         self.text(path)?.parse().ok()
     }
 
+    /// Whether there is such a file or folder.
     pub fn exists(&self, path: &str) -> bool {
         self.path(path).exists()
     }

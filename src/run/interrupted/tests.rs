@@ -90,3 +90,37 @@ fn a_device_that_is_gone_is_one_difference() {
     let lines = differences(&manifest(), &without);
     assert_eq!(lines, ["not as when the run began: cuda device is n/a: no CUDA driver, was NVIDIA H200"]);
 }
+
+/// A manifest and a ledger of four cases that are to run on the GPU, and a hello without it.
+fn on_a_gpu() -> (Manifest, Ledger, Hello) {
+    let mut plan = crate::run::tests::plan("rounds: 1, ci: none");
+    for case in &mut plan.cases {
+        case.params = case.params.clone().with("backend", crate::plan::Value::Text("cuda".into()));
+    }
+    let mut without = hello();
+    without.devices[0].availability = Availability::Unavailable { reason: "no CUDA driver".into() };
+    (Manifest { plan: plan.clone(), ..manifest() }, Ledger::new(plan), without)
+}
+
+#[test]
+fn a_device_that_is_missed_is_told() {
+    let (manifest, mut ledger, without) = on_a_gpu();
+    let told = |ledger: &Ledger, hello: &Hello| missing(&manifest, hello, ledger);
+    assert_eq!(told(&ledger, &hello()), None, "it is there");
+    let text = told(&ledger, &without).expect("four cases");
+    assert_eq!(text, "cuda is not there any more (no CUDA driver), and 4 cases are left on it");
+    let other = Hello { devices: Vec::new(), ..hello() };
+    assert!(told(&ledger, &other).is_some_and(|text| text.contains("does not know")));
+    for case in 0..4 {
+        assert!(told(&ledger, &without).is_some());
+        ledger.apply(&crate::run::tests::attempt(&manifest.plan, case, 0, 0, 1.0, false));
+    }
+    assert_eq!(told(&ledger, &without), None, "nothing is left for it");
+}
+
+#[test]
+fn a_device_that_was_never_there_is_not_missed() {
+    let (mut manifest, ledger, without) = on_a_gpu();
+    manifest.devices = without.devices.clone();
+    assert_eq!(missing(&manifest, &without, &ledger), None);
+}

@@ -68,3 +68,16 @@ fn a_run_is_complete_when_nothing_is_left_to_measure() {
     ledger.apply(&failed(&plan, 3, true));
     assert!(!ledger.is_complete(), "what was lost gets another try");
 }
+
+#[test]
+fn a_case_that_fails_after_its_last_round_has_no_reason_to_stop_any_more() {
+    let plan = plan("rounds: 1, ci: none");
+    let mut ledger = Ledger::new(plan.clone());
+    ledger.apply(&attempt(&plan, 0, 0, 0, 1.0, true));
+    assert!(ledger.records()[0].stop.is_some());
+    // The engine died in the second look at the flagged round.
+    ledger.apply(&failed(&plan, 0, true));
+    assert_eq!(ledger.records()[0].stop, None);
+    ledger.retry_lost();
+    assert!(ledger.records()[0].stop.is_some(), "its round counts again");
+}

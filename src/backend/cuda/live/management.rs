@@ -35,6 +35,8 @@ impl Management {
         Some(Management { nvml, bus_id: bus_id.to_owned() })
     }
 
+    /// What stays as it is: clocks in MHz, power in mW, modes. What the library does not
+    /// tell is missing.
     pub fn facts(&self) -> ManagedFacts {
         let Ok(device) = self.nvml.device_by_pci_bus_id(self.bus_id.as_str()) else {
             return ManagedFacts::default();
