@@ -1,11 +1,14 @@
 //! A run without the user interface: plain lines, and one live line on a terminal.
 
+mod doubts;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
+use self::doubts::Doubts;
 use super::interrupt::Interrupt;
 use super::out;
 use crate::backend::Verdict;
@@ -90,12 +93,14 @@ struct Printer {
     live: bool,
     /// Whether an engine has said anything.
     heard: bool,
+    doubts: Doubts,
 }
 
 impl Printer {
     fn new(ledger: Ledger) -> Printer {
         let (eta, started) = (Eta::new(&ledger), Instant::now());
-        Printer { ledger, eta, started, live: out::is_terminal(), heard: false }
+        let (live, doubts) = (out::is_terminal(), Doubts::default());
+        Printer { ledger, eta, started, live, heard: false, doubts }
     }
 
     fn headline(&self) {
@@ -117,8 +122,9 @@ impl Printer {
                 devices.iter().for_each(|device| self.note(&super::devices::line(device)));
             }
             Event::Progress { case, stage, .. } => self.status(case, *stage),
-            Event::Round { .. } => {
+            Event::Round { result, .. } => {
                 changed.inspect(|at| self.eta.finish(*at, &self.ledger, now));
+                changed.inspect(|at| self.doubts.round(*at, &self.short_label(*at), result));
                 self.result(changed);
             }
             Event::NotApplicable { .. } | Event::Failed { .. } => {
@@ -130,13 +136,19 @@ impl Printer {
                 record.inspect(|record| self.note(&format!("{}: another try", self.label(&record.case))));
             }
             Event::Log { level: Level::Info, text } => self.note(text),
-            Event::Log { text, .. } => self.note(&format!("warning: {text}")),
+            Event::Log { text, .. } => self.warn(text),
             Event::Reference { backend, .. } => {
                 if let Some(text) = reference::news(&self.ledger, backend) {
                     self.note(&text);
                 }
             }
             _ => {}
+        }
+    }
+
+    fn warn(&mut self, text: &str) {
+        if self.doubts.is_news(text) {
+            self.note(&format!("warning: {text}"));
         }
     }
 
@@ -175,6 +187,13 @@ impl Printer {
         }
     }
 
+    /// A case as the engine calls it, which knows one experiment at a time.
+    fn short_label(&self, at: usize) -> String {
+        let plan = self.ledger.plan();
+        let case = &plan.cases[at];
+        plan.experiments.get(case.experiment).map_or_else(|| case.id.clone(), |one| one.label(case))
+    }
+
     /// `12/48, 1m05s left`: finished and all (case, round) pairs, and how long the rest
     /// may take.
     fn place(&self) -> String {
@@ -193,6 +212,7 @@ impl Printer {
     }
 
     fn close(&self, summary: &Summary) {
+        self.doubts.summary().inspect(|text| self.note(text));
         let (time, folder) = (minutes(self.started.elapsed()), summary.folder.display());
         self.note(&format!("{} in {time} → {folder}", summary.words()));
     }

@@ -64,3 +64,29 @@ fn doubtful_cases_are_counted_and_their_noise_is_named() {
     assert!(summary.words().contains("1 doubtful (steal, background)"), "{}", summary.words());
     assert!(outcome(&printer.ledger.records()[0]).contains("±0.0 %"), "two rounds have an interval");
 }
+
+/// The words are the engine's.
+fn warning(printer: &Printer, case: usize, round: u32) -> String {
+    let preamble = crate::measure::noise::preamble(&printer.short_label(case), round);
+    format!("{preamble}20 % of the CPU time stolen: measured again later")
+}
+
+#[test]
+fn a_kind_of_noise_is_told_once_for_each_case_and_counted_from_then_on() {
+    let mut printer = printer();
+    let mut flagged = |case, number, flags: &[Flag]| {
+        let Event::Round { seq, result } = round(&printer, case, number, None) else { panic!("a round") };
+        printer.event(&Event::Round { seq, result: RoundResult { flags: flags.to_vec(), ..result } });
+        let text = warning(&printer, case, number);
+        // Something else may be worth a warning in between.
+        assert!(printer.doubts.is_news("cannot write results.csv"));
+        printer.doubts.is_news(&text)
+    };
+    assert!(flagged(0, 0, &[Flag::Steal]));
+    assert!(!flagged(0, 1, &[Flag::Steal]), "the same again");
+    assert!(flagged(1, 0, &[Flag::Steal]), "another case");
+    assert!(flagged(0, 2, &[Flag::Steal, Flag::Clock]), "another kind");
+    assert!(!flagged(1, 1, &[Flag::Steal]));
+    let summary = printer.doubts.summary();
+    assert_eq!(summary.as_deref(), Some("2 more warnings of noise (steal) not shown: see events.ndjson"));
+}
