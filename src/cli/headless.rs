@@ -12,7 +12,7 @@ use self::doubts::Doubts;
 use super::interrupt::Interrupt;
 use super::out;
 use crate::backend::Verdict;
-use crate::engine::protocol::{Event, Level, Stage};
+use crate::engine::protocol::{Event, Level, RoundResult, Stage};
 use crate::measure::noise::Flag;
 use crate::measure::{self, Statistics};
 use crate::plan::{Case, Plan, Quantity};
@@ -125,11 +125,11 @@ impl Printer {
             Event::Round { result, .. } => {
                 changed.inspect(|at| self.eta.finish(*at, &self.ledger, now));
                 changed.inspect(|at| self.doubts.round(*at, &self.short_label(*at), result));
-                self.result(changed);
+                self.result(changed, &turn(result));
             }
             Event::NotApplicable { .. } | Event::Failed { .. } => {
                 self.eta.begin(now);
-                self.result(changed);
+                self.result(changed, "");
             }
             Event::Retried { .. } => {
                 let record = changed.and_then(|at| self.ledger.records().get(at));
@@ -157,13 +157,9 @@ impl Printer {
         self.note(&format!("the engine died: {reason}"));
     }
 
-    fn result(&self, changed: Option<usize>) {
+    fn result(&self, changed: Option<usize>, turn: &str) {
         let Some(record) = changed.and_then(|at| self.ledger.records().get(at)) else { return };
-        let round = match record.rounds.last() {
-            Some(last) if last.round > 0 => format!(" (round {})", last.round + 1),
-            _ => String::new(),
-        };
-        self.note(&format!("[{}] {}{round}: {}", self.place(), self.label(&record.case), outcome(record)));
+        self.note(&format!("[{}] {}{turn}: {}", self.place(), self.label(&record.case), outcome(record)));
     }
 
     /// The live line: what is going on, and how long the rest may take.
@@ -199,7 +195,8 @@ impl Printer {
     fn place(&self) -> String {
         let (done, all) = self.eta.progress();
         match self.eta.remaining(self.started.elapsed()) {
-            Some(left) if done < all => format!("{done}/{all}, {} left", minutes(left)),
+            // Cases that ask for further rounds are not foreseen: nothing is no time to tell.
+            Some(left) if done < all && left.as_secs() > 0 => format!("{done}/{all}, {} left", minutes(left)),
             _ => format!("{done}/{all}"),
         }
     }
@@ -260,6 +257,15 @@ impl Summary {
     /// look like it.
     pub fn is_success(&self) -> bool {
         self.failed + self.partial + self.unfinished == 0 && self.done > 0
+    }
+}
+
+/// ` (round 2, second look)`, where there is something to say.
+fn turn(result: &RoundResult) -> String {
+    match (result.round, result.attempt) {
+        (0, 0) => String::new(),
+        (round, 0) => format!(" (round {})", round + 1),
+        (round, _) => format!(" (round {}, second look)", round + 1),
     }
 }
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use super::format::Output;
 use super::headless::Summary;
-use super::{ReportArguments, out};
+use super::{ReportArguments, out, results};
 use crate::report::write_all;
 use crate::run::stored::Stored;
 
@@ -17,7 +17,9 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
         if output.is_asked_for() {
             output.results(run)?;
         } else {
-            out::line(&render(run)?);
+            let written = render(run)?;
+            results::print(&run.ledger);
+            out::line(&written);
         }
     }
     output.end()?;

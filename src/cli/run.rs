@@ -10,7 +10,7 @@ use super::format::Output;
 use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
 use super::recipes::Source;
-use super::{CASES_FAILED, RunArguments, dry_run, out, resume};
+use super::{CASES_FAILED, RunArguments, dry_run, out, results, resume};
 use crate::engine::client::EngineCommand;
 use crate::plan::{Overrides, Plan};
 use crate::run::EngineRunner;
@@ -70,6 +70,9 @@ fn closed(summary: &Summary, engine: &EngineCommand, output: &mut Output) -> any
     }
     if output.is_asked_for() {
         output.results(&Stored::open(&summary.folder)?)?;
+    } else if let Ok(stored) = Stored::open(&summary.folder) {
+        // Where nothing was measured there is no folder, and nothing to show.
+        results::print(&stored.ledger);
     }
     Ok(summary.is_success())
 }

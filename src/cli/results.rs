@@ -1,0 +1,91 @@
+//! The results of a run as a table for people, at its end.
+
+use std::collections::BTreeMap;
+
+use super::out;
+use super::table::{self, numbers, words};
+use crate::measure;
+use crate::plan::{Plan, Quantity};
+use crate::run::{Ledger, Record, Status};
+use crate::units;
+
+/// A terminal's worth: longer tables are read in `results.csv`.
+const MOST: usize = 60;
+
+/// Prints what was measured, an experiment after the other, and why the rest has no figure.
+pub fn print(ledger: &Ledger) {
+    let plan = ledger.plan();
+    for (number, experiment) in plan.experiments.iter().enumerate() {
+        let records = ledger.records().iter().filter(|record| record.case.experiment == number);
+        let told: Vec<&Record> = records.clone().filter(|record| has_row(record)).collect();
+        if !told.is_empty() {
+            out::line("");
+            out::line(&units::escaped(&experiment.title));
+            let rows: Vec<[String; 6]> = told.iter().take(MOST).map(|record| row(plan, record)).collect();
+            let columns = [
+                words("case"),
+                numbers("GB/s"),
+                numbers("median"),
+                numbers("±"),
+                numbers("rounds"),
+                words(""),
+            ];
+            table::print(columns, &rows);
+            if told.len() > MOST {
+                out::line(&format!("… and {} more in results.csv", told.len() - MOST));
+            }
+        }
+        reasons(records).into_iter().for_each(|line| out::line(&line));
+    }
+    out::line("");
+}
+
+/// Measured, at least in part, or failed.
+fn has_row(record: &Record) -> bool {
+    record.statistics.is_some() || matches!(record.status, Status::Failed(_))
+}
+
+fn row(plan: &Plan, record: &Record) -> [String; 6] {
+    let label = plan.experiments.get(record.case.experiment).map(|one| one.label(&record.case));
+    let rate = record.quantity(Quantity::Bandwidth).map(|rate| units::fmt_rate(rate).replace(" GB/s", ""));
+    let median = record.statistics.as_ref().map(|s| units::fmt_seconds(s.median));
+    let half = measure::half_width(&record.medians()).map(|half| format!("{:.1} %", half * 100.0));
+    let rounds = record.statistics.as_ref().map(|s| s.rounds.to_string());
+    let label = label.unwrap_or_else(|| record.case.id.clone());
+    let cells = [rate, median, half, rounds].map(Option::unwrap_or_default);
+    let [rate, median, half, rounds] = cells;
+    [label, rate, median, half, rounds, remarks(record)]
+}
+
+/// What a reader must know before trusting the figures.
+fn remarks(record: &Record) -> String {
+    match &record.status {
+        Status::Failed(error) => return format!("FAILED: {error}"),
+        Status::Partial => return "not all rounds".to_owned(),
+        Status::Done | Status::NotApplicable(_) | Status::Pending => {}
+    }
+    let flags = record.flags();
+    let mut remarks: Vec<&str> = flags.iter().map(|flag| flag.word()).collect();
+    if record.statistics.as_ref().is_some_and(measure::Statistics::unsteady) {
+        remarks.push("unsteady");
+    }
+    remarks.join(", ")
+}
+
+/// `n/a: no CUDA driver (16 cases)`, `not started (3 cases)`.
+fn reasons<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for record in records {
+        let reason = match &record.status {
+            Status::NotApplicable(reason) => format!("n/a: {reason}"),
+            Status::Pending => "not started".to_owned(),
+            Status::Done | Status::Partial | Status::Failed(_) => continue,
+        };
+        *counts.entry(units::escaped(&reason)).or_default() += 1;
+    }
+    let line = |(reason, count): (String, usize)| match count {
+        1 => format!("{reason} (1 case)"),
+        _ => format!("{reason} ({count} cases)"),
+    };
+    counts.into_iter().map(line).collect()
+}
