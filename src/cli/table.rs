@@ -51,6 +51,6 @@ mod tests {
     fn numbers_stand_to_the_right_under_their_head() {
         let rows = [["a".to_owned(), "1.5".to_owned()], ["longer\x1b".to_owned(), "12".to_owned()]];
         let found = lines([words("case"), numbers("GB/s")], &rows);
-        assert_eq!(found, ["case         GB/s", "a             1.5", "longer\\u{1b}    12"]);
+        assert_eq!(found, ["case          GB/s", "a              1.5", "longer\\u{1b}    12"]);
     }
 }
