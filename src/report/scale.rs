@@ -158,17 +158,25 @@ impl AxisScale {
 
     fn number_ticks(&self, max_labels: usize) -> Vec<(f64, String)> {
         let values = self.mark_ticks(max_labels).unwrap_or_else(|| self.round_ticks(max_labels));
-        values.into_iter().filter_map(|v| Some((self.position(v)?, self.label(v)))).collect()
+        let steps = values.windows(2).map(|w| w[1] - w[0]);
+        let step = steps.min_by(f64::total_cmp).unwrap_or((self.high - self.low) / max_labels as f64);
+        let label = |v: f64| self.unit.format_to(v, self.reference(v), step);
+        values.into_iter().filter_map(|v| Some((self.position(v)?, label(v)))).collect()
+    }
+
+    /// What the unit of a value suits: on a linear axis the largest one.
+    fn reference(&self, value: f64) -> f64 {
+        match self.spacing {
+            Spacing::Linear if self.marks.is_empty() => self.low.abs().max(self.high.abs()),
+            _ => value,
+        }
     }
 
     /// The name of a category, or the value in words.
     pub fn label(&self, value: f64) -> String {
         match self.spacing {
             Spacing::Category => self.names.get(value as usize).cloned().unwrap_or_default(),
-            Spacing::Linear if self.marks.is_empty() => {
-                self.unit.format_like(value, self.low.abs().max(self.high.abs()))
-            }
-            _ => self.unit.format(value),
+            _ => self.unit.format_like(value, self.reference(value)),
         }
     }
 
@@ -323,11 +331,10 @@ fn decades(low: f64, high: f64, max: usize) -> Vec<f64> {
         let each = exponents.clone().flat_map(|e| factors.iter().map(move |f| f * 10f64.powi(e)));
         each.filter(inside).collect()
     };
-    let fine = of(&[1.0, 2.0, 5.0]);
-    if fine.len() <= max {
-        return fine;
-    }
-    thinned(of(&[1.0]), max)
+    let (fine, tens) = (of(&[1.0, 2.0, 5.0]), of(&[1.0]));
+    // Where two powers of ten do not fit, every other number of the finer row is the more even.
+    let coarse = if tens.len() > 1 { tens } else { fine.clone() };
+    if fine.len() <= max { fine } else { thinned(coarse, max) }
 }
 
 fn doublings(low: f64, high: f64, max: usize) -> Vec<f64> {

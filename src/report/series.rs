@@ -67,6 +67,17 @@ impl YAxis {
             None => format!("{name}{unit}"),
         }
     }
+
+    /// The same in a word, for where there is little room.
+    pub fn short_title(&self) -> String {
+        let word = match self.quantity {
+            _ if self.relative_to.is_some() => "change",
+            Quantity::Bandwidth | Quantity::SystemBandwidth => "GB/s",
+            Quantity::Time => "time",
+            Quantity::Throughput => "elements/s",
+        };
+        word.to_owned()
+    }
 }
 
 /// One of several small charts that share their axes.
@@ -80,6 +91,17 @@ pub struct Panel {
     /// Cases that the x axis does not apply to, such as the direct method beside a
     /// sweep of passes: horizontal lines.
     pub references: Vec<Reference>,
+}
+
+impl Panel {
+    /// Every case that is on it, as a point, a reference or neither.
+    pub fn cases(&self) -> impl Iterator<Item = usize> + '_ {
+        let lines = self
+            .lines
+            .iter()
+            .flat_map(|l| l.points.iter().map(|p| p.value.case).chain(l.absent.iter().map(|a| a.case)));
+        lines.chain(self.references.iter().map(|r| r.value.case))
+    }
 }
 
 /// The points of one combination of the chart's `lines` values.

@@ -47,6 +47,9 @@ fn a_measured_log_axis_ends_at_round_numbers() {
     assert_eq!(labels(&axis, 6), ["1", "10", "100", "1000"]);
     let narrow = AxisScale::measured(&[2.0, 9.0], true, Unit::GigabytesPerSecond);
     assert_eq!(labels(&narrow, 6), ["1", "2", "5", "10"]);
+    let few = AxisScale::measured(&[2.5, 38.0], true, Unit::GigabytesPerSecond);
+    assert_eq!(labels(&few, 2), ["2", "20"]);
+    assert_eq!(labels(&few, 3), ["2", "10", "50"]);
 }
 
 #[test]
@@ -129,7 +132,7 @@ fn a_spacing_can_be_chosen() {
 fn a_part_of_an_axis_has_ticks_of_its_own() {
     let axis = AxisScale::swept(&doubling(7), Scale::Log, Unit::Count);
     assert_eq!(labels(&axis.part((3.0, 20.0)), 9), ["4", "8", "16"]);
-    assert_eq!(labels(&axis.part((4.5, 7.0)), 5), ["4.5", "5", "5.5", "6", "6.5"]);
+    assert_eq!(labels(&axis.part((4.5, 7.0)), 6), ["4.5", "5", "5.5", "6", "6.5", "7"]);
     let names = AxisScale::categories(["a", "b", "c", "d"].map(str::to_owned).to_vec());
     assert_eq!(names.part((1.0, 3.0)).ticks(9), [(0.25, "b".to_owned()), (0.75, "c".to_owned())]);
     assert_eq!(names.part((1.0, 3.0)).position(0.0), None);
