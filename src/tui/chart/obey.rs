@@ -115,14 +115,18 @@ impl Session {
         Scales::new(self.chart(), look, self.view.bars, self.view.overlay())
     }
 
-    /// Around the cursor, or around the middle without one.
+    /// Around the cursor, or around the middle without one. An axis on which the cursor has
+    /// no place is not zoomed into: there would be no point in what remains.
     fn zoom(&mut self, factor: f64) {
         let scales = self.scales();
         let stop = self.stops().into_iter().find(|s| self.view.cursor && s.case == self.selected);
-        let centre = |value: Option<f64>, whole: &AxisScale| whole.position(value?);
-        let x = centre(stop.and_then(|s| s.x), &scales.whole_x);
-        let y = centre(stop.and_then(|s| s.y), &scales.whole_y);
-        self.zoom_around(&scales, (x, y), factor);
+        let axis = |place: Option<Option<f64>>, part: &AxisScale, whole: &AxisScale, now| match place {
+            Some(None) if factor < 1.0 => now,
+            place => zoomed(part, whole, place.flatten().and_then(|v| whole.position(v)), factor),
+        };
+        let look = self.look();
+        look.x_part = axis(stop.map(|s| s.x), &scales.x, &scales.whole_x, look.x_part);
+        look.y_part = axis(stop.map(|s| s.y), &scales.y, &scales.whole_y, look.y_part);
     }
 
     /// Around a place, whose distances from the left and from below are given as shares of
@@ -130,21 +134,13 @@ impl Session {
     pub fn zoom_at(&mut self, (x, y): (f64, f64), factor: f64) {
         self.refresh();
         let scales = self.scales();
-        let place = |share: f64, part: &AxisScale, whole: &AxisScale| {
+        let axis = |share: f64, part: &AxisScale, whole: &AxisScale| {
             let (from, to) = seen(part, whole);
-            from + share * (to - from)
+            zoomed(part, whole, Some(from + share * (to - from)), factor)
         };
-        let x = place(x, &scales.x, &scales.whole_x);
-        let y = place(y, &scales.y, &scales.whole_y);
-        self.zoom_around(&scales, (Some(x), Some(y)), factor);
-    }
-
-    /// Around a position of the whole axes, or the middle of what is shown.
-    fn zoom_around(&mut self, scales: &Scales, (x, y): (Option<f64>, Option<f64>), factor: f64) {
-        let x = zoomed(&scales.x, &scales.whole_x, x, factor);
-        let y = zoomed(&scales.y, &scales.whole_y, y, factor);
         let look = self.look();
-        (look.x_part, look.y_part) = (x, y);
+        look.x_part = axis(x, &scales.x, &scales.whole_x);
+        look.y_part = axis(y, &scales.y, &scales.whole_y);
     }
 
     fn pan(&mut self, x: f64, y: f64) {

@@ -185,6 +185,20 @@ fn zooming_keeps_the_point_under_the_cursor_and_0_shows_all() {
 }
 
 #[test]
+fn zooming_on_what_is_no_point_leaves_y_as_it_is() {
+    let mut session = passes();
+    let cases = session.ledger.plan().cases.clone();
+    let cuda = cases.iter().position(|case| case.backend() == "cuda").expect("a case that is n/a");
+    session.select(cuda);
+    session.ask(Ask::Cursor);
+    session.ask(Ask::ZoomIn);
+    let zoomed = look(&session);
+    assert!(zoomed.x_part.is_some() && zoomed.y_part.is_none(), "{zoomed:?}");
+    session.ask(Ask::ZoomOut);
+    assert_eq!(look(&session), Look::default());
+}
+
+#[test]
 fn panning_stops_at_the_ends() {
     let mut session = passes();
     session.ask(Ask::PanLeft);
