@@ -27,7 +27,6 @@ fn plain(buffer: &mut Buffer) {
         let plain = match cell.symbol() {
             "µ" => "u",
             "…" => "~",
-            "±" => "~",
             "−" | "–" | "—" => "-",
             "×" => "x",
             _ => "?",

@@ -9,6 +9,7 @@ use crate::report::names;
 use crate::report::series::{ChartData, Measured, NoteKind};
 use crate::run::{Record, Status};
 use crate::tui::session::Session;
+use crate::tui::theme::Theme;
 use crate::tui::words;
 use crate::units;
 
@@ -150,10 +151,11 @@ fn low_end(data: &ChartData, record: &Record) -> Option<String> {
 impl ReadOut {
     /// On one line, without what there is no room for after the first parts. What is in
     /// brackets belongs to what stands before it.
-    pub fn in_line(&self, columns: usize, separator: &str) -> String {
-        let mut line = self.first.join(separator);
+    pub fn in_line(&self, columns: usize, theme: Theme) -> String {
+        let mut line = self.first.join(theme.separator());
         for part in &self.more {
-            let separator = if part.starts_with('[') { " " } else { separator };
+            let separator = if part.starts_with('[') { " " } else { theme.separator() };
+            let part = part.replace('±', theme.symbol("±", "+-"));
             let next = format!("{line}{separator}{part}");
             if words::width(&next) <= columns {
                 line = next;

@@ -304,12 +304,12 @@ fn the_read_out_says_what_is_known() {
     let words = |case| {
         let mut session = passes();
         session.select(case);
-        readout(&session).in_line(99, ", ")
+        readout(&session).in_line(99, Theme::PLAIN)
     };
-    assert_eq!(words(4), "passes 4, cpu, failed: wrong result: out[7] = 3, not 4");
-    assert_eq!(words(5), "passes 4, cuda, n/a: no CUDA driver");
+    assert_eq!(words(4), "passes 4 · cpu · failed: wrong result: out[7] = 3, not 4");
+    assert_eq!(words(5), "passes 4 · cuda · n/a: no CUDA driver");
     let empty = self::session(fixture::passes(), std::iter::empty());
-    assert_eq!(readout(&empty).in_line(99, ", "), "passes 1, no result yet");
+    assert_eq!(readout(&empty).in_line(99, Theme::PLAIN), "passes 1 · no result yet");
 }
 
 #[test]
@@ -317,9 +317,12 @@ fn a_read_out_leaves_out_what_it_has_no_room_for() {
     let owned = |words: &[&str]| words.iter().map(|w| w.to_string()).collect();
     let first = owned(&["passes 16", "212 GB/s"]);
     let words = readout::ReadOut { first, more: owned(&["[205–219]", "n 30"]) };
-    assert_eq!(words.in_line(99, " · "), "passes 16 · 212 GB/s [205–219] · n 30");
-    assert_eq!(words.in_line(28, " · "), "passes 16 · 212 GB/s · n 30");
-    assert_eq!(words.in_line(3, " · "), "passes 16 · 212 GB/s", "cut where it is drawn");
+    assert_eq!(words.in_line(99, Theme::PLAIN), "passes 16 · 212 GB/s [205–219] · n 30");
+    assert_eq!(words.in_line(28, Theme::PLAIN), "passes 16 · 212 GB/s · n 30");
+    assert_eq!(words.in_line(3, Theme::PLAIN), "passes 16 · 212 GB/s", "cut where it is drawn");
+    let words = readout::ReadOut { first: owned(&["1 GB/s"]), more: owned(&["95 % ±2 %"]) };
+    let ascii = Theme { utf8: false, ..Theme::PLAIN };
+    assert_eq!(words.in_line(99, ascii), "1 GB/s | 95 % +-2 %", "`~2 %` would say something else");
 }
 
 #[test]

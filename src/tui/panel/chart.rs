@@ -139,7 +139,7 @@ pub fn paint(session: &mut Session, theme: Theme, area: Rect) {
 /// `cursor: passes 16 · 212 GB/s [205–219] …`, as much as fits.
 fn read_out(session: &Session, theme: Theme, columns: usize) -> String {
     const NAME: &str = "cursor: ";
-    let line = readout(session).in_line(columns.saturating_sub(NAME.len()), theme.separator());
+    let line = readout(session).in_line(columns.saturating_sub(NAME.len()), theme);
     format!("{NAME}{line}")
 }
 
