@@ -16,6 +16,23 @@ pub enum Spacing {
     Category,
 }
 
+impl Spacing {
+    /// What a person calls it; names have none.
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            Spacing::Linear => Some("linear"),
+            Spacing::Log2 => Some("log2"),
+            Spacing::Log10 => Some("log10"),
+            Spacing::Category => None,
+        }
+    }
+
+    /// Whether equal distances are equal ratios, so that only positive values have a place.
+    pub fn is_log(self) -> bool {
+        matches!(self, Spacing::Log2 | Spacing::Log10)
+    }
+}
+
 /// An axis with its range: maps values to positions from 0 (left, bottom) to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisScale {
@@ -48,6 +65,11 @@ impl AxisScale {
             Scale::Log => Spacing::Log2,
             Scale::Linear | Scale::Category => Spacing::Linear,
         };
+        AxisScale::swept_as(values, spacing, unit)
+    }
+
+    /// The same with this spacing; not for names.
+    pub fn swept_as(values: &[f64], spacing: Spacing, unit: Unit) -> AxisScale {
         let mut marks: Vec<f64> = values.iter().copied().filter(|&v| drawable(spacing, v)).collect();
         marks.sort_by(f64::total_cmp);
         marks.dedup();
@@ -58,22 +80,67 @@ impl AxisScale {
     /// An axis of measured values. A linear one contains 0; a log one ends at 1, 2 or
     /// 5 times a power of ten and leaves out what is not positive.
     pub fn measured(values: &[f64], log: bool, unit: Unit) -> AxisScale {
-        let spacing = if log { Spacing::Log10 } else { Spacing::Linear };
+        AxisScale::measured_as(values, if log { Spacing::Log10 } else { Spacing::Linear }, unit)
+    }
+
+    /// The same with this spacing; one of powers of two ends at them.
+    pub fn measured_as(values: &[f64], spacing: Spacing, unit: Unit) -> AxisScale {
         let kept: Vec<f64> = values.iter().copied().filter(|&v| drawable(spacing, v)).collect();
-        let (low, high) = if log { log_range(range(&kept)) } else { linear_range(range(&kept)) };
+        let (low, high) = match spacing {
+            Spacing::Log2 => binary_range(range(&kept)),
+            Spacing::Log10 => log_range(range(&kept)),
+            Spacing::Linear | Spacing::Category => linear_range(range(&kept)),
+        };
         AxisScale { spacing, unit, low, high, marks: Vec::new(), names: Vec::new() }
     }
 
     /// The position of a value, 0 to 1; `None` for a value that this axis cannot show
     /// (not finite, not positive on a log axis, out of range).
     pub fn position(&self, value: f64) -> Option<f64> {
+        let position = self.unbounded(value)?;
+        (-1e-9..=1.0 + 1e-9).contains(&position).then(|| position.clamp(0.0, 1.0))
+    }
+
+    /// The same for a value outside the range as well: below 0 or above 1.
+    pub fn unbounded(&self, value: f64) -> Option<f64> {
         if !drawable(self.spacing, value) {
             return None;
         }
         let at = |v: f64| self.forward(v);
         let shift = if self.spacing == Spacing::Category { 0.5 } else { 0.0 };
         let position = (at(value + shift) - at(self.low)) / (at(self.high) - at(self.low));
-        (-1e-9..=1.0 + 1e-9).contains(&position).then(|| position.clamp(0.0, 1.0))
+        position.is_finite().then_some(position)
+    }
+
+    /// Both ends; of names, in bands from 0.
+    pub fn ends(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
+    /// What lies at a position, in the terms of [`ends`](Self::ends).
+    pub fn at(&self, position: f64) -> f64 {
+        let (low, high) = (self.forward(self.low), self.forward(self.high));
+        self.backward(low + (high - low) * position)
+    }
+
+    /// Where one of the [`ends`](Self::ends) of another axis over the same values lies.
+    pub fn place_of_end(&self, end: f64) -> Option<f64> {
+        let shift = if self.spacing == Spacing::Category { 0.5 } else { 0.0 };
+        self.unbounded(end - shift)
+    }
+
+    /// The part between two ends, as far as it lies inside; all of it where nothing does.
+    pub fn part(&self, (low, high): (f64, f64)) -> AxisScale {
+        let (low, high) = (low.max(self.low), high.min(self.high));
+        let wide = low < high && self.forward(high) - self.forward(low) > 0.0;
+        if !wide {
+            return self.clone();
+        }
+        let mut part = AxisScale { low, high, ..self.clone() };
+        let inside: Vec<f64> = self.marks.iter().copied().filter(|&v| part.position(v).is_some()).collect();
+        // One swept value alone is no measure of distance; round numbers are.
+        part.marks = if inside.len() > 1 || self.marks.len() == 1 { inside } else { Vec::new() };
+        part
     }
 
     /// Positions and labels of at most `max_labels` ticks, ascending.
@@ -81,21 +148,35 @@ impl AxisScale {
         if max_labels == 0 {
             return Vec::new();
         }
-        let values = match self.spacing {
-            Spacing::Category => return self.name_ticks(max_labels),
-            _ => self.mark_ticks(max_labels).unwrap_or_else(|| self.round_ticks(max_labels)),
-        };
-        values.into_iter().filter_map(|v| Some((self.position(v)?, self.label(v)))).collect()
+        if self.spacing == Spacing::Category {
+            return self.name_ticks(max_labels);
+        }
+        // Two places must not read the same: coarser steps where the digits do not suffice.
+        let told = |ticks: &Vec<(f64, String)>| ticks.windows(2).all(|w| w[0].1 != w[1].1);
+        (1..=max_labels).rev().map(|most| self.number_ticks(most)).find(told).unwrap_or_default()
+    }
+
+    fn number_ticks(&self, max_labels: usize) -> Vec<(f64, String)> {
+        let values = self.mark_ticks(max_labels).unwrap_or_else(|| self.round_ticks(max_labels));
+        let steps = values.windows(2).map(|w| w[1] - w[0]);
+        let step = steps.min_by(f64::total_cmp).unwrap_or((self.high - self.low) / max_labels as f64);
+        let label = |v: f64| self.unit.format_to(v, self.reference(v), step);
+        values.into_iter().filter_map(|v| Some((self.position(v)?, label(v)))).collect()
+    }
+
+    /// What the unit of a value suits: on a linear axis the largest one.
+    fn reference(&self, value: f64) -> f64 {
+        match self.spacing {
+            Spacing::Linear if self.marks.is_empty() => self.low.abs().max(self.high.abs()),
+            _ => value,
+        }
     }
 
     /// The name of a category, or the value in words.
     pub fn label(&self, value: f64) -> String {
         match self.spacing {
             Spacing::Category => self.names.get(value as usize).cloned().unwrap_or_default(),
-            Spacing::Linear if self.marks.is_empty() => {
-                self.unit.format_like(value, self.low.abs().max(self.high.abs()))
-            }
-            _ => self.unit.format(value),
+            _ => self.unit.format_like(value, self.reference(value)),
         }
     }
 
@@ -111,10 +192,19 @@ impl AxisScale {
         }
     }
 
+    fn backward(&self, value: f64) -> f64 {
+        match self.spacing {
+            Spacing::Linear | Spacing::Category => value,
+            Spacing::Log2 | Spacing::Log10 => value.exp2(),
+        }
+    }
+
     fn name_ticks(&self, max_labels: usize) -> Vec<(f64, String)> {
-        let step = self.names.len().div_ceil(max_labels).max(1);
-        let every = self.names.iter().enumerate().step_by(step);
-        every.filter_map(|(i, name)| Some((self.position(i as f64)?, name.clone()))).collect()
+        let named = self.names.iter().enumerate();
+        let inside: Vec<(f64, String)> =
+            named.filter_map(|(i, name)| Some((self.position(i as f64)?, name.clone()))).collect();
+        let step = inside.len().div_ceil(max_labels).max(1);
+        inside.into_iter().step_by(step).collect()
     }
 
     /// Every k-th swept value, where that leaves no two too close to each other.
@@ -191,6 +281,13 @@ fn log_range(range: Option<(f64, f64)>) -> (f64, f64) {
     (round_down(low / 1.05).max(f64::MIN_POSITIVE), round_up(high * 1.05).min(f64::MAX))
 }
 
+/// Powers of two at both ends.
+fn binary_range(range: Option<(f64, f64)>) -> (f64, f64) {
+    let (low, high) = range.unwrap_or((1.0, 2.0));
+    let (low, high) = ((low / 1.05).log2().floor(), (high * 1.05).log2().ceil());
+    (low.exp2().max(f64::MIN_POSITIVE), high.exp2().min(f64::MAX))
+}
+
 /// The largest of 1, 2, 5 times a power of ten that is not above `value`.
 fn round_down(value: f64) -> f64 {
     let power = power_of_ten(value);
@@ -234,11 +331,10 @@ fn decades(low: f64, high: f64, max: usize) -> Vec<f64> {
         let each = exponents.clone().flat_map(|e| factors.iter().map(move |f| f * 10f64.powi(e)));
         each.filter(inside).collect()
     };
-    let fine = of(&[1.0, 2.0, 5.0]);
-    if fine.len() <= max {
-        return fine;
-    }
-    thinned(of(&[1.0]), max)
+    let (fine, tens) = (of(&[1.0, 2.0, 5.0]), of(&[1.0]));
+    // Where two powers of ten do not fit, every other number of the finer row is the more even.
+    let coarse = if tens.len() > 1 { tens } else { fine.clone() };
+    if fine.len() <= max { fine } else { thinned(coarse, max) }
 }
 
 fn doublings(low: f64, high: f64, max: usize) -> Vec<f64> {

@@ -9,7 +9,7 @@ pub(crate) mod tests;
 pub use build::series;
 pub use note::{Note, NoteKind};
 
-use super::scale::AxisScale;
+use super::scale::{AxisScale, Spacing};
 use super::unit::Unit;
 use crate::plan::{Quantity, Scale};
 
@@ -67,6 +67,17 @@ impl YAxis {
             None => format!("{name}{unit}"),
         }
     }
+
+    /// The same in a word, for where there is little room.
+    pub fn short_title(&self) -> String {
+        let word = match self.quantity {
+            _ if self.relative_to.is_some() => "change",
+            Quantity::Bandwidth | Quantity::SystemBandwidth => "GB/s",
+            Quantity::Time => "time",
+            Quantity::Throughput => "elements/s",
+        };
+        word.to_owned()
+    }
 }
 
 /// One of several small charts that share their axes.
@@ -82,6 +93,17 @@ pub struct Panel {
     pub references: Vec<Reference>,
 }
 
+impl Panel {
+    /// Every case that is on it, as a point, a reference or neither.
+    pub fn cases(&self) -> impl Iterator<Item = usize> + '_ {
+        let lines = self
+            .lines
+            .iter()
+            .flat_map(|l| l.points.iter().map(|p| p.value.case).chain(l.absent.iter().map(|a| a.case)));
+        lines.chain(self.references.iter().map(|r| r.value.case))
+    }
+}
+
 /// The points of one combination of the chart's `lines` values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
@@ -90,6 +112,22 @@ pub struct Line {
     pub style: usize,
     /// Ascending in x.
     pub points: Vec<Point>,
+    /// Its cases that have a place on x and no value, ascending in x; those that are not
+    /// measured yet are not among them.
+    pub absent: Vec<Absent>,
+}
+
+/// A case that cannot run, went wrong or has no baseline: never a point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Absent {
+    /// As of a [`Point`].
+    pub x: f64,
+    /// The x value in words.
+    pub label: String,
+    /// Position in the plan's cases and in the records.
+    pub case: usize,
+    /// Why; [`ChartData::note_of`] has the reason in words.
+    pub kind: NoteKind,
 }
 
 /// One case on the chart.
@@ -119,6 +157,10 @@ pub struct Measured {
     /// The smaller of the values at the shortest and the longest time.
     pub y_min: f64,
     pub y_max: f64,
+    /// The values at the ends of the 95 % interval of the rounds' medians, the smaller one
+    /// first. Missing for a single round, where an end is no time at all (not positive), and
+    /// for a change, whose baseline is uncertain too.
+    pub interval: Option<[f64; 2]>,
     /// Position in the plan's cases and in the records.
     pub case: usize,
     /// Whether its certificate has arrived and holds; a wrong case is never here.
@@ -138,11 +180,21 @@ impl ChartData {
     /// decade, or more than a factor of three beside a logarithmic x axis.
     pub fn y_scale(&self) -> AxisScale {
         let values: Vec<f64> = self.measured().flat_map(|m| [m.y, m.y_min, m.y_max]).collect();
+        AxisScale::measured_as(&values, self.y_spacing(&values), self.y.unit)
+    }
+
+    /// How these values of y are spaced, unless a person says otherwise.
+    pub fn y_spacing(&self, values: &[f64]) -> Spacing {
         let smallest = values.iter().copied().filter(|&v| v > 0.0).min_by(f64::total_cmp);
         let largest = values.iter().copied().max_by(f64::total_cmp);
         let span = smallest.zip(largest).map_or(1.0, |(low, high)| high / low);
         let log = span > if self.x.scale == Scale::Log { 3.0 } else { 10.0 };
-        AxisScale::measured(&values, log && self.y.relative_to.is_none(), self.y.unit)
+        if log && self.y.relative_to.is_none() { Spacing::Log10 } else { Spacing::Linear }
+    }
+
+    /// What the chart says of a case that is no point, or no full one.
+    pub fn note_of(&self, case: usize) -> Option<&Note> {
+        self.notes.iter().find(|note| note.cases.contains(&case))
     }
 
     /// Everything measured, over all panels.

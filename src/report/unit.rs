@@ -33,13 +33,20 @@ impl Unit {
     /// The value with the prefix that suits `reference` best, so that the ticks of a
     /// linear axis share one.
     pub fn format_like(self, value: f64, reference: f64) -> String {
+        self.format_to(value, reference, f64::INFINITY)
+    }
+
+    /// The same with as many digits as it takes to tell values apart that are `step` from
+    /// each other.
+    pub fn format_to(self, value: f64, reference: f64, step: f64) -> String {
+        let number = |value| number_to(value, step);
         match self {
             Unit::Number | Unit::GigabytesPerSecond => number(value),
             Unit::Count => whole(value).map_or_else(|| number(value), label_count),
             Unit::Bytes => whole(value).map_or_else(|| format!("{} B", number(value)), bytes),
-            Unit::Seconds => prefixed(value, reference, &TIME),
-            Unit::ElementsPerSecond => prefixed(value, reference, &RATE),
-            Unit::Percent => percent(value),
+            Unit::Seconds => prefixed(value, reference, step, &TIME),
+            Unit::ElementsPerSecond => prefixed(value, reference, step, &RATE),
+            Unit::Percent => percent(value, step),
         }
     }
 }
@@ -58,6 +65,11 @@ fn whole(value: f64) -> Option<u64> {
 
 /// Up to four significant digits, without trailing zeros or an exponent.
 pub fn number(value: f64) -> String {
+    number_to(value, f64::INFINITY)
+}
+
+/// The same, with more digits where a `step` is smaller than the last of them.
+fn number_to(value: f64, step: f64) -> String {
     if !value.is_finite() {
         return String::new();
     }
@@ -65,7 +77,8 @@ pub fn number(value: f64) -> String {
         return "0".to_owned();
     }
     let magnitude = value.abs().log10().floor() as i32;
-    let places = (3 - magnitude).clamp(0, 12) as usize;
+    let fine = if step > 0.0 && step.is_finite() { (-step.log10()).ceil() as i32 } else { 0 };
+    let places = (3 - magnitude).max(fine).clamp(0, 12) as usize;
     let text = format!("{value:.places$}");
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
@@ -73,7 +86,7 @@ pub fn number(value: f64) -> String {
     }
 }
 
-fn prefixed(value: f64, reference: f64, prefixes: &[(&str, f64)]) -> String {
+fn prefixed(value: f64, reference: f64, step: f64, prefixes: &[(&str, f64)]) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
@@ -81,11 +94,11 @@ fn prefixed(value: f64, reference: f64, prefixes: &[(&str, f64)]) -> String {
     let fits = |p: &&(&str, f64)| reference.abs() >= p.1 * (1.0 - 1e-9);
     let chosen = prefixes.iter().find(fits).or(prefixes.last());
     let (word, scale) = chosen.copied().unwrap_or(("", 1.0));
-    format!("{} {word}", number(value / scale)).trim_end().to_owned()
+    format!("{} {word}", number_to(value / scale, step / scale)).trim_end().to_owned()
 }
 
-fn percent(value: f64) -> String {
-    let digits = number(value.abs());
+fn percent(value: f64, step: f64) -> String {
+    let digits = number_to(value.abs(), step);
     match digits.as_str() {
         "0" => "0 %".to_owned(),
         _ if value < 0.0 => format!("−{digits} %"),
@@ -114,6 +127,8 @@ mod tests {
         assert_eq!(Unit::ElementsPerSecond.format(7.1234e9), "7.123 G");
         assert_eq!(Unit::GigabytesPerSecond.format(4500.0), "4500");
         assert_eq!(Unit::GigabytesPerSecond.format(0.05), "0.05");
+        assert_eq!(Unit::Number.format_to(500.05, 500.0, 0.05), "500.05");
+        assert_eq!(Unit::Seconds.format_to(0.01234_5, 0.01, 1e-6), "12.345 ms");
         assert_eq!(Unit::Number.format(f64::NAN), "");
         assert_eq!([12.5, -3.0, 0.0].map(|v| Unit::Percent.format(v)), ["+12.5 %", "−3 %", "0 %"]);
     }

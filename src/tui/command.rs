@@ -3,6 +3,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
+use super::chart::Ask;
 pub use super::key::{Key, char, control, key};
 use super::panel::{self, Focus};
 use super::state::{Mode, Overlay, State};
@@ -36,6 +37,8 @@ pub enum Action {
     NextExperiment,
     /// Let the selection follow the running case.
     Follow,
+    /// Look at the chart in another way.
+    Chart(Ask),
     /// Give the terminal back and stop, until the shell lets the program go on.
     Suspend,
     /// Close the help.
@@ -68,6 +71,7 @@ impl Action {
             Action::Follow => "follow",
             Action::Pause => "pause",
             Action::Suspend => "suspend",
+            Action::Chart(ask) => ask.name(),
         }
     }
 }
@@ -123,6 +127,8 @@ pub const GLOBAL: &[Command] = &[
         name: "cancel",
         help: "cancel the run at the next sample, or end it after the engine died; finished results stay",
     },
+    CURSOR,
+    FULL,
     TAB,
     BACK,
     HELP,
@@ -149,6 +155,8 @@ pub const WATCHING: &[Command] = &[
         name: "end",
         help: "end watching; the stored run is not touched",
     },
+    CURSOR,
+    FULL,
     TAB,
     BACK,
     HELP,
@@ -169,6 +177,20 @@ const REHEARSING: &[Command] = &[Command {
     name: "stop",
     help: "measure no more pairs",
 }];
+
+const CURSOR: Command = Command {
+    bindings: &[(char('v'), Action::Chart(Ask::Cursor))],
+    hinted: 1,
+    name: "cursor",
+    help: "put a cursor on the chart, or take it away; the arrows move it along and between lines",
+};
+
+const FULL: Command = Command {
+    bindings: &[(char('z'), Action::Chart(Ask::Full))],
+    hinted: 1,
+    name: "full",
+    help: "give the chart the whole screen, with all its panels where they fit; Esc takes it back",
+};
 
 const TAB: Command = Command {
     bindings: &[(key(KeyCode::Tab), Action::FocusNext), (key(KeyCode::BackTab), Action::FocusPrevious)],

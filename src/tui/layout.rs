@@ -66,6 +66,10 @@ impl Areas {
     }
 
     fn columns(&mut self, state: &State, body: Rect) {
+        let full = state.session.as_ref().is_some_and(|s| s.view.full);
+        if full && state.focus == Focus::Chart {
+            return self.panels.push((Focus::Chart, body));
+        }
         if body.width < TWO_COLUMNS {
             return match state.focus {
                 Focus::Recipes | Focus::Cases => self.lists(state, body),

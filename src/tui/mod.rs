@@ -5,6 +5,7 @@
 //! Each panel lists its commands; dispatch, hint bar and help read the same lists.
 
 mod app;
+mod chart;
 mod command;
 pub mod config;
 mod key;

@@ -34,8 +34,9 @@ fn click(state: &State, theme: Theme, areas: &Areas, event: MouseEvent) -> Optio
 }
 
 fn wheel(state: &State, areas: &Areas, event: MouseEvent, by: isize) -> Option<Input> {
-    let over = areas.at(event.column, event.row).map(|(panel, _)| panel);
+    let (column, row) = (event.column, event.row);
     // The help takes all of the wheel while it is open.
-    let panel = if state.overlay.is_some() { Some(state.focus) } else { over };
-    panel.map(|panel| Input::Wheel { panel, by })
+    let help = state.overlay.is_some().then_some((state.focus, areas.help));
+    let (panel, area) = help.or_else(|| areas.at(column, row))?;
+    Some(Input::Wheel { panel, area, column, row, by })
 }

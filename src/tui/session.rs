@@ -3,14 +3,19 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ratatui::layout::Rect;
+
+use super::chart::overlay::Overlay;
+use super::chart::{ChartView, Shown};
 use super::log::Log;
 use super::state::Mode;
+use super::theme::Theme;
 use super::words::{self, number_of};
 use crate::engine::protocol::{Environment, Event, Level, Stage};
-use crate::report::series::{ChartData, series};
+use crate::report::series::{ChartData, Panel, series};
 use crate::run::eta::Eta;
 use crate::run::runner::Message;
-use crate::run::{Ledger, Status, reference};
+use crate::run::{Ledger, Record, Status, reference};
 
 /// The stage of a case that has changed within this time will soon change again.
 const LATELY: Duration = Duration::from_millis(250);
@@ -61,6 +66,8 @@ pub struct Session {
     pub follow: bool,
     /// Selected panel of the chart.
     pub panel: usize,
+    /// How its charts are looked at.
+    pub view: ChartView,
     /// First line of the samples panel.
     pub samples_scroll: usize,
     /// When samples were last being timed.
@@ -73,6 +80,8 @@ pub struct Session {
     chart: ChartData,
     /// Whether the chart is older than the ledger or of another experiment.
     stale: bool,
+    /// Whether the selected case was chosen by hand, and its panel is not known yet.
+    reveal: bool,
 }
 
 impl Session {
@@ -81,6 +90,7 @@ impl Session {
         let mut eta = Eta::new(&ledger);
         eta.begin(now);
         let chart = series(ledger.plan(), 0, ledger.records());
+        let view = ChartView::new(ledger.plan().experiments.len());
         let mut session = Session {
             recipe,
             folder,
@@ -95,6 +105,7 @@ impl Session {
             selected: 0,
             follow: true,
             panel: 0,
+            view,
             samples_scroll: 0,
             sampled: None,
             mode: Mode::Run,
@@ -102,6 +113,7 @@ impl Session {
             cancelled: false,
             chart,
             stale: false,
+            reveal: false,
         };
         session.say(now, Level::Info, &format!("run folder {}", session.folder.display()));
         session
@@ -164,14 +176,63 @@ impl Session {
     /// messages have arrived since the last one.
     pub fn refresh(&mut self) {
         if std::mem::take(&mut self.stale) {
-            self.chart = series(self.ledger.plan(), self.experiment(), self.ledger.records());
+            let experiment = self.experiment();
+            self.chart = series(self.ledger.plan(), experiment, self.ledger.records());
+            self.view.follow(experiment, self.ledger.plan());
         }
+        if std::mem::take(&mut self.reveal) {
+            self.reveal_selected();
+        }
+    }
+
+    /// The chart with what says how to draw it.
+    pub fn shown(&self) -> Shown<'_> {
+        let last = self.chart.panels.len().saturating_sub(1);
+        Shown { data: &self.chart, experiment: self.experiment(), panel: self.panel.min(last) }
+    }
+
+    /// Has the chart's picture at hand.
+    pub fn paint(&mut self, theme: Theme, area: Rect) {
+        let last = self.chart.panels.len().saturating_sub(1);
+        let (experiment, panel) = (self.experiment(), self.panel.min(last));
+        self.view.paint(Shown { data: &self.chart, experiment, panel }, theme, area);
+    }
+
+    /// Lays another run under this one; returns how many cases it has a value for.
+    pub fn set_baseline(&mut self, name: &str, records: &[Record]) -> usize {
+        self.refresh();
+        let mut overlay = Overlay::new(name, self.ledger.plan(), records);
+        overlay.show(self.ledger.plan(), self.experiment());
+        let matched = overlay.matched();
+        self.view.set_overlay(Some(overlay));
+        matched
+    }
+
+    /// What suits the terminal stays, and the results can be laid under the new ones.
+    pub fn come_after(&mut self, before: &Session) {
+        self.view.keep_from(&before.view);
+        let measured = before.ledger.records().iter().any(|r| r.statistics.is_some());
+        let name = before.folder.file_name().map(|n| n.to_string_lossy().into_owned());
+        self.view.before = name.filter(|_| measured).map(|name| (name, before.ledger.records().to_vec()));
+    }
+
+    /// Takes it away.
+    pub fn clear_baseline(&mut self) {
+        self.view.set_overlay(None);
     }
 
     /// Shows the next or previous of the chart's panels.
     pub fn step_panel(&mut self, by: isize) {
         let last = self.chart.panels.len().saturating_sub(1);
-        self.panel = self.panel.min(last).saturating_add_signed(by).min(last);
+        self.go_to_panel(self.panel.min(last).saturating_add_signed(by).min(last));
+    }
+
+    /// Shows the panel that the selected case is on.
+    pub fn reveal_selected(&mut self) {
+        let holds = |panel: &Panel| panel.cases().any(|case| case == self.selected);
+        if let Some(panel) = self.chart.panels.iter().position(holds) {
+            self.panel = panel;
+        }
     }
 
     /// Experiment of the selected case: the one whose chart is shown.
@@ -195,14 +256,19 @@ impl Session {
         }
     }
 
-    /// Selects by hand: the selection no longer follows the running case.
+    /// Selects another case by hand, and shows the panel that it is on.
     pub fn step(&mut self, by: isize) {
-        self.follow = false;
-        self.select(self.selected.saturating_add_signed(by));
+        self.pick(self.selected.saturating_add_signed(by));
     }
 
-    /// Selects a case by hand: the selection no longer follows the running one.
+    /// Selects this case by hand, and shows the panel that it is on.
     pub fn pick(&mut self, case: usize) {
+        self.choose(case);
+        self.reveal = true;
+    }
+
+    /// Selects this case by hand: the selection no longer follows the running one.
+    pub fn choose(&mut self, case: usize) {
         self.follow = false;
         self.select(case);
     }

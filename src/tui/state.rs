@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::chart::Ask;
 use super::command::Action;
 use super::keymap::Keymap;
 use super::panel::Focus;
@@ -118,6 +119,7 @@ impl State {
             Action::Start => !self.active() && matches!(self.recipes.plan(), Some(Ok(_))),
             Action::FocusNext | Action::FocusPrevious => session.is_some(),
             Action::Back => !self.at_home() || self.overlay.is_some() || self.leaving == Leaving::Asked,
+            Action::Chart(ask) => session.is_some_and(|s| allows(s, ask)),
             Action::Follow => session.is_some_and(|s| s.active() && !s.follow),
             Action::NextPanel | Action::PreviousPanel => session.is_some_and(|s| s.chart().panels.len() > 1),
             Action::NextExperiment | Action::PreviousExperiment => {
@@ -125,5 +127,19 @@ impl State {
             }
             _ => true,
         }
+    }
+}
+
+/// Whether the chart would look different.
+fn allows(session: &Session, ask: Ask) -> bool {
+    let look = session.view.look(session.experiment());
+    let zoomed = look.x_part.is_some() || look.y_part.is_some();
+    match ask {
+        Ask::ZoomOut | Ask::ZoomReset | Ask::PanUp | Ask::PanDown | Ask::PanLeft | Ask::PanRight => zoomed,
+        Ask::Left | Ask::Right => zoomed || session.view.cursor,
+        Ask::Line(number) => number <= session.chart().labels.len(),
+        Ask::Before => session.view.overlay().is_some() || session.view.before.is_some(),
+        Ask::Differences => session.view.overlay().is_some(),
+        _ => true,
     }
 }

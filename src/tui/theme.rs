@@ -159,6 +159,11 @@ impl Theme {
         markers[index % markers.len()]
     }
 
+    /// The marker of what lies behind the measured series.
+    pub fn behind(self) -> &'static str {
+        self.symbol("×", "=")
+    }
+
     /// `utf8` where the terminal can show it, else `ascii`.
     pub fn symbol(self, utf8: &'static str, ascii: &'static str) -> &'static str {
         if self.utf8 { utf8 } else { ascii }

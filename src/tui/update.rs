@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use ratatui::layout::Rect;
 
+use super::chart::Ask;
 use super::command::Action;
 use super::panel::{self, Focus};
 use super::session::{Phase, Session};
@@ -29,8 +30,9 @@ pub enum Input {
     OtherKey,
     /// The panel under the pointer, all of its area, and where in it a button was pressed.
     Click { panel: Focus, area: Rect, column: u16, row: u16 },
-    /// The wheel was turned over a panel, downwards where positive.
-    Wheel { panel: Focus, by: isize },
+    /// The wheel was turned over a panel, downwards where positive; all of its area, and
+    /// where in it.
+    Wheel { panel: Focus, area: Rect, column: u16, row: u16, by: isize },
     /// The run says something.
     Message(Message),
     /// The run's thread is gone.
@@ -69,7 +71,7 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
         Input::Act(action) => return act(state, action),
         Input::OtherKey => dismiss(state),
         Input::Click { panel, area, column, row } => click(state, panel, area, (column, row)),
-        Input::Wheel { panel, by } => turn(state, panel, by),
+        Input::Wheel { panel, area, column, row, by } => turn(state, panel, area, (column, row), by),
         Input::Continued => {
             if let Some(session) = &mut state.session {
                 session.continued();
@@ -85,6 +87,9 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
         Input::Started { recipe, plan, folder } => {
             let mut session = Session::new(recipe, Ledger::new(*plan), folder, now);
             session.mode = state.mode;
+            if let Some(before) = &state.session {
+                session.come_after(before);
+            }
             state.session = Some(session);
             state.focus = Focus::Cases;
         }
@@ -141,6 +146,7 @@ fn obey(state: &mut State, action: Action) -> Option<Effect> {
         Action::PageDown => step(state, PAGE),
         Action::First => step(state, isize::MIN),
         Action::Last => step(state, isize::MAX),
+        Action::Chart(ask) => look(state, ask),
         _ => in_session(state, action),
     }
     None
@@ -165,9 +171,35 @@ fn toggle_help(state: &mut State) {
     };
 }
 
+/// The last thing that was opened closes first.
 fn back(state: &mut State) {
-    if state.overlay.take().is_none() {
-        state.focus = Focus::Recipes;
+    if state.overlay.take().is_some() {
+        return;
+    }
+    let chart = state.session.as_mut().filter(|_| state.focus == Focus::Chart);
+    match chart {
+        Some(session) if session.view.cursor => session.ask(Ask::Cursor),
+        Some(session) if session.view.full => session.ask(Ask::Full),
+        _ => {
+            state.focus = Focus::Recipes;
+            None
+        }
+    };
+}
+
+/// Looks at the chart in another way, and at nothing else.
+fn look(state: &mut State, ask: Ask) {
+    let Some(session) = &mut state.session else { return };
+    let elsewhere = state.focus != Focus::Chart;
+    state.focus = Focus::Chart;
+    let there = match ask {
+        Ask::Cursor => session.view.cursor,
+        Ask::Full => session.view.full,
+        _ => false,
+    };
+    // From another panel, what is there already is only gone to.
+    if !(elsewhere && there) {
+        state.notice = session.ask(ask);
     }
 }
 
@@ -189,6 +221,8 @@ fn step_in(state: &mut State, panel: Focus, by: isize) {
         Focus::Log if by == isize::MAX => session.log.last(),
         Focus::Log => session.log.scroll(by.saturating_neg()),
         Focus::Samples => session.scroll_samples(by),
+        Focus::Chart if session.view.cursor && matches!(by, -1 | 1) => session.move_cursor(by, 0),
+        Focus::Chart if session.view.cursor => session.move_cursor(0, by),
         _ => session.step(by),
     }
 }
@@ -205,14 +239,12 @@ fn click(state: &mut State, panel: Focus, area: Rect, at: (u16, u16)) {
     state.focus = panel;
 }
 
-/// Turns the wheel: texts scroll, lists move their selection, the chart waits for a
-/// meaning of its own.
-fn turn(state: &mut State, panel: Focus, by: isize) {
-    if state.overlay.is_some() {
-        return step(state, by);
-    }
-    if panel != Focus::Chart {
-        step_in(state, panel, by);
+/// Turns the wheel: texts scroll, lists move their selection, the chart is zoomed.
+fn turn(state: &mut State, panel: Focus, area: Rect, at: (u16, u16), by: isize) {
+    match panel {
+        _ if state.overlay.is_some() => step(state, by),
+        Focus::Chart => panel::chart::wheel(state, area, at, by),
+        _ => step_in(state, panel, by),
     }
 }
 

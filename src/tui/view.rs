@@ -64,6 +64,9 @@ pub fn settle(state: &mut State, theme: Theme, screen: Rect) {
         *scroll = (*scroll).min(last);
     }
     let Some(session) = &mut state.session else { return };
+    if let Some(area) = areas.panel(Focus::Chart) {
+        panel::chart::paint(session, theme, area);
+    }
     if let Some(area) = areas.panel(Focus::Log) {
         session.log.settle(usize::from(area.height).saturating_sub(1));
     }

@@ -47,6 +47,9 @@ fn a_measured_log_axis_ends_at_round_numbers() {
     assert_eq!(labels(&axis, 6), ["1", "10", "100", "1000"]);
     let narrow = AxisScale::measured(&[2.0, 9.0], true, Unit::GigabytesPerSecond);
     assert_eq!(labels(&narrow, 6), ["1", "2", "5", "10"]);
+    let few = AxisScale::measured(&[2.5, 38.0], true, Unit::GigabytesPerSecond);
+    assert_eq!(labels(&few, 2), ["2", "20"]);
+    assert_eq!(labels(&few, 3), ["2", "10", "50"]);
 }
 
 #[test]
@@ -108,6 +111,63 @@ fn degenerate_data_still_make_an_axis() {
                 assert!(ticks.len() <= max, "{values:?} {axis:?}: {ticks:?}");
                 assert!(ticks.iter().all(|(p, _)| (0.0..=1.0).contains(p)), "{values:?}: {ticks:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_spacing_can_be_chosen() {
+    let axis = AxisScale::swept_as(&doubling(4), Spacing::Linear, Unit::Count);
+    assert_eq!(labels(&axis, 4), ["1", "2", "4", "8"]);
+    let at: Vec<f64> = axis.ticks(4).into_iter().map(|(p, _)| p).collect();
+    assert!((at[3] - at[2]) > 1.9 * (at[2] - at[1]));
+    let binary = AxisScale::measured_as(&[3.0, 100.0], Spacing::Log2, Unit::GigabytesPerSecond);
+    assert_eq!(
+        (binary.ends(), labels(&binary, 9)),
+        ((2.0, 128.0), doubling(8)[1..].iter().map(|v| v.to_string()).collect())
+    );
+}
+
+#[test]
+fn a_part_of_an_axis_has_ticks_of_its_own() {
+    let axis = AxisScale::swept(&doubling(7), Scale::Log, Unit::Count);
+    assert_eq!(labels(&axis.part((3.0, 20.0)), 9), ["4", "8", "16"]);
+    assert_eq!(labels(&axis.part((4.5, 7.0)), 6), ["4.5", "5", "5.5", "6", "6.5", "7"]);
+    let names = AxisScale::categories(["a", "b", "c", "d"].map(str::to_owned).to_vec());
+    assert_eq!(names.part((1.0, 3.0)).ticks(9), [(0.25, "b".to_owned()), (0.75, "c".to_owned())]);
+    assert_eq!(names.part((1.0, 3.0)).position(0.0), None);
+    let outside = axis.part((1e6, 1e7));
+    assert_eq!(outside, axis, "a part with nothing in it is no part");
+    for (position, scale) in [(0.25, &axis), (0.5, &names)] {
+        let back = scale.place_of_end(scale.at(position)).expect("a place");
+        assert!((back - position).abs() < 1e-12);
+    }
+}
+
+proptest::proptest! {
+    /// What a tick says is where it stands, however the axis is spaced and cut.
+    #[test]
+    fn a_label_says_where_its_tick_stands(
+        values in proptest::collection::vec(0.001f64..1e6, 1..12),
+        (from, share) in (0.0f64..1.0, 0.016f64..1.0),
+        spacing in proptest::sample::select(vec![Spacing::Linear, Spacing::Log2, Spacing::Log10]),
+        most in 1usize..24,
+        swept: bool,
+    ) {
+        let all = match swept {
+            true => AxisScale::swept_as(&values, spacing, Unit::Number),
+            false => AxisScale::measured_as(&values, spacing, Unit::Number),
+        };
+        let axis = all.part((all.at(from * (1.0 - share)), all.at(from * (1.0 - share) + share)));
+        let ticks = axis.ticks(most);
+        proptest::prop_assert!(ticks.len() <= most);
+        proptest::prop_assert!(ticks.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 != w[1].1));
+        for (position, label) in ticks {
+            let value: f64 = label.parse().expect("a number");
+            // Four digits are written.
+            let low = axis.unbounded(value * (1.0 - 6e-4)).expect("positive");
+            let high = axis.unbounded(value * (1.0 + 6e-4)).expect("positive");
+            proptest::prop_assert!(value == 0.0 || low - 1e-9 <= position && position <= high + 1e-9, "{label} at {position}");
         }
     }
 }

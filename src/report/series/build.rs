@@ -1,7 +1,7 @@
 //! Builds [`ChartData`] from a plan and its records.
 
 use super::note::{self, Note, NoteKind};
-use super::{ChartData, Line, Measured, Panel, Point, Reference, XAxis, YAxis};
+use super::{Absent, ChartData, Line, Measured, Panel, Point, Reference, XAxis, YAxis};
 use crate::plan::{Case, Experiment, Plan, Quantity, Scale, Value};
 use crate::report::names;
 use crate::report::relative::Baseline;
@@ -129,15 +129,28 @@ impl Builder<'_> {
         if x.is_some() {
             self.line(panel, &label, style);
         }
-        if let Some(own) = note::own(record) {
-            return self.note(own, at, record);
-        }
-        let Some(value) = self.measured(at, record) else {
-            return;
+        let value = match note::own(record) {
+            None => self.measured(at, record),
+            Some(own) => {
+                self.note(own, at, record);
+                None
+            }
+        };
+        let Some(value) = value else {
+            return self.absent(panel, style, x, at);
         };
         match x {
             Some((x, words)) => self.line(panel, &label, style).points.push(Point { x, label: words, value }),
             None => self.data.panels[panel].references.push(Reference { label, style, value }),
+        }
+    }
+
+    /// A case without a value leaves a mark where it would be, unless it may still come.
+    fn absent(&mut self, panel: usize, style: usize, x: Option<(f64, String)>, case: usize) {
+        let noted = self.data.notes.iter().find(|n| n.cases.last() == Some(&case));
+        let kind = noted.map(|n| n.kind).filter(|kind| *kind != NoteKind::Pending);
+        if let (Some((x, label)), Some(kind)) = (x, kind) {
+            self.line(panel, "", style).absent.push(Absent { x, label, case, kind });
         }
     }
 
@@ -215,7 +228,7 @@ impl Builder<'_> {
     fn line(&mut self, panel: usize, label: &str, style: usize) -> &mut Line {
         let lines = &mut self.data.panels[panel].lines;
         let at = lines.iter().position(|l| l.style == style).unwrap_or_else(|| {
-            lines.push(Line { label: label.to_owned(), style, points: Vec::new() });
+            lines.push(Line { label: label.to_owned(), style, points: Vec::new(), absent: Vec::new() });
             lines.len() - 1
         });
         &mut lines[at]
@@ -239,11 +252,14 @@ impl Builder<'_> {
         if ![y, one, other].iter().all(|v| v.is_finite()) {
             return None;
         }
+        let ends = statistics.interval.filter(|_| self.baseline.is_none());
+        let ends = ends.and_then(|[low, high]| Some((at(low)?, at(high)?)));
+        let interval = ends.map(|(a, b)| [a.min(b), a.max(b)]).filter(|i| i.iter().all(|v| v.is_finite()));
         let certified = matches!(record.verdict, Some(crate::backend::Verdict::Certified { .. }));
         if !certified {
             self.note((NoteKind::Uncertified, String::new()), case, record);
         }
-        Some(Measured { y, y_min: one.min(other), y_max: one.max(other), case, certified })
+        Some(Measured { y, y_min: one.min(other), y_max: one.max(other), interval, case, certified })
     }
 
     fn finish(mut self) -> ChartData {
@@ -255,6 +271,7 @@ impl Builder<'_> {
         }
         for line in self.data.panels.iter_mut().flat_map(|p| &mut p.lines) {
             line.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+            line.absent.sort_by(|a, b| a.x.total_cmp(&b.x));
         }
         self.data.notes.sort_by_key(|n: &Note| n.kind as u8);
         self.data

@@ -143,6 +143,12 @@ fn what_did_not_work_is_a_note_and_never_a_point() {
     let notes: Vec<String> = data.notes.iter().map(Note::to_string).collect();
     assert_eq!(notes, ["n/a: cuda: no CUDA driver (4 cases)", "failed: cpu: wrong result: 3 (passes 4)"]);
     assert_eq!(data.measured().map(|m| m.case).collect::<Vec<_>>(), [1, 2, 3]);
+    let absent = |line: &Line| line.absent.iter().map(|a| (a.x, a.case, a.kind)).collect::<Vec<_>>();
+    assert_eq!(absent(&data.panels[0].lines[0]), [(4.0, 0, NoteKind::Failed)]);
+    let cuda = [(1.0, 5), (2.0, 6), (4.0, 4)].map(|(x, case)| (x, case, NoteKind::NotApplicable));
+    assert_eq!(absent(&data.panels[0].lines[1]), cuda);
+    assert_eq!(data.note_of(5).map(|n| n.reason.as_str()), Some("no CUDA driver"));
+    assert_eq!(data.note_of(1), None);
     // The sweep's range and the lines' styles do not depend on what has arrived.
     assert_eq!(data.labels, series(&plan, 0, &passes().1).labels);
     assert_eq!(data.x.values, [1.0, 2.0, 4.0]);
@@ -183,6 +189,32 @@ fn without_a_baseline_there_is_no_change() {
     let notes: Vec<String> = data.notes.iter().map(Note::to_string).collect();
     assert_eq!(notes, ["failed: cpu: lost (1 case)", "no baseline: cpu (3 cases)"]);
     assert_eq!(data.panels[0].lines[0].points, []);
+    let kinds: Vec<NoteKind> = data.panels[0].lines[0].absent.iter().map(|a| a.kind).collect();
+    assert_eq!(kinds, [NoteKind::NoBaseline; 3]);
+}
+
+#[test]
+fn what_is_not_measured_yet_is_not_absent() {
+    let (plan, mut records) = passes();
+    records[2] = without_result(records[2].case.clone(), Status::Pending);
+    let data = series(&plan, 0, &records);
+    assert_eq!(data.panels[0].lines[0].points.len(), 2);
+    assert!(data.panels[0].lines.iter().all(|l| l.absent.is_empty()));
+}
+
+#[test]
+fn an_interval_is_in_the_unit_of_y_and_a_change_has_none() {
+    let (mut plan, mut records) = passes();
+    let interval = |r: &mut Record, ends| r.statistics.as_mut().expect("measured").interval = Some(ends);
+    interval(&mut records[1], [0.08, 0.125]);
+    interval(&mut records[2], [-0.01, 0.5]);
+    let ends = |data: &ChartData| -> Vec<Option<[f64; 2]>> {
+        data.panels[0].lines[0].points.iter().map(|p| p.value.interval).collect()
+    };
+    assert_eq!(ends(&series(&plan, 0, &records)), [Some([8.0, 12.5]), None, None]);
+    plan.experiments[0].chart.relative_to = Some(("method".to_owned(), text("direct")));
+    let data = series(&plan, 0, &records);
+    assert!(data.measured().all(|m| m.interval.is_none()));
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn an_empty_file_and_one_of_comments_are_the_defaults() {
 #[test]
 fn everything_can_be_set() {
     let text = "theme: light\nsymbols: ascii\nmouse: false\n\
-        keys: {cancel: X, next-panel: [Tab, ctrl-n], follow: 1, help: [], suspend: \"ctrl-y\"}\n";
+        keys: {cancel: X, next-panel: [Tab, ctrl-n], line-1: [], follow: 1, help: [], suspend: \"ctrl-y\"}\n";
     let config = parse("c.yaml", text).expect("a configuration");
     assert_eq!((config.theme, config.symbols, config.mouse), (Wanted::Light, Symbols::Ascii, false));
     let keys = |action| config.keymap.replaced(action).map(<[Key]>::to_vec);
@@ -105,7 +105,7 @@ fn every_action_has_a_name_of_its_own() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), count);
-    let plain = |name: &&str| name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    let plain = |name: &&str| name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
     assert!(names.iter().all(plain), "{names:?}");
 }
 

@@ -1,33 +1,167 @@
 //! The live chart of the shown experiment.
 
 use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 
 use super::{Focus, below_heading, heading};
-use crate::tui::command::{self, Command};
-use crate::tui::plot::Plot;
+use crate::tui::chart::{Ask, readout};
+use crate::tui::command::{self, Action, Command, char, key};
+use crate::tui::plot::Selection;
 use crate::tui::session::Session;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 
-pub const COMMANDS: &[Command] =
-    &[command::MOVE, command::PANELS, command::EXPERIMENTS, command::FOLLOW, command::ENDS, command::PAGES];
+/// A notch of the wheel shows this share of what was shown.
+const NOTCH: f64 = 0.8;
+
+pub const COMMANDS: &[Command] = &[
+    command::MOVE,
+    SIDEWAYS,
+    ZOOM,
+    Command {
+        bindings: &[(char('0'), Action::Chart(Ask::ZoomReset))],
+        hinted: 1,
+        name: "all",
+        help: "show the whole chart again",
+    },
+    SCALES,
+    LINES,
+    command::PANELS,
+    command::EXPERIMENTS,
+    command::FOLLOW,
+    Command {
+        bindings: &[(char('o'), Action::Chart(Ask::Before))],
+        hinted: 1,
+        name: "run before",
+        help: "lay the run before under this one, or take away what lies there",
+    },
+    Command {
+        bindings: &[(char('d'), Action::Chart(Ask::Differences))],
+        hinted: 1,
+        name: "differences",
+        help: "show or hide how far the points are from the run under them",
+    },
+    PAN,
+    Command {
+        bindings: &[(char('i'), Action::Chart(Ask::Bars))],
+        hinted: 1,
+        name: "bars",
+        help: "bars around points: smallest to largest sample, 95 % interval, none",
+    },
+    Command {
+        bindings: &[(char('b'), Action::Chart(Ask::Canvas))],
+        hinted: 0,
+        name: "dots",
+        help: "draw lines in braille dots, half blocks or full stops, whichever the font has",
+    },
+    command::ENDS,
+    command::PAGES,
+];
+
+const SIDEWAYS: Command = Command {
+    bindings: &[
+        (char('h'), Action::Chart(Ask::Left)),
+        (char('l'), Action::Chart(Ask::Right)),
+        (key(KeyCode::Left), Action::Chart(Ask::Left)),
+        (key(KeyCode::Right), Action::Chart(Ask::Right)),
+    ],
+    hinted: 0,
+    name: "along",
+    help: "the cursor along its line; without one, the shown part to the left or right",
+};
+
+const ZOOM: Command = Command {
+    bindings: &[
+        (char('+'), Action::Chart(Ask::ZoomIn)),
+        (char('-'), Action::Chart(Ask::ZoomOut)),
+        (char('='), Action::Chart(Ask::ZoomIn)),
+    ],
+    hinted: 2,
+    name: "zoom",
+    help: "zoom in or out around the cursor; a heavy axis shows which part is seen",
+};
+
+const SCALES: Command = Command {
+    bindings: &[(char('a'), Action::Chart(Ask::ScaleY)), (char('A'), Action::Chart(Ask::ScaleX))],
+    hinted: 2,
+    name: "scale",
+    help: "scale of the y axis, or of the x axis: linear, log2, log10",
+};
+
+const PAN: Command = Command {
+    bindings: &[
+        (char('H'), Action::Chart(Ask::PanLeft)),
+        (char('J'), Action::Chart(Ask::PanDown)),
+        (char('K'), Action::Chart(Ask::PanUp)),
+        (char('L'), Action::Chart(Ask::PanRight)),
+    ],
+    hinted: 0,
+    name: "pan",
+    help: "the shown part of a zoomed chart to the left, down, up or right",
+};
+
+const LINES: Command = Command {
+    bindings: &[
+        (char('1'), Action::Chart(Ask::Line(1))),
+        (char('2'), Action::Chart(Ask::Line(2))),
+        (char('3'), Action::Chart(Ask::Line(3))),
+        (char('4'), Action::Chart(Ask::Line(4))),
+        (char('5'), Action::Chart(Ask::Line(5))),
+        (char('6'), Action::Chart(Ask::Line(6))),
+        (char('7'), Action::Chart(Ask::Line(7))),
+        (char('8'), Action::Chart(Ask::Line(8))),
+        (char('9'), Action::Chart(Ask::Line(9))),
+    ],
+    hinted: 2,
+    name: "hide",
+    help: "hide or show the line with this number in the legend",
+};
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(session) = &state.session else { return };
     let area = heading(&title(session, theme), state.focus == Focus::Chart, theme, area, buffer);
-    let (panel, selected) = (session.panel, session.selected);
-    Plot { data: session.chart(), panel, selected, theme }.draw(area, buffer);
+    let read = session.view.cursor.then(|| read_out(session, theme, usize::from(area.width)));
+    let selection = Selection { case: session.selected, cursor: read.as_deref() };
+    let shown = session.shown();
+    let plot = session.view.plot(shown, theme);
+    match session.view.picture(shown, theme, area) {
+        Some(picture) => plot.show(picture, selection, buffer),
+        None => plot.show(&plot.picture(area), selection, buffer),
+    }
 }
 
-/// Selects the case of the point nearest to a cell of the screen.
+/// Draws ahead what does not depend on the selection, unless it is at hand.
+pub fn paint(session: &mut Session, theme: Theme, area: Rect) {
+    session.paint(theme, below_heading(area));
+}
+
+/// `cursor: passes 16 · 212 GB/s [205–219] …`, as much as fits.
+fn read_out(session: &Session, theme: Theme, columns: usize) -> String {
+    const NAME: &str = "cursor: ";
+    let line = readout(session).in_line(columns.saturating_sub(NAME.len()), theme);
+    format!("{NAME}{line}")
+}
+
+/// Puts the cursor on what stands nearest to a cell of the screen.
 pub fn click(state: &mut State, area: Rect, at: (u16, u16)) {
     let Some(session) = &mut state.session else { return };
-    let (panel, selected) = (session.panel, session.selected);
+    session.refresh();
     // Colours and symbols do not move a point.
-    let plot = Plot { data: session.chart(), panel, selected, theme: Theme::PLAIN };
-    if let Some(case) = plot.nearest(below_heading(area), at) {
-        session.pick(case);
+    let plot = session.view.plot(session.shown(), Theme::PLAIN);
+    if let Some((panel, case)) = plot.nearest(below_heading(area), at) {
+        session.point_at(panel, case);
+    }
+}
+
+/// Zooms around a cell of the screen: in where the wheel turns upwards.
+pub fn wheel(state: &mut State, area: Rect, at: (u16, u16), by: isize) {
+    let Some(session) = &mut state.session else { return };
+    session.refresh();
+    let plot = session.view.plot(session.shown(), Theme::PLAIN);
+    let factor = if by < 0 { NOTCH } else { 1.0 / NOTCH };
+    if let Some(place) = plot.share(below_heading(area), at) {
+        session.zoom_at(place, factor);
     }
 }
 
@@ -43,6 +177,9 @@ fn title(session: &Session, theme: Theme) -> String {
     let at = session.panel.min(panels.saturating_sub(1));
     if let Some(panel) = chart.panels.get(at).filter(|_| panels > 1) {
         parts.push(format!("panel {}/{panels}: {}", at + 1, panel.title));
+    }
+    if session.view.full {
+        parts.push("Esc leaves full screen".to_owned());
     }
     parts.join(theme.separator())
 }

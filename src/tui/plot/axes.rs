@@ -3,10 +3,10 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::Plot;
 use super::frame::Frame;
-use crate::plan::Scale;
-use crate::report::scale::AxisScale;
+use crate::report::scale::{AxisScale, Spacing};
+use crate::tui::chart::scales::seen;
+use crate::tui::theme::Theme;
 use crate::tui::words;
 
 /// Rows for each label of the y axis, so that there is an empty one between two.
@@ -14,67 +14,86 @@ const ROWS_PER_LABEL: u16 = 2;
 /// Most labels of the x axis.
 const MOST_LABELS: usize = 24;
 
-/// Draws both axes into `area` and returns the frame between them.
-pub fn draw(plot: &Plot, area: Rect, buffer: &mut Buffer) -> Frame {
-    let y = plot.data.y_scale();
-    let height = area.height.saturating_sub(2);
-    let ticks = match plot.data.is_empty() {
-        true => Vec::new(),
-        false => y.ticks(usize::from((height / ROWS_PER_LABEL).max(2))),
-    };
-    let widest = ticks.iter().map(|(_, label)| words::width(label)).max().unwrap_or(0);
-    let left = (widest as u16 + 1).min(area.width / 3);
-    let inner = Rect { x: area.x + left, width: area.width - left, height, ..area };
-    let frame = Frame { area: inner, x: plot.data.x_scale(), y };
-    rules(plot, &frame, buffer);
-    y_ticks(plot, &frame, area, &ticks, buffer);
-    x_ticks(plot, &frame, area, buffer);
-    frame
+/// Columns of the widest label that `rows` rows of this axis have, with the rule.
+pub fn gutter(y: &AxisScale, rows: u16) -> u16 {
+    let ticks = ticks_of_y(y, rows);
+    ticks.iter().map(|(_, label)| words::width(label)).max().unwrap_or(0) as u16 + 1
 }
 
-/// The y axis lies in the column left of the frame, the x axis in the row below it.
-fn rules(plot: &Plot, frame: &Frame, buffer: &mut Buffer) {
-    let (theme, inner) = (plot.theme, frame.area);
-    let left = inner.x.saturating_sub(1);
-    for y in inner.top()..inner.bottom() {
-        buffer[(left, y)].set_symbol(theme.symbol("│", "|")).set_style(theme.dim());
-    }
-    for x in inner.left()..inner.right() {
-        buffer[(x, inner.bottom())].set_symbol(theme.symbol("─", "-")).set_style(theme.dim());
-    }
-    buffer[(left, inner.bottom())].set_symbol(theme.symbol("└", "+")).set_style(theme.dim());
+/// Positions and labels on so many rows.
+fn ticks_of_y(y: &AxisScale, rows: u16) -> Vec<(f64, String)> {
+    y.ticks(usize::from((rows / ROWS_PER_LABEL).max(2)))
 }
 
-fn y_ticks(plot: &Plot, frame: &Frame, area: Rect, ticks: &[(f64, String)], buffer: &mut Buffer) {
-    let theme = plot.theme;
+/// The rule left of the frame with its ticks. Where only a part of the whole axis is
+/// shown, the rule is heavy where that part lies.
+pub fn left(frame: &Frame, whole: &AxisScale, labels: bool, theme: Theme, buffer: &mut Buffer) {
+    let inner = frame.area;
+    let rule = inner.x.saturating_sub(1);
+    let rows = inner.top()..frame.rule_row();
+    let heavy = heavy(&frame.y, whole, inner.height);
+    for (index, y) in rows.enumerate() {
+        let from_below = usize::from(inner.height).checked_sub(index + 1);
+        let symbol = match from_below.is_some_and(&heavy) {
+            true => theme.symbol("┃", "#"),
+            false => theme.symbol("│", "|"),
+        };
+        buffer[(rule, y)].set_symbol(symbol).set_style(theme.dim());
+    }
+    if labels {
+        y_ticks(frame, theme, buffer);
+    }
+}
+
+fn y_ticks(frame: &Frame, theme: Theme, buffer: &mut Buffer) {
     let rule = frame.area.x.saturating_sub(1);
-    let room = usize::from(rule.saturating_sub(area.x));
     let mut taken = None;
-    for (position, label) in ticks {
-        let row = frame.row_at(*position);
-        if taken == Some(row) {
+    for (position, label) in ticks_of_y(&frame.y, frame.area.height) {
+        let row = frame.row_at(position);
+        let width = words::width(&label) as u16;
+        if taken == Some(row) || width > rule {
             continue;
         }
         taken = Some(row);
-        let label = words::fit(label, room, theme);
-        buffer.set_string(rule - words::width(&label) as u16, row, label, theme.dim());
+        buffer.set_string(rule - width, row, label, theme.dim());
         buffer[(rule, row)].set_symbol(theme.symbol("┤", "+")).set_style(theme.dim());
     }
 }
 
-fn x_ticks(plot: &Plot, frame: &Frame, area: Rect, buffer: &mut Buffer) {
-    let theme = plot.theme;
-    let row = frame.area.bottom();
-    for (column, label) in labels(plot, frame, area) {
+/// The rule under the frame with its ticks, and their labels in the row below, within
+/// `area`.
+pub fn bottom(frame: &Frame, whole: &AxisScale, area: Rect, theme: Theme, buffer: &mut Buffer) {
+    let (inner, row) = (frame.area, frame.rule_row());
+    let heavy = heavy(&frame.x, whole, inner.width);
+    for (index, x) in (inner.left()..inner.right()).enumerate() {
+        let symbol = match heavy(index) {
+            true => theme.symbol("━", "="),
+            false => theme.symbol("─", "-"),
+        };
+        buffer[(x, row)].set_symbol(symbol).set_style(theme.dim());
+    }
+    buffer[(inner.x.saturating_sub(1), row)].set_symbol(theme.symbol("└", "+")).set_style(theme.dim());
+    for (column, label) in labels(frame, area) {
         buffer[(column, row)].set_symbol(theme.symbol("┴", "+")).set_style(theme.dim());
         let start = start(column, words::width(&label), area);
         buffer.set_stringn(start, row + 1, label, usize::from(area.right() - start), theme.dim());
     }
 }
 
+/// Says of each of `cells` cells along an axis whether the shown part lies there; of none
+/// where all is shown.
+fn heavy(part: &AxisScale, whole: &AxisScale, cells: u16) -> impl Fn(usize) -> bool {
+    let (from, to) = seen(part, whole);
+    let all = to - from > 1.0 - 1e-9;
+    let cells = f64::from(cells);
+    let first = (from * cells).floor().min(cells - 1.0);
+    let last = (to * cells).ceil().max(first + 1.0);
+    move |cell| !all && (first..last).contains(&(cell as f64))
+}
+
 /// Columns and labels of as many ticks as fit side by side.
-pub fn labels(plot: &Plot, frame: &Frame, area: Rect) -> Vec<(u16, String)> {
-    let names = plot.data.x.scale == Scale::Category;
+pub fn labels(frame: &Frame, area: Rect) -> Vec<(u16, String)> {
+    let names = frame.x.spacing == Spacing::Category;
     let with = |most: usize, scale: &AxisScale| -> Vec<(u16, String)> {
         scale.ticks(most).into_iter().map(|(p, label)| (frame.column_at(p), label)).collect()
     };
@@ -84,7 +103,7 @@ pub fn labels(plot: &Plot, frame: &Frame, area: Rect) -> Vec<(u16, String)> {
             return all;
         }
     }
-    let numbered = names.then(|| AxisScale::categories(numbers(frame.x.names().len())));
+    let numbered = names.then(|| AxisScale::categories(numbers(frame.x.names().len())).part(frame.x.ends()));
     let scale = numbered.as_ref().unwrap_or(&frame.x);
     let candidates = (1..=MOST_LABELS).rev().map(|most| with(most, scale));
     candidates.into_iter().find(|labels| fits(labels, area)).unwrap_or_default()
@@ -107,7 +126,7 @@ fn fits(labels: &[(u16, String)], area: Rect) -> bool {
 }
 
 /// First column of a label that is centred on `column`, moved inside the area.
-fn start(column: u16, width: usize, area: Rect) -> u16 {
+pub fn start(column: u16, width: usize, area: Rect) -> u16 {
     let width = width as u16;
     let centred = column.saturating_sub(width / 2).max(area.x);
     centred.min(area.right().saturating_sub(width)).max(area.x)

@@ -8,6 +8,8 @@ use crate::report::scale::AxisScale;
 #[derive(Clone, Debug)]
 pub struct Frame {
     pub area: Rect,
+    /// Whether the row under the area is kept for what is no point.
+    pub foot: bool,
     pub x: AxisScale,
     pub y: AxisScale,
 }
@@ -23,6 +25,13 @@ impl Frame {
         Some(self.row_at(self.y.position(y)?))
     }
 
+    /// The rows from a larger to a smaller y value, as far as they are shown.
+    pub fn rows(&self, high: f64, low: f64) -> Option<(u16, u16)> {
+        let (high, low) = (self.y.unbounded(high)?, self.y.unbounded(low)?);
+        let shown = high >= 0.0 && low <= 1.0;
+        shown.then(|| (self.row_at(high.min(1.0)), self.row_at(low.max(0.0))))
+    }
+
     /// The column of a position from 0 (left) to 1.
     pub fn column_at(&self, position: f64) -> u16 {
         self.area.x + cell(position, self.area.width) as u16
@@ -33,10 +42,21 @@ impl Frame {
         self.area.y + cell(1.0 - position, self.area.height) as u16
     }
 
-    /// A point in cells and parts of them, from the upper left corner of the area; its
-    /// integer part is the cell that [`column`](Self::column) and [`row`](Self::row) say.
+    /// The row of what is no point.
+    pub fn foot_row(&self) -> Option<u16> {
+        self.foot.then(|| self.area.bottom())
+    }
+
+    /// The row of the x axis.
+    pub fn rule_row(&self) -> u16 {
+        self.area.bottom() + u16::from(self.foot)
+    }
+
+    /// A point in cells and parts of them, from the upper left corner of the area, inside
+    /// or not; inside, its integer part is the cell that [`column`](Self::column) and
+    /// [`row`](Self::row) say.
     pub fn place(&self, x: f64, y: f64) -> Option<(f64, f64)> {
-        let (x, y) = (self.x.position(x)?, self.y.position(y)?);
+        let (x, y) = (self.x.unbounded(x)?, self.y.unbounded(y)?);
         Some((cell(x, self.area.width), cell(1.0 - y, self.area.height)))
     }
 }

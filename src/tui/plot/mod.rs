@@ -1,270 +1,302 @@
 //! The chart on a terminal: cells, drawn directly, over the axes that the SVG has too.
 //!
 //! Ticks and points go through the same mapping, so a tick stands exactly in the
-//! column of the points that it names. What is drawn later overwrites: references,
-//! lines, bars from the smallest to the largest sample, markers, the selection.
+//! column of the points that it names. What is drawn later overwrites: references, lines,
+//! bars, another run's points, markers, marks of what is no point, the selection.
+//!
+//! All but the selection and its words is a [`Picture`], which is kept until something
+//! in it changes: moving the cursor or a tick of the clock costs a copy of its cells.
 
 mod axes;
-mod dots;
+mod canvas;
 mod frame;
+mod grid;
+mod layout;
+mod legend;
+mod nearest;
+mod pane;
+mod residual;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 
+use super::chart::overlay::Overlay;
+use super::chart::{Bars, Canvas, Look, Scales};
 use super::theme::Theme;
 use super::words;
 use crate::plan::Scale;
-use crate::report::scale::Spacing;
-use crate::report::series::{ChartData, Line, Measured, Panel};
-use dots::Dots;
+use crate::report::series::{ChartData, Panel};
 use frame::Frame;
+use layout::Rows;
+use legend::legend;
+use pane::Pane;
+use residual::Residual;
 
-/// A panel of a chart, to be drawn.
+/// A chart, to be drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Plot<'a> {
     pub data: &'a ChartData,
-    /// Index of the panel; the last one where there are fewer.
+    /// Index of the panel.
     pub panel: usize,
-    /// Position of the selected case.
-    pub selected: usize,
+    pub look: &'a Look,
+    pub bars: Bars,
+    pub canvas: Canvas,
+    /// What lies behind the points.
+    pub overlay: Option<&'a Overlay>,
+    /// Whether the differences to it have a pane.
+    pub differences: bool,
+    /// Whether all panels are shown where there is room for them.
+    pub every_panel: bool,
+    /// Whether a row is kept for what the cursor reads.
+    pub read_out: bool,
     pub theme: Theme,
+}
+
+/// A drawn chart, without what the selection adds.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    cells: Buffer,
+    panes: Vec<Pane>,
+    rows: Rows,
+}
+
+/// What the selection adds to a picture.
+#[derive(Clone, Copy, Debug)]
+pub struct Selection<'a> {
+    /// Position of the selected case.
+    pub case: usize,
+    /// What the cursor reads, where there is one.
+    pub cursor: Option<&'a str>,
 }
 
 /// Smallest area that can show anything.
 const SMALLEST: (u16, u16) = (16, 5);
 
+#[cfg(test)]
+impl Picture {
+    /// How the axes of each panel are spaced, x and y.
+    pub fn spacings(&self) -> Vec<(crate::report::scale::Spacing, crate::report::scale::Spacing)> {
+        self.panes.iter().map(|p| (p.frame.x.spacing, p.frame.y.spacing)).collect()
+    }
+}
+
 impl Plot<'_> {
     /// Draws the chart over all of `area`.
-    pub fn draw(&self, area: Rect, buffer: &mut Buffer) {
-        let last = self.data.panels.len().saturating_sub(1);
-        let Some(panel) = self.data.panels.get(self.panel.min(last)) else { return };
-        if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
-            return self.say("too small for a chart", area, buffer);
-        }
-        let area = self.above(panel, area, buffer);
-        let area = self.below(area, buffer);
-        let frame = axes::draw(self, area, buffer);
-        if panel_is_empty(panel) {
-            return self.say("no result yet", frame.area, buffer);
-        }
-        self.references(panel, &frame, buffer);
-        panel.lines.iter().for_each(|line| self.line(line, &frame, buffer));
-        for (x, style, measured) in points(panel) {
-            self.point(x, style, measured, &frame, buffer);
-        }
-        self.highlight(panel, &frame, buffer);
+    #[cfg(test)]
+    pub fn draw(&self, selection: Selection, area: Rect, buffer: &mut Buffer) {
+        self.show(&self.picture(area), selection, buffer);
     }
 
-    /// Position of the case whose marker is nearest to a cell when the chart is drawn on
-    /// `area`; cells are about twice as high as wide.
-    pub fn nearest(&self, area: Rect, (column, row): (u16, u16)) -> Option<usize> {
-        let last = self.data.panels.len().saturating_sub(1);
-        let panel = self.data.panels.get(self.panel.min(last))?;
-        if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
-            return None;
+    /// Draws everything that does not depend on the selection.
+    pub fn picture(&self, area: Rect) -> Picture {
+        let mut cells = Buffer::empty(area);
+        let panels = self.panels(area);
+        if area.width < SMALLEST.0 || area.height < SMALLEST.1 || panels.is_empty() {
+            pane::say(self, "too small for a chart", area, &mut cells);
+            return Picture { cells, panes: Vec::new(), rows: Rows::default() };
         }
-        // Where the frame is comes out of drawing what stands around it.
-        let mut scratch = Buffer::empty(area);
-        let around = self.above(panel, area, &mut scratch);
-        let around = self.below(around, &mut scratch);
-        let frame = axes::draw(self, around, &mut scratch);
-        let distance = |(x, style, value): (Option<f64>, usize, Measured)| {
-            let (x, y) = self.cell(x, style, value, &frame)?;
-            let (dx, dy) = (u32::from(x.abs_diff(column)), 2 * u32::from(y.abs_diff(row)));
-            Some((dx * dx + dy * dy, value.case))
-        };
-        points(panel).filter_map(distance).min().map(|(_, case)| case)
+        let scales = Scales::new(self.data, self.look, self.bars, self.overlay);
+        let legend = legend(self, &panels, usize::from(area.width), layout::legend_rows(area));
+        let residual = self.residual(&panels);
+        let rows = Rows::new(self, area, &legend, residual.is_some());
+        self.title(&scales, rows.title, &mut cells);
+        legend.draw(self, rows.legend, &mut cells);
+        self.note(rows.note, &mut cells);
+        let panes = self.panes(&panels, &scales, &rows, residual.as_ref(), &mut cells);
+        Picture { cells, panes, rows }
     }
 
-    /// The title of the y axis and the legend; returns the area under them.
-    fn above(&self, panel: &Panel, area: Rect, buffer: &mut Buffer) -> Rect {
-        let columns = usize::from(area.width);
-        let log = !self.data.is_empty() && self.data.y_scale().spacing == Spacing::Log10;
-        let title = format!("{}{}", self.data.y.title(), if log { ", log" } else { "" });
-        let title = words::fit(&title, columns, self.theme);
-        buffer.set_string(area.x, area.y, title, self.theme.dim());
-        let entries = self.legend(panel);
-        let most = if area.height >= 16 { 3 } else { 1 };
-        let rows = rows(&entries, columns).min(most);
-        let mut at = (area.x, area.y + 1);
-        for (index, (style, label)) in entries.iter().enumerate() {
-            let text = format!("{} {label}", self.theme.marker(*style));
-            let text = words::fit(&text, columns, self.theme);
-            let width = words::width(&text) as u16;
-            if at.0 > area.x && at.0 + width > area.right() {
-                at = (area.x, at.1 + 1);
+    /// Copies a picture of this plot and draws the selection on it.
+    pub fn show(&self, picture: &Picture, selection: Selection, buffer: &mut Buffer) {
+        copy(&picture.cells, buffer);
+        for pane in &picture.panes {
+            self.name(pane, picture.panes.len(), buffer);
+            self.highlight(pane, selection, buffer);
+        }
+        self.centred(&self.x_title(selection.case), picture.rows.x_title, buffer);
+        if let Some(text) = selection.cursor {
+            let row = picture.rows.read_out;
+            let text = words::fit(text, usize::from(row.width), self.theme);
+            if row.height > 0 {
+                buffer.set_string(row.x, row.y, text, self.theme.focus());
             }
-            if at.1 > area.y + rows {
-                self.more(entries.len() - index, Rect { y: at.1 - 1, height: 1, ..area }, buffer);
-                break;
-            }
-            buffer.set_string(at.0, at.1, text, Style::default());
-            buffer[at].set_style(self.theme.series(*style));
-            at.0 = at.0.saturating_add(width + 2);
-        }
-        Rect { y: area.y + 1 + rows, height: area.height - 1 - rows, ..area }
-    }
-
-    /// The lines that have something to show, as on the SVG.
-    fn legend(&self, panel: &Panel) -> Vec<(usize, String)> {
-        let shown = panel.lines.iter().filter(|l| !l.points.is_empty());
-        let lines = shown.map(|l| (l.style, l.label.clone()));
-        let references = panel.references.iter().map(|r| (r.style, r.label.clone()));
-        let mut entries: Vec<(usize, String)> =
-            lines.chain(references).filter(|(_, l)| !l.is_empty()).collect();
-        entries.dedup();
-        entries
-    }
-
-    /// How many entries of the legend are not shown.
-    fn more(&self, count: usize, row: Rect, buffer: &mut Buffer) {
-        let text = format!(" +{count} more");
-        let width = words::width(&text) as u16;
-        if width < row.width {
-            buffer.set_string(row.right() - width, row.y, text, self.theme.dim());
         }
     }
 
-    /// The title of the x axis and the first note; returns the area over them.
-    fn below(&self, mut area: Rect, buffer: &mut Buffer) -> Rect {
-        let columns = usize::from(area.width);
-        let mut row = |text: String, area: &mut Rect| {
-            area.height -= 1;
-            let text = words::fit(&text, columns, self.theme);
-            let x = area.x + (area.width - words::width(&text) as u16) / 2;
-            buffer.set_string(x, area.bottom(), text, self.theme.dim());
+    /// The panels that are drawn: all of them where they are asked for and fit.
+    fn panels(&self, area: Rect) -> Vec<usize> {
+        let count = self.data.panels.len();
+        let all: Vec<usize> = (0..count).collect();
+        let legend = legend(self, &all, usize::from(area.width), layout::legend_rows(area));
+        let around = legend.rows + layout::AROUND_GRID;
+        let body = Rect { height: area.height.saturating_sub(around), ..area };
+        match self.every_panel && grid::cells(body, count).is_some() {
+            true => all,
+            false => (0..count).skip(self.panel.min(count.saturating_sub(1))).take(1).collect(),
+        }
+    }
+
+    fn residual(&self, panels: &[usize]) -> Option<Residual> {
+        let [panel] = panels else { return None };
+        Residual::new(self, self.overlay.filter(|_| self.differences)?, *panel)
+    }
+
+    fn panes(
+        &self,
+        panels: &[usize],
+        scales: &Scales,
+        rows: &Rows,
+        residual: Option<&Residual>,
+        buffer: &mut Buffer,
+    ) -> Vec<Pane> {
+        let cells = match panels.len() {
+            1 => vec![rows.panes],
+            count => grid::cells(rows.panes, count).unwrap_or_default(),
         };
-        if area.height >= 12
-            && let Some(note) = self.data.notes.iter().find(|n| !n.reason.is_empty())
-        {
-            row(note.to_string(), &mut area);
+        let mut panes = Vec::new();
+        for (panel, cell) in panels.iter().zip(cells) {
+            let (title, area) = if panels.len() > 1 { layout::split(cell, 1) } else { (Rect::ZERO, cell) };
+            let Some(shown) = self.data.panels.get(*panel) else { continue };
+            let residual = residual.filter(|_| rows.residual.height > 0);
+            let frame = pane::frame(shown, scales, self.gutter(scales, residual, rows, area), area);
+            pane::draw(self, *panel, scales, &frame, area, buffer);
+            if let Some(residual) = residual {
+                residual.draw(self, &frame, rows.residual, buffer);
+            }
+            panes.push(Pane { panel: *panel, frame, title: (panels.len() > 1).then_some(title) });
         }
-        if area.height >= 7 {
-            row(self.x_title(), &mut area);
+        panes
+    }
+
+    /// Columns left of the frame, the same for the chart and for the differences under it.
+    fn gutter(&self, scales: &Scales, residual: Option<&Residual>, rows: &Rows, area: Rect) -> u16 {
+        let own =
+            if self.data.is_empty() { 1 } else { axes::gutter(&scales.y, area.height.saturating_sub(2)) };
+        let below = residual.map_or(0, |r| axes::gutter(&r.scale, rows.residual.height.saturating_sub(1)));
+        own.max(below)
+    }
+
+    /// The title of the y axis, and how both axes are spaced.
+    fn title(&self, scales: &Scales, row: Rect, buffer: &mut Buffer) {
+        let columns = usize::from(row.width);
+        let separator = self.theme.separator();
+        let names = scales.names(separator);
+        let mut right = format!("{}{separator}{names}", self.bars.word());
+        if scales.zoom() > 1.001 {
+            right = format!("zoom {}x{separator}{names}", crate::report::unit::number(scales.zoom().round()));
         }
-        area
+        let title = self.data.y.title();
+        if words::width(&title) + words::width(&right) + 2 > columns {
+            right = names;
+        }
+        let fits = words::width(&title) + words::width(&right) + 2 <= columns;
+        let title = if fits { title } else { self.data.y.short_title() };
+        let text = words::apart(&title, &right, columns, self.theme);
+        buffer.set_string(row.x, row.y, text, self.theme.dim());
+    }
+
+    /// The first note with a reason.
+    fn note(&self, row: Rect, buffer: &mut Buffer) {
+        if let Some(note) = self.data.notes.iter().find(|n| !n.reason.is_empty()) {
+            self.centred(&note.to_string(), row, buffer);
+        }
+    }
+
+    fn centred(&self, text: &str, row: Rect, buffer: &mut Buffer) {
+        if row.height > 0 {
+            let text = words::fit(text, usize::from(row.width), self.theme);
+            let x = row.x + (row.width - words::width(&text) as u16) / 2;
+            buffer.set_string(x, row.y, text, self.theme.dim());
+        }
     }
 
     /// The name of the x axis; on an axis of names, the selected one as well.
-    fn x_title(&self) -> String {
+    fn x_title(&self, case: usize) -> String {
         let x = &self.data.x;
-        let points = self.data.panels.iter().flat_map(|p| &p.lines).flat_map(|l| &l.points);
-        let mut selected = points.filter(|p| p.value.case == self.selected);
-        match x.scale {
-            Scale::Category => match selected.next() {
-                Some(point) => format!("{}: {} {}", x.name, point.x as usize + 1, point.label),
-                None => x.name.clone(),
-            },
-            Scale::Log => format!("{}, log", x.name),
-            Scale::Linear => x.name.clone(),
+        if x.scale != Scale::Category {
+            return x.name.clone();
+        }
+        let lines = self.data.panels.iter().flat_map(|p| &p.lines);
+        let place = lines.flat_map(|l| {
+            let points = l.points.iter().map(|p| (p.value.case, p.x, &p.label));
+            points.chain(l.absent.iter().map(|a| (a.case, a.x, &a.label)))
+        });
+        match place.into_iter().find(|(of, _, _)| *of == case) {
+            Some((_, at, label)) => format!("{}: {} {label}", x.name, at as usize + 1),
+            None => x.name.clone(),
         }
     }
 
-    /// A dashed line for each case that x does not apply to.
-    fn references(&self, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
-        let dash = self.theme.symbol("╌", "-");
-        for reference in &panel.references {
-            let Some(y) = frame.row(reference.value.y) else { continue };
-            let style = self.theme.series(reference.style);
-            for x in (frame.area.left()..frame.area.right()).step_by(2) {
-                buffer[(x, y)].set_symbol(dash).set_style(style);
-            }
-            buffer[(frame.area.left(), y)].set_symbol(self.theme.marker(reference.style));
-        }
-    }
-
-    /// Dots between the points; names have no order that a line could show.
-    fn line(&self, line: &Line, frame: &Frame, buffer: &mut Buffer) {
-        if self.data.x.scale == Scale::Category {
-            return;
-        }
-        let mut dots = Dots::new(frame.area);
-        for pair in line.points.windows(2) {
-            let ends = (frame.place(pair[0].x, pair[0].value.y), frame.place(pair[1].x, pair[1].value.y));
-            if let (Some(from), Some(to)) = ends {
-                dots.stroke(from, to);
-            }
-        }
-        dots.draw(self.theme, self.theme.series(line.style), buffer);
-    }
-
-    /// The bar from the smallest to the largest sample, and the marker on it.
-    fn point(&self, x: Option<f64>, style: usize, value: Measured, frame: &Frame, buffer: &mut Buffer) {
-        let Some((column, row)) = self.cell(x, style, value, frame) else { return };
-        let ends = (frame.row(value.y_max), frame.row(value.y_min));
-        if let (Some(top), Some(bottom)) = ends {
-            for y in top..=bottom {
-                let bar = self.theme.symbol("│", "|");
-                buffer[(column, y)].set_symbol(bar).set_style(self.theme.series(style));
-            }
-        }
-        buffer[(column, row)].set_symbol(self.theme.marker(style)).set_style(self.theme.series(style));
+    /// The title of one of several panels.
+    fn name(&self, pane: &Pane, count: usize, buffer: &mut Buffer) {
+        let (Some(row), Some(panel)) = (pane.title, self.data.panels.get(pane.panel)) else { return };
+        let current = count > 1 && pane.panel == self.panel;
+        let marker = if current { ">" } else { " " };
+        let text = words::fit(&format!("{marker} {}", panel.title), usize::from(row.width), self.theme);
+        let style = if current { self.theme.title() } else { self.theme.dim() };
+        buffer.set_string(row.x, row.y, text, style);
     }
 
     /// The selected case's marker, in brackets and once more, so that no other series
-    /// hides it.
-    fn highlight(&self, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
-        let all = points(panel).chain(panel.references.iter().map(|r| (None, r.style, r.value)));
-        for (x, style, value) in all.filter(|(_, _, m)| m.case == self.selected) {
-            let Some((column, row)) = self.cell(x, style, value, frame) else { continue };
-            buffer[(column, row)].set_symbol(self.theme.marker(style)).set_style(self.theme.series(style));
-            let sides = [(column.checked_sub(1), "["), (column.checked_add(1), "]")];
-            for (side, bracket) in sides {
-                let side = side.filter(|x| (frame.area.left()..frame.area.right()).contains(x));
-                if let Some(x) = side {
-                    buffer[(x, row)].set_symbol(bracket).set_style(self.theme.title());
-                }
+    /// hides it; under the cursor with a line down to its tick.
+    fn highlight(&self, pane: &Pane, selection: Selection, buffer: &mut Buffer) {
+        let Some(panel) = self.data.panels.get(pane.panel) else { return };
+        let frame = &pane.frame;
+        let Some((at, symbol, style)) = self.selected(panel, frame, selection.case) else { return };
+        if selection.cursor.is_some() {
+            self.guide(at, frame, buffer);
+        }
+        buffer[at].set_symbol(symbol).set_style(style);
+        let sides = [(at.0.checked_sub(1), "["), (at.0.checked_add(1), "]")];
+        for (side, bracket) in sides {
+            let side = side.filter(|x| (frame.area.left()..frame.area.right()).contains(x));
+            if let Some(x) = side {
+                buffer[(x, at.1)].set_symbol(bracket).set_style(self.theme.title());
             }
         }
     }
 
-    /// Where a point's marker is: series share the band of a name side by side.
-    fn cell(&self, x: Option<f64>, style: usize, value: Measured, frame: &Frame) -> Option<(u16, u16)> {
-        let row = frame.row(value.y)?;
-        let Some(x) = x else { return Some((frame.area.left(), row)) };
-        let column = frame.column(x)?;
-        let (names, series) = (self.data.x.categories.len(), self.data.labels.len());
-        let band = usize::from(frame.area.width) / names.max(1);
-        if names == 0 || band <= series {
-            return Some((column, row));
+    /// Where the selected case is, and its symbol.
+    fn selected(&self, panel: &Panel, frame: &Frame, case: usize) -> Option<Spot> {
+        for line in panel.lines.iter().filter(|l| self.look.shows(l.style)) {
+            if let Some(point) = line.points.iter().find(|p| p.value.case == case) {
+                let at = pane::place(self, Some(point.x), line.style, &point.value, frame)?;
+                return Some((at, self.theme.marker(line.style), self.theme.series(line.style)));
+            }
+            if let Some(absent) = line.absent.iter().find(|a| a.case == case) {
+                let (symbol, style) = pane::mark(self, absent);
+                return Some((pane::foot_place(self, line.style, absent, frame)?, symbol, style));
+            }
         }
-        let shift = style as i32 - (series as i32 - 1) / 2;
-        let shifted =
-            (i32::from(column) + shift).clamp(frame.area.left().into(), (frame.area.right() - 1).into());
-        Some((shifted as u16, row))
+        let reference = panel.references.iter().find(|r| r.value.case == case && self.look.shows(r.style))?;
+        let at = pane::place(self, None, reference.style, &reference.value, frame)?;
+        Some((at, self.theme.marker(reference.style), self.theme.series(reference.style)))
     }
 
-    fn say(&self, text: &str, area: Rect, buffer: &mut Buffer) {
-        if area.is_empty() {
-            return;
+    /// A line through the empty cells of a column.
+    fn guide(&self, at: (u16, u16), frame: &Frame, buffer: &mut Buffer) {
+        for y in frame.area.top()..frame.rule_row() {
+            let cell = &mut buffer[(at.0, y)];
+            if cell.symbol() == " " {
+                cell.set_symbol(self.theme.symbol("┊", ":")).set_style(self.theme.dim());
+            }
         }
-        let text = words::fit(text, usize::from(area.width), self.theme);
-        let x = area.x + (area.width - words::width(&text) as u16) / 2;
-        buffer.set_string(x, area.y + area.height / 2, text, Style::default());
     }
 }
 
-fn panel_is_empty(panel: &Panel) -> bool {
-    panel.references.is_empty() && panel.lines.iter().all(|l| l.points.is_empty())
-}
+/// A cell with a symbol and its style.
+type Spot = ((u16, u16), &'static str, ratatui::style::Style);
 
-fn points(panel: &Panel) -> impl Iterator<Item = (Option<f64>, usize, Measured)> + '_ {
-    panel.lines.iter().flat_map(|l| l.points.iter().map(|p| (Some(p.x), l.style, p.value)))
-}
-
-/// Rows that a legend takes when its entries flow.
-fn rows(entries: &[(usize, String)], columns: usize) -> u16 {
-    let (mut rows, mut used) = (u16::from(!entries.is_empty()), 0);
-    for (_, label) in entries {
-        let width = (words::width(label) + 2).min(columns);
-        if used > 0 && used + width > columns {
-            (rows, used) = (rows.saturating_add(1), 0);
+fn copy(from: &Buffer, to: &mut Buffer) {
+    let area = from.area.intersection(to.area);
+    for y in area.top()..area.bottom() {
+        for x in area.left()..area.right() {
+            to[(x, y)] = from[(x, y)].clone();
         }
-        used += width + 2;
     }
-    rows
 }
 
+#[cfg(test)]
+mod speed;
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,8 @@ use ratatui::style::Color;
 use super::*;
 use crate::engine::protocol::Event;
 use crate::plan::Plan;
-use crate::report::series::series;
+use crate::report::scale::{AxisScale, Spacing};
+use crate::report::series::{Line, Measured, series};
 use crate::run::Ledger;
 use crate::tui::tests::{fixture, script};
 
@@ -24,10 +25,30 @@ fn chart(ledger: &Ledger) -> ChartData {
     series(ledger.plan(), 0, ledger.records())
 }
 
-fn drawn(data: &ChartData, selected: usize, theme: Theme, area: Rect) -> Buffer {
+pub fn plot<'a>(data: &'a ChartData, look: &'a Look, theme: Theme) -> Plot<'a> {
+    let canvas = if theme.utf8 { Canvas::Braille } else { Canvas::Ascii };
+    Plot {
+        data,
+        panel: 0,
+        look,
+        bars: Bars::Extremes,
+        canvas,
+        overlay: None,
+        differences: true,
+        every_panel: false,
+        read_out: false,
+        theme,
+    }
+}
+
+fn show(plot: &Plot, case: usize, area: Rect) -> Buffer {
     let mut buffer = Buffer::empty(area);
-    Plot { data, panel: 0, selected, theme }.draw(area, &mut buffer);
+    plot.draw(Selection { case, cursor: plot.read_out.then_some("cursor") }, area, &mut buffer);
     buffer
+}
+
+fn drawn(data: &ChartData, selected: usize, theme: Theme, area: Rect) -> Buffer {
+    show(&plot(data, &Look::default(), theme), selected, area)
 }
 
 /// The cells that show `symbol` below the legend.
@@ -83,8 +104,24 @@ fn what_failed_or_cannot_run_is_never_a_point() {
     ledger.fail(4, "wrong result".to_owned());
     let buffer = drawn(&chart(&ledger), 4, PLAIN, Rect::new(0, 0, 80, 20));
     assert_eq!(cells(&buffer, "●").len(), 6);
-    assert_eq!(cells(&buffer, "■").len(), 0, "cuda cannot run");
-    assert_eq!(cells(&buffer, "[").len(), 0, "a failed case has no place to highlight");
+    assert_eq!(cells(&buffer, "■").iter().filter(|(_, y)| *y > 2).count(), 0, "cuda cannot run");
+}
+
+#[test]
+fn what_is_no_point_has_a_mark_at_the_foot_of_its_column() {
+    let mut ledger = ledger(fixture::passes(), &CPU);
+    ledger.fail(4, "wrong result".to_owned());
+    let area = Rect::new(0, 0, 80, 20);
+    let buffer = drawn(&chart(&ledger), 4, PLAIN, area);
+    let (failed, absent, ticks) = (cells(&buffer, "!"), cells(&buffer, "–"), cells(&buffer, "┴"));
+    let foot = ticks[0].1 - 1;
+    assert_eq!(failed, [(ticks[2].0, foot)], "a failure is on top of what cannot run");
+    let others: Vec<(u16, u16)> = ticks.iter().filter(|t| **t != ticks[2]).map(|t| (t.0, foot)).collect();
+    assert_eq!(absent, others);
+    assert_eq!(buffer[(failed[0].0 - 1, foot)].symbol(), "[", "the selected one is in brackets");
+    let hidden = Look { hidden: [1].into(), ..Look::default() };
+    let data = chart(&ledger);
+    assert_eq!(cells(&show(&plot(&data, &hidden, PLAIN), 4, area), "–").len(), 0);
 }
 
 #[test]
@@ -133,3 +170,236 @@ fn no_place_is_too_small_and_no_chart_too_empty() {
     let text: String = buffer.content().iter().map(|c| c.symbol()).collect();
     assert!(text.contains("no result yet") && text.contains("64"), "the swept axis is there from the start");
 }
+
+/// Eight lines over these places; y in a decade above `low`.
+pub fn eight(xs: &[f64], low: f64) -> ChartData {
+    let mut data = chart(&ledger(fixture::passes(), &CPU));
+    let mut point = data.panels[0].lines[0].points[0].clone();
+    (data.x.values, data.x.unit) = (xs.to_vec(), crate::report::unit::Unit::Number);
+    data.labels = (0..8).map(|i| format!("multipass, {} B", 1 << i)).collect();
+    let line = |style: usize| {
+        let points = xs.iter().enumerate().map(|(i, x)| {
+            let y = low * (1.0 + ((i * 7 + style * 3) % 10) as f64);
+            point.x = *x;
+            point.value =
+                Measured { y, y_min: y * 0.9, y_max: y * 1.2, case: style * xs.len() + i, ..point.value };
+            point.clone()
+        });
+        Line { label: String::new(), style, points: points.collect(), absent: Vec::new() }
+    };
+    data.panels[0].lines = (0..8).map(line).collect::<Vec<_>>();
+    data
+}
+
+#[test]
+fn eight_lines_have_their_names_over_the_chart() {
+    let data = eight(&[1.0, 2.0, 4.0, 8.0], 10.0);
+    for area in [Rect::new(0, 0, 55, 13), Rect::new(0, 0, 83, 21), Rect::new(0, 0, 198, 40)] {
+        let look = Look { hidden: [2].into(), ..Look::default() };
+        let plot = plot(&data, &look, PLAIN);
+        let picture = plot.picture(area);
+        let top = picture.panes[0].frame.area.y;
+        let buffer = show(&plot, usize::MAX, area);
+        let above: String = (0..top)
+            .flat_map(|y| (0..area.width).map(move |x| (x, y)))
+            .map(|at| buffer[at].symbol())
+            .collect();
+        for style in 0..8 {
+            assert!(above.contains(&format!("{} {} mult", style + 1, PLAIN.marker(style))), "{area} {above}");
+        }
+        assert!(above.contains("(3 ▲ mult"), "what is hidden is in parentheses");
+        assert_eq!(cells(&buffer, "▲").iter().filter(|(_, y)| *y >= top).count(), 0);
+        assert!(picture.panes[0].frame.area.height >= 5, "{area}");
+    }
+}
+
+#[test]
+fn both_axes_say_how_they_are_spaced() {
+    let data = chart(&ledger(fixture::passes(), &CPU));
+    let title = |look: &Look, width| -> String {
+        let buffer = show(&plot(&data, look, PLAIN), 0, Rect::new(0, 0, width, 16));
+        (0..width).map(|x| buffer[(x, 0)].symbol()).collect()
+    };
+    let usual = title(&Look::default(), 90);
+    assert!(usual.starts_with("Effective bandwidth (GB/s)"), "{usual}");
+    assert!(usual.ends_with("min-max bars · log2 x · log10 y"), "{usual}");
+    let chosen = Look { x: Some(Spacing::Linear), y: Some(Spacing::Log2), ..Look::default() };
+    assert!(title(&chosen, 50).ends_with("linear x · log2 y"));
+    assert!(title(&chosen, 30).starts_with("GB/s "), "the unit stays where the title does not fit");
+    let zoomed = Look { x_part: Some((4.0, 16.0)), ..Look::default() };
+    assert!(title(&zoomed, 60).contains("zoom 3x"), "{}", title(&zoomed, 60));
+}
+
+#[test]
+fn a_heavy_axis_shows_which_part_is_seen() {
+    let data = chart(&ledger(fixture::passes(), &CPU));
+    let area = Rect::new(0, 0, 80, 20);
+    let look = Look { x_part: Some((8.0, 100.0)), y_part: Some((20.0, 50.0)), ..Look::default() };
+    let plot = plot(&data, &look, PLAIN);
+    let frame = plot.picture(area).panes[0].frame.clone();
+    let buffer = show(&plot, usize::MAX, area);
+    let rule: Vec<&str> =
+        (frame.area.left()..frame.area.right()).map(|x| buffer[(x, frame.rule_row())].symbol()).collect();
+    assert!(rule.iter().take(20).all(|s| ["─", "┴"].contains(s)), "{rule:?}");
+    assert!(rule.iter().rev().take(20).all(|s| ["━", "┴"].contains(s)), "{rule:?}");
+    assert!(!cells(&buffer, "┃").is_empty());
+    assert_eq!(
+        cells(&drawn(&data, usize::MAX, PLAIN, area), "━").len(),
+        0,
+        "nothing is heavy where all is seen"
+    );
+    assert!(cells(&buffer, "●").len() < 7, "what lies outside is not drawn");
+}
+
+#[test]
+fn bars_are_of_the_kind_that_was_asked_for() {
+    let mut data = chart(&ledger(fixture::passes(), &[6]));
+    let value = &mut data.panels[0].lines[0].points[0].value;
+    (value.y, value.y_min, value.y_max, value.interval) = (50.0, 10.0, 100.0, Some([40.0, 60.0]));
+    let bar = |bars| {
+        let look = Look { y: Some(Spacing::Linear), ..Look::default() };
+        let plot = Plot { bars, ..plot(&data, &look, PLAIN) };
+        let column = plot.picture(Rect::new(0, 0, 60, 30)).panes[0].frame.column(8.0).expect("inside");
+        let buffer = show(&plot, usize::MAX, Rect::new(0, 0, 60, 30));
+        cells(&buffer, "│").iter().filter(|(x, _)| *x == column).count()
+    };
+    let lengths = [Bars::Nothing, Bars::Interval, Bars::Extremes].map(bar);
+    assert!(lengths[0] == 0 && lengths[1] > 0 && lengths[2] > 3 * lengths[1], "{lengths:?}");
+    let without = data.panels[0].lines[0].points[0].value.interval.take();
+    assert!(without.is_some());
+    let look = Look::default();
+    let buffer =
+        show(&Plot { bars: Bars::Interval, ..plot(&data, &look, PLAIN) }, 9, Rect::new(0, 0, 60, 30));
+    assert_eq!(cells(&buffer, "●").len(), 1, "one round has no interval, and still a point");
+}
+
+/// The fixture's run, and the same a fifth faster.
+fn two_runs() -> (Ledger, Overlay) {
+    let now = ledger(fixture::passes(), &CPU);
+    let mut before = now.records().to_vec();
+    for record in &mut before {
+        if let Some(statistics) = &mut record.statistics {
+            for seconds in [&mut statistics.median, &mut statistics.min, &mut statistics.max] {
+                *seconds /= 1.25;
+            }
+        }
+    }
+    let overlay = Overlay::new("before", now.plan(), &before);
+    (now, overlay)
+}
+
+#[test]
+fn another_run_lies_behind_with_its_differences_below() {
+    let (now, overlay) = two_runs();
+    let (data, look) = (chart(&now), Look::default());
+    let plot = Plot { overlay: Some(&overlay), ..plot(&data, &look, PLAIN) };
+    let area = Rect::new(0, 0, 80, 30);
+    let picture = plot.picture(area);
+    let buffer = show(&plot, usize::MAX, area);
+    let (points, behind) = (columns(&cells(&buffer, "●")), columns(&cells(&buffer, "×")));
+    assert_eq!(points, behind, "column over column");
+    let rows = picture.rows.residual;
+    let below: Vec<(u16, u16)> = cells(&buffer, "●").into_iter().filter(|(_, y)| *y >= rows.y).collect();
+    assert_eq!(columns(&below), points, "and column under column");
+    let row = below[0].1;
+    assert!(below.iter().all(|(_, y)| *y == row), "everything is 20 % less");
+    let label: String = (0..area.width).map(|x| buffer[(x, row)].symbol()).collect();
+    assert!(label.trim_start().starts_with("−20 %") || !label.contains('%'), "{label}");
+    let text: String = buffer.content().iter().map(|c| c.symbol()).collect();
+    assert!(text.contains("× before") && text.contains("difference to before, %"));
+    let without = show(&Plot { differences: false, ..plot }, usize::MAX, area);
+    assert_eq!(cells(&without, "●").len(), 7);
+    assert_eq!(cells(&show(&plot, usize::MAX, Rect::new(0, 0, 80, 13)), "●").len(), 7, "no room for a pane");
+}
+
+#[test]
+fn the_cursor_has_a_line_down_to_its_tick() {
+    let (data, look) = (chart(&ledger(fixture::passes(), &CPU)), Look::default());
+    let plot = Plot { read_out: true, ..plot(&data, &look, PLAIN) };
+    let buffer = show(&plot, 8, Rect::new(0, 0, 80, 20));
+    let guide = columns(&cells(&buffer, "┊"));
+    assert_eq!(guide, [cells(&buffer, "┴")[4].0]);
+    let last: String = (0..80).map(|x| buffer[(x, 19)].symbol()).collect();
+    assert!(last.starts_with("cursor"));
+}
+
+#[test]
+fn all_panels_are_shown_where_they_fit() {
+    let plan = fixture::stream();
+    let own = (0..plan.cases.len()).filter(|c| plan.cases[*c].experiment == 1).collect::<Vec<_>>();
+    let ledger = ledger(plan, &own);
+    let (data, look) = (series(ledger.plan(), 1, ledger.records()), Look::default());
+    let plot = Plot { every_panel: true, panel: 1, ..plot(&data, &look, PLAIN) };
+    let large = plot.picture(Rect::new(0, 0, 160, 40));
+    assert_eq!(large.panes.iter().map(|p| p.panel).collect::<Vec<_>>(), [0, 1, 2]);
+    let small = plot.picture(Rect::new(0, 0, 70, 20));
+    assert_eq!(small.panes.iter().map(|p| p.panel).collect::<Vec<_>>(), [1]);
+    let text: String =
+        show(&plot, 20, Rect::new(0, 0, 160, 40)).content().iter().map(|c| c.symbol()).collect();
+    assert!(["  read", "> copy", "  triad"].iter().all(|title| text.contains(title)), "{text}");
+}
+
+/// The text in a row, and the columns that it takes from `start` on.
+fn text_at(buffer: &Buffer, start: u16, row: u16, width: usize) -> String {
+    (start..start + width as u16).map(|x| buffer[(x, row)].symbol()).collect()
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig {
+        cases: 300,
+        failure_persistence: None,
+        ..proptest::prelude::ProptestConfig::default()
+    })]
+
+    /// What a label says is what the column or row of its tick means.
+    #[test]
+    fn every_label_sits_on_the_cell_of_its_value(
+        xs in proptest::collection::btree_set(1u16..999, 1..14),
+        low in 1u16..900,
+        (x, y) in (proptest::sample::select(SPACINGS.to_vec()), proptest::sample::select(SPACINGS.to_vec())),
+        (width, height) in (24u16..210, 9u16..70),
+        (from, share) in (0.0f64..1.0, 0.02f64..1.5),
+        utf8: bool,
+    ) {
+        let xs: Vec<f64> = xs.into_iter().map(f64::from).collect();
+        let data = eight(&xs, f64::from(low));
+        let whole = Scales::new(&data, &Look { x, y, ..Look::default() }, Bars::Extremes, None);
+        let part = |axis: &AxisScale| {
+            let start = from * (1.0 - share);
+            (share < 1.0).then(|| (axis.at(start), axis.at(start + share)))
+        };
+        let look = Look { x, y, x_part: part(&whole.whole_x), y_part: part(&whole.whole_y), ..Look::default() };
+        let theme = Theme { utf8, ..PLAIN };
+        let plot = plot(&data, &look, theme);
+        let area = Rect::new(2, 1, width, height);
+        let picture = plot.picture(area);
+        let buffer = show(&plot, usize::MAX, area);
+        let frame = &picture.panes[0].frame;
+
+        for (column, label) in axes::labels(frame, area) {
+            let value: f64 = label.parse().expect("a number");
+            proptest::prop_assert_eq!(frame.column(value), Some(column), "{}", label);
+            let start = axes::start(column, label.len(), area);
+            proptest::prop_assert_eq!(text_at(&buffer, start, frame.rule_row() + 1, label.len()), label.clone());
+            proptest::prop_assert!((start..start + label.len() as u16).contains(&column), "{} under its tick", label);
+            proptest::prop_assert_eq!(buffer[(column, frame.rule_row())].symbol(), theme.symbol("┴", "+"));
+        }
+        let rule = frame.area.x - 1;
+        for row in frame.area.top()..frame.area.bottom() {
+            let label = text_at(&buffer, area.x, row, usize::from(rule - area.x)).trim().to_owned();
+            let tick = buffer[(rule, row)].symbol() == theme.symbol("┤", "+");
+            proptest::prop_assert_eq!(tick, !label.is_empty());
+            if tick {
+                let value: f64 = label.parse().expect("a number");
+                proptest::prop_assert_eq!(frame.row(value), Some(row), "{}", label);
+            }
+        }
+        for point in data.panels[0].lines.iter().flat_map(|l| &l.points) {
+            let at = pane::place(&plot, Some(point.x), 0, &point.value, frame);
+            proptest::prop_assert!(at.is_none_or(|(x, y)| frame.area.contains((x, y).into())));
+        }
+    }
+}
+
+const SPACINGS: [Option<Spacing>; 4] =
+    [None, Some(Spacing::Linear), Some(Spacing::Log2), Some(Spacing::Log10)];

@@ -1,5 +1,6 @@
 //! Tests of the user interface as a whole, on a terminal in memory.
 
+mod charts;
 mod demo;
 mod docs;
 pub mod fixture;

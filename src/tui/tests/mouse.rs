@@ -87,10 +87,40 @@ fn a_click_in_the_chart_selects_the_nearest_point() {
         app.state.session.as_mut().expect("a run").pick(case);
         let (column, row) = find(&mut app, "[●]");
         app.state.session.as_mut().expect("a run").pick(0);
+        assert!(!session(&app).view.cursor);
         // One cell beside the marker is nearer to it than to any other.
         mouse(&mut app, MouseEventKind::Down(MouseButton::Left), (column + 2, row));
         assert_eq!((session(&app).selected, app.state.focus), (case, Focus::Chart));
+        assert!(session(&app).view.cursor, "which arrows move on");
+        press(&mut app, KeyCode::Char('v'), NOW);
     }
+}
+
+#[test]
+fn a_click_in_the_chart_reaches_what_is_no_point() {
+    let (mut app, _runner) = measured();
+    let rows = screen(&mut app);
+    let foot = rows.iter().position(|row| row.matches('–').count() >= 7).expect("a foot");
+    let column = rows[foot].chars().collect::<Vec<_>>().iter().rposition(|c| *c == '–').expect("a mark");
+    mouse(&mut app, MouseEventKind::Down(MouseButton::Left), (column as u16, foot as u16));
+    let record = &session(&app).ledger.records()[session(&app).selected];
+    assert_eq!(record.case.backend(), "cuda");
+    assert!(matches!(record.status, crate::run::Status::NotApplicable(_)), "{:?}", record.status);
+}
+
+#[test]
+fn the_wheel_zooms_the_chart_around_the_pointer() {
+    let (mut app, _runner) = measured();
+    let case = 6;
+    app.state.session.as_mut().expect("a run").pick(case);
+    let before = find(&mut app, "[●]");
+    (0..4).for_each(|_| mouse(&mut app, MouseEventKind::ScrollUp, before));
+    let after = find(&mut app, "[●]");
+    assert!(before.0.abs_diff(after.0) <= 1 && before.1.abs_diff(after.1) <= 1, "{before:?} {after:?}");
+    let look = session(&app).view.look(0);
+    assert!(look.x_part.is_some() && look.y_part.is_some());
+    (0..4).for_each(|_| mouse(&mut app, MouseEventKind::ScrollDown, before));
+    assert_eq!(session(&app).view.look(0), &crate::tui::chart::Look::default());
 }
 
 #[test]

@@ -50,7 +50,11 @@ fn a_panic_gives_the_terminal_back_and_is_one_line_that_names_the_folder() {
     screen.wait("quickstart");
     screen.assert_taken();
     screen.keys("\r");
-    screen.wait("RUN ");
+    // The header comes first: until all is drawn, the recipe's text is still there.
+    screen.until("the run is drawn", || {
+        let text = screen.text();
+        text.contains("RUN ") && !text.contains("stream: {")
+    });
     // Back to the recipes, and on to the one that cannot be resolved.
     screen.keys("\x1b");
     screen.wait("stream: {");

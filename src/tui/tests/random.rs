@@ -28,7 +28,8 @@ enum Step {
 }
 
 fn key() -> impl Strategy<Value = KeyCode> {
-    let letters = "jkgGxrfq?[]{}zäß".chars().map(KeyCode::Char).collect::<Vec<_>>();
+    let letters =
+        "jkhlgGxrfq?[]{}HJKLvzaAbiod+-=0123459zvv+äß".chars().map(KeyCode::Char).collect::<Vec<_>>();
     let named = [
         KeyCode::Enter,
         KeyCode::Tab,

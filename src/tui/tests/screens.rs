@@ -17,16 +17,16 @@ use crate::tui::app::App;
 use crate::tui::state::{Leaving, Mode};
 use crate::tui::theme::Theme;
 
-const COLOURED: Theme = Theme { colour: true, ..Theme::PLAIN };
-const ASCII: Theme = Theme { utf8: false, ..Theme::PLAIN };
+pub const COLOURED: Theme = Theme { colour: true, ..Theme::PLAIN };
+pub const ASCII: Theme = Theme { utf8: false, ..Theme::PLAIN };
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (60, 15)];
 
-fn at(seconds: u64) -> Duration {
+pub fn at(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
 /// Draws the app on a terminal in memory.
-fn draw(app: &mut App, (width, height): (u16, u16), now: Duration) -> Terminal<TestBackend> {
+pub fn draw(app: &mut App, (width, height): (u16, u16), now: Duration) -> Terminal<TestBackend> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
     app.tick(now);
     app.draw(&mut terminal, now).expect("a frame");
@@ -38,7 +38,7 @@ fn shown(app: &mut App, size: (u16, u16), now: Duration) -> String {
 }
 
 /// What stands at a recipe after `messages` of its run, one every quarter of a second.
-fn played(theme: Theme, recipe: usize, fails: Option<usize>, messages: usize) -> (App, script::Scripted) {
+pub fn played(theme: Theme, recipe: usize, fails: Option<usize>, messages: usize) -> (App, script::Scripted) {
     let runner = script::Scripted::default();
     let mut app = app(&runner, theme);
     app.tick(Duration::ZERO);
@@ -53,7 +53,7 @@ fn played(theme: Theme, recipe: usize, fails: Option<usize>, messages: usize) ->
     (app, runner)
 }
 
-fn finished(theme: Theme, recipe: usize) -> App {
+pub fn finished(theme: Theme, recipe: usize) -> App {
     let (mut app, runner) = played(theme, recipe, Some(4), usize::MAX);
     runner.say(Message::Reported("reports/scripted".into()));
     runner.say(Message::Over);

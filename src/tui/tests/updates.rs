@@ -124,11 +124,14 @@ fn hints_show_only_what_would_do_something() {
     state.recipes.select(2);
     assert_eq!(names(&state), ["move", "help", "quit"], "a recipe with a mistake cannot be started");
     let mut state = started();
-    assert_eq!(names(&state), ["move", "cancel", "next panel", "back", "help", "quit"]);
+    assert_eq!(names(&state), ["move", "cancel", "cursor", "full", "next panel", "back", "help", "quit"]);
     die(&mut state, 0);
-    assert_eq!(names(&state), ["move", "resume", "cancel", "next panel", "back", "help", "quit"]);
+    assert_eq!(
+        names(&state),
+        ["move", "resume", "cancel", "cursor", "full", "next panel", "back", "help", "quit"]
+    );
     say(&mut state, Message::Over);
-    assert_eq!(names(&state), ["move", "next panel", "back", "help", "quit"]);
+    assert_eq!(names(&state), ["move", "cursor", "full", "next panel", "back", "help", "quit"]);
 }
 
 #[test]

@@ -1,0 +1,262 @@
+//! What each key of the chart does.
+
+use super::cursor::{self, Stop};
+use super::scales::{self, Scales, seen};
+use super::{Ask, Look};
+use crate::plan::Scale;
+use crate::report::scale::{AxisScale, Spacing};
+use crate::tui::session::Session;
+
+/// Each step shows half or twice as much.
+const ZOOM: f64 = 0.5;
+/// The smallest part: a label has four digits.
+const SMALLEST_PART: f64 = 1.0 / 64.0;
+/// A step of panning, as a share of what is shown.
+const PAN: f64 = 0.25;
+/// Nearer to an edge than this share of what is shown, the cursor takes the part along.
+const MARGIN: f64 = 0.08;
+
+impl Session {
+    /// Does what was asked of the chart; returns why not where it cannot.
+    pub fn ask(&mut self, ask: Ask) -> Option<String> {
+        self.refresh();
+        match ask {
+            Ask::Cursor => self.toggle_cursor(),
+            Ask::Full => self.view.full = !self.view.full,
+            Ask::Left => self.sideways(-1),
+            Ask::Right => self.sideways(1),
+            Ask::ZoomIn => self.zoom(ZOOM),
+            Ask::ZoomOut => self.zoom(1.0 / ZOOM),
+            Ask::ZoomReset => {
+                let look = self.look();
+                (look.x_part, look.y_part) = (None, None);
+            }
+            Ask::PanLeft => self.pan(-PAN, 0.0),
+            Ask::PanRight => self.pan(PAN, 0.0),
+            Ask::PanUp => self.pan(0.0, PAN),
+            Ask::PanDown => self.pan(0.0, -PAN),
+            Ask::ScaleX => return self.next_scale_of_x(),
+            Ask::ScaleY => return self.next_scale_of_y(),
+            Ask::Bars => return self.next_bars(),
+            Ask::Canvas => self.view.canvas = self.view.canvas.next(),
+            Ask::Line(number) => return self.toggle_line(number),
+            Ask::Before => return self.toggle_before(),
+            Ask::Differences => return self.toggle_differences(),
+        }
+        self.view.changed();
+        None
+    }
+
+    /// Moves the cursor between the series at its x, or further along its line.
+    pub fn move_cursor(&mut self, across: isize, along: isize) {
+        self.refresh();
+        let stops = self.stops();
+        let to = match across {
+            0 => cursor::along(&stops, self.selected, along),
+            _ => cursor::across(&stops, self.selected, across),
+        };
+        self.put_cursor(to, &stops);
+    }
+
+    /// Goes to another panel of the chart, with the cursor if there is one.
+    pub fn go_to_panel(&mut self, panel: usize) {
+        let here = cursor::at(&self.stops(), self.selected);
+        self.panel = panel;
+        let stops = self.stops();
+        let to = here.filter(|_| self.view.cursor).and_then(|here| cursor::counterpart(&stops, here));
+        self.put_cursor(to, &stops);
+    }
+
+    /// Puts the cursor on a case that is seen on this panel.
+    pub fn point_at(&mut self, panel: usize, case: usize) {
+        self.view.cursor = true;
+        self.panel = panel;
+        self.choose(case);
+        self.view.changed();
+    }
+
+    fn stops(&self) -> Vec<Stop> {
+        let shown = self.shown();
+        let look = self.view.look(shown.experiment);
+        shown.data.panels.get(shown.panel).map(|p| cursor::stops(p, look)).unwrap_or_default()
+    }
+
+    fn put_cursor(&mut self, to: Option<usize>, stops: &[Stop]) {
+        let Some(to) = to else { return };
+        self.choose(to);
+        if let Some(stop) = stops.iter().find(|s| s.case == to) {
+            self.uncover(*stop);
+        }
+    }
+
+    fn toggle_cursor(&mut self) {
+        self.view.cursor = !self.view.cursor;
+        if self.view.cursor {
+            self.reveal_selected();
+            let stops = self.stops();
+            self.put_cursor(cursor::at(&stops, self.selected).map(|s| s.case), &stops);
+        }
+    }
+
+    fn sideways(&mut self, by: isize) {
+        match self.view.cursor {
+            true => self.move_cursor(0, by),
+            false => self.pan(by as f64 * PAN, 0.0),
+        }
+    }
+
+    fn look(&mut self) -> &mut Look {
+        let experiment = self.experiment();
+        self.view.look_mut(experiment)
+    }
+
+    fn scales(&self) -> Scales {
+        let look = self.view.look(self.experiment());
+        Scales::new(self.chart(), look, self.view.bars, self.view.overlay())
+    }
+
+    /// Around the cursor, or around the middle without one. An axis on which the cursor has
+    /// no place is not zoomed into: there would be no point in what remains.
+    fn zoom(&mut self, factor: f64) {
+        let scales = self.scales();
+        let stop = self.stops().into_iter().find(|s| self.view.cursor && s.case == self.selected);
+        let axis = |place: Option<Option<f64>>, part: &AxisScale, whole: &AxisScale, now| match place {
+            Some(None) if factor < 1.0 => now,
+            place => zoomed(part, whole, place.flatten().and_then(|v| whole.position(v)), factor),
+        };
+        let look = self.look();
+        look.x_part = axis(stop.map(|s| s.x), &scales.x, &scales.whole_x, look.x_part);
+        look.y_part = axis(stop.map(|s| s.y), &scales.y, &scales.whole_y, look.y_part);
+    }
+
+    /// Around a place, whose distances from the left and from below are given as shares of
+    /// what is shown.
+    pub fn zoom_at(&mut self, (x, y): (f64, f64), factor: f64) {
+        self.refresh();
+        let scales = self.scales();
+        let axis = |share: f64, part: &AxisScale, whole: &AxisScale| {
+            let (from, to) = seen(part, whole);
+            zoomed(part, whole, Some(from + share * (to - from)), factor)
+        };
+        let look = self.look();
+        look.x_part = axis(x, &scales.x, &scales.whole_x);
+        look.y_part = axis(y, &scales.y, &scales.whole_y);
+    }
+
+    fn pan(&mut self, x: f64, y: f64) {
+        let scales = self.scales();
+        let x = moved(&scales.x, &scales.whole_x, x);
+        let y = moved(&scales.y, &scales.whole_y, y);
+        let look = self.look();
+        (look.x_part, look.y_part) = (x, y);
+    }
+
+    /// Moves the shown part so that a stop is in it.
+    fn uncover(&mut self, stop: Stop) {
+        let scales = self.scales();
+        let by = |value: Option<f64>, part: &AxisScale| {
+            let at = value.and_then(|v| part.unbounded(v)).unwrap_or(0.5);
+            (at - (1.0 - MARGIN)).max(0.0) + (at - MARGIN).min(0.0)
+        };
+        let (x, y) = (by(stop.x, &scales.x), by(stop.y, &scales.y));
+        if x != 0.0 || y != 0.0 {
+            self.pan(x, y);
+        }
+    }
+
+    fn next_scale_of_x(&mut self) -> Option<String> {
+        let next = next(self.scales().whole_x.spacing);
+        let allowed = scales::x_allows(self.chart(), next);
+        let names = self.chart().x.scale == Scale::Category;
+        self.look().x = if names { None } else { Some(allowed.as_ref().map_or(Spacing::Linear, |()| next)) };
+        allowed.err()
+    }
+
+    fn next_scale_of_y(&mut self) -> Option<String> {
+        let next = next(self.scales().whole_y.spacing);
+        let look = self.view.look(self.experiment());
+        let values = scales::values(self.chart(), look, self.view.bars, self.view.overlay());
+        let allowed = scales::y_allows(self.chart(), &values, next);
+        self.look().y = Some(allowed.as_ref().map_or(Spacing::Linear, |()| next));
+        allowed.err()
+    }
+
+    fn next_bars(&mut self) -> Option<String> {
+        self.view.bars = self.view.bars.next();
+        self.view.changed();
+        let change = self.chart().y.relative_to.is_some() && self.view.bars == super::Bars::Interval;
+        change.then(|| "no 95 % bars: a change has no interval here, its baseline varies too".to_owned())
+    }
+
+    fn toggle_line(&mut self, number: usize) -> Option<String> {
+        let style = number.checked_sub(1).filter(|s| *s < self.chart().labels.len());
+        let Some(style) = style else { return Some(format!("there is no line {number}")) };
+        let look = self.look();
+        if !look.hidden.remove(&style) {
+            look.hidden.insert(style);
+        }
+        if self.view.cursor {
+            let stops = self.stops();
+            self.put_cursor(cursor::at(&stops, self.selected).map(|s| s.case), &stops);
+        }
+        None
+    }
+
+    fn toggle_before(&mut self) -> Option<String> {
+        if self.view.overlay().is_some() {
+            self.clear_baseline();
+            return None;
+        }
+        let Some((name, records)) = self.view.before.take() else {
+            return Some("there is no run before this one to lay under it".to_owned());
+        };
+        let matched = self.set_baseline(&name, &records);
+        self.view.before = Some((name, records));
+        if matched > 0 {
+            return None;
+        }
+        self.clear_baseline();
+        Some("the run before has none of these cases".to_owned())
+    }
+
+    fn toggle_differences(&mut self) -> Option<String> {
+        if self.view.overlay().is_none() {
+            return Some("nothing to take differences to: no other run is laid under this one".to_owned());
+        }
+        self.view.differences = !self.view.differences;
+        self.view.changed();
+        None
+    }
+}
+
+fn next(spacing: Spacing) -> Spacing {
+    match spacing {
+        Spacing::Linear => Spacing::Log2,
+        Spacing::Log2 => Spacing::Log10,
+        Spacing::Log10 | Spacing::Category => Spacing::Linear,
+    }
+}
+
+/// The part after zooming around a position of the whole axis.
+fn zoomed(part: &AxisScale, whole: &AxisScale, centre: Option<f64>, factor: f64) -> Option<(f64, f64)> {
+    let (from, to) = seen(part, whole);
+    let width = ((to - from) * factor).max(SMALLEST_PART);
+    let centre = centre.unwrap_or((from + to) / 2.0).clamp(from, to);
+    let share = (centre - from) / (to - from);
+    ends(whole, centre - share * width, width)
+}
+
+/// The part after moving it by a share of itself.
+fn moved(part: &AxisScale, whole: &AxisScale, by: f64) -> Option<(f64, f64)> {
+    let (from, to) = seen(part, whole);
+    ends(whole, from + by * (to - from), to - from)
+}
+
+/// `None` for the whole axis.
+fn ends(whole: &AxisScale, from: f64, width: f64) -> Option<(f64, f64)> {
+    if width.is_nan() || width > 1.0 - 1e-9 {
+        return None;
+    }
+    let from = from.clamp(0.0, 1.0 - width);
+    Some((whole.at(from), whole.at(from + width)))
+}

@@ -1,0 +1,126 @@
+//! Another series behind the measured one: a run of before, and whatever else has a
+//! value for each case.
+
+use std::collections::HashMap;
+
+use crate::plan::{Case, Plan};
+use crate::report::series::{ChartData, Panel, series};
+use crate::run::{Record, Status};
+
+/// Values of the same cases from elsewhere, and what they are called.
+#[derive(Clone, Debug)]
+pub struct Overlay {
+    pub name: String,
+    /// One for each case of the plan; pending where there is nothing to compare with.
+    records: Vec<Record>,
+    experiment: usize,
+    chart: ChartData,
+}
+
+/// A difference of one case to the overlay, per cent of the overlay's value; in
+/// percentage points where y is a change itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Difference {
+    pub x: f64,
+    pub style: usize,
+    pub case: usize,
+    pub per_cent: f64,
+}
+
+impl Overlay {
+    /// Finds for each case of `plan` its record among `others`: that of the same identity,
+    /// or else one that differs in the parameters of its backend only.
+    pub fn new(name: &str, plan: &Plan, others: &[Record]) -> Overlay {
+        let by_id: HashMap<&str, &Record> = others.iter().map(|r| (r.case.id.as_str(), r)).collect();
+        // The first one counts, as in the order of the other plan.
+        let by_rest: HashMap<String, &Record> = others.iter().rev().map(|r| (rest(&r.case), r)).collect();
+        let found = |case: &Case| by_id.get(case.id.as_str()).or_else(|| by_rest.get(&rest(case))).copied();
+        let records = plan.cases.iter().map(|case| adopted(case, found(case))).collect();
+        Overlay::of_records(name, plan, records)
+    }
+
+    /// `records` are one for each case of `plan`, in its order.
+    pub fn of_records(name: &str, plan: &Plan, records: Vec<Record>) -> Overlay {
+        let chart = series(plan, 0, &records);
+        Overlay { name: name.to_owned(), records, experiment: 0, chart }
+    }
+
+    /// How many cases have a value.
+    pub fn matched(&self) -> usize {
+        self.records.iter().filter(|r| r.statistics.is_some()).count()
+    }
+
+    /// Its values on the chart of the shown experiment: the same panels and lines.
+    pub fn chart(&self) -> &ChartData {
+        &self.chart
+    }
+
+    /// Goes to another experiment.
+    pub fn show(&mut self, plan: &Plan, experiment: usize) {
+        if self.experiment != experiment {
+            self.chart = series(plan, experiment, &self.records);
+            self.experiment = experiment;
+        }
+    }
+
+    /// Its value for a case, in the unit of y.
+    pub fn value(&self, case: usize) -> Option<f64> {
+        self.chart.measured().find(|m| m.case == case).map(|m| m.y)
+    }
+
+    /// The differences of a panel's points to it, line by line.
+    pub fn differences(&self, data: &ChartData, panel: usize) -> Vec<Difference> {
+        let of = |panel: &Panel| -> HashMap<usize, f64> {
+            panel.lines.iter().flat_map(|l| &l.points).map(|p| (p.value.case, p.value.y)).collect()
+        };
+        let base = self.chart.panels.get(panel).map(of).unwrap_or_default();
+        let lines = data.panels.get(panel).map(|p| p.lines.as_slice()).unwrap_or_default();
+        let points = lines.iter().flat_map(|l| l.points.iter().map(move |p| (l.style, p)));
+        let difference = |(style, p): (usize, &crate::report::series::Point)| {
+            let per_cent = per_cent(data, p.value.y, *base.get(&p.value.case)?)?;
+            Some(Difference { x: p.x, style, case: p.value.case, per_cent })
+        };
+        points.filter_map(difference).collect()
+    }
+}
+
+/// How far `value` is from `base`; `None` where there is no such share.
+pub fn per_cent(data: &ChartData, value: f64, base: f64) -> Option<f64> {
+    let difference = match data.y.relative_to {
+        Some(_) => value - base,
+        None => (value / base - 1.0) * 100.0,
+    };
+    difference.is_finite().then_some(difference)
+}
+
+/// What makes two cases comparable: everything but the parameters of the backend.
+fn rest(case: &Case) -> String {
+    let others = case.params.0.iter().filter(|(key, _)| !key.starts_with("backend."));
+    let words: Vec<String> = others.map(|(k, v)| format!("{k}={v:?}")).collect();
+    format!("{} {} {}", case.primitive, case.seed, words.join(";"))
+}
+
+/// The other record's result under our case; its samples are not needed.
+fn adopted(case: &Case, other: Option<&Record>) -> Record {
+    let nothing = Record {
+        case: case.clone(),
+        work: None,
+        rounds: Vec::new(),
+        set_aside: Vec::new(),
+        verdict: None,
+        status: Status::Pending,
+        stop: None,
+        statistics: None,
+        annotations: Vec::new(),
+    };
+    match other.filter(|r| matches!(r.status, Status::Done | Status::Partial)) {
+        None => nothing,
+        Some(other) => Record {
+            work: other.work.clone(),
+            verdict: other.verdict.clone(),
+            status: other.status.clone(),
+            statistics: other.statistics.clone(),
+            ..nothing
+        },
+    }
+}

@@ -1,0 +1,166 @@
+//! What stands under the chart about the case that the cursor is on.
+
+use super::Shown;
+use super::overlay::{Overlay, per_cent};
+use crate::backend::Verdict;
+use crate::measure;
+use crate::plan::Quantity;
+use crate::report::names;
+use crate::report::series::{ChartData, Measured, NoteKind};
+use crate::run::{Record, Status};
+use crate::tui::session::Session;
+use crate::tui::theme::Theme;
+use crate::tui::words;
+use crate::units;
+
+/// What is known of the case that the cursor is on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadOut {
+    /// `passes 16`, `cpu`, `212 GB/s`, or why there is no value: always said.
+    pub first: Vec<String>,
+    /// `[205–219]`, `n 30` …: the most important first, said where there is room.
+    pub more: Vec<String>,
+}
+
+/// The selected case in words.
+pub fn readout(session: &Session) -> ReadOut {
+    let shown = session.shown();
+    let Some(record) = session.ledger.records().get(session.selected) else { return ReadOut::default() };
+    let mut first = place(session, record, shown);
+    let measured = shown.data.measured().find(|m| m.case == session.selected);
+    let Some(measured) = measured else {
+        first.push(reason(record, shown.data, session.selected));
+        return ReadOut { first, more: Vec::new() };
+    };
+    first.push(number(shown.data, measured.y));
+    let mut more = vec![range(shown.data, &measured)];
+    more.extend(session.view.overlay().and_then(|o| against(shown.data, o, &measured)));
+    more.extend(spread(record));
+    more.push(verdict(record).to_owned());
+    more.extend(low_end(shown.data, record));
+    ReadOut { first, more }
+}
+
+/// The case by its x, its line and its panel.
+fn place(session: &Session, record: &Record, shown: Shown) -> Vec<String> {
+    let data = shown.data;
+    let plan = session.ledger.plan();
+    let Some(experiment) = plan.experiments.get(record.case.experiment) else { return Vec::new() };
+    let x = record.case.params.get(&data.x.key);
+    let bytes = names::is_size(experiment, &data.x.key);
+    let x = x.map(|v| format!("{} {}", data.x.name, names::value(v, bytes)));
+    let line = label(data, session.selected).filter(|_| data.labels.len() > 1);
+    let panel = data.panels.iter().find(|p| p.cases().any(|case| case == session.selected));
+    let panel = panel.filter(|_| data.panels.len() > 1).map(|p| p.title.clone());
+    x.into_iter().chain(line).chain(panel).filter(|word| !word.is_empty()).collect()
+}
+
+/// The label of the line or the reference that a case is on.
+fn label(data: &ChartData, case: usize) -> Option<String> {
+    for panel in &data.panels {
+        let on = |l: &&crate::report::series::Line| {
+            l.points.iter().any(|p| p.value.case == case) || l.absent.iter().any(|a| a.case == case)
+        };
+        let line = panel.lines.iter().find(on).map(|l| l.style);
+        let style = line.or_else(|| panel.references.iter().find(|r| r.value.case == case).map(|r| r.style));
+        if let Some(style) = style {
+            return data.labels.get(style).cloned();
+        }
+    }
+    None
+}
+
+/// Why there is no value.
+fn reason(record: &Record, data: &ChartData, case: usize) -> String {
+    match (&record.status, data.note_of(case)) {
+        (Status::NotApplicable(reason), _) => format!("n/a: {reason}"),
+        (Status::Failed(reason), _) => format!("failed: {reason}"),
+        (_, Some(note)) if note.kind == NoteKind::NoBaseline => "no baseline to compare with".to_owned(),
+        _ => "no result yet".to_owned(),
+    }
+}
+
+/// `[205–219]`: the smallest and the largest.
+fn range(data: &ChartData, m: &Measured) -> String {
+    let (low, high) = match data.y.relative_to {
+        Some(_) => (data.y.unit.format(m.y_min), data.y.unit.format(m.y_max)),
+        None => (short(data, m.y_min), short(data, m.y_max)),
+    };
+    format!("[{low}–{high}]")
+}
+
+/// A value of y with its unit.
+pub fn number(data: &ChartData, value: f64) -> String {
+    if data.y.relative_to.is_some() {
+        return data.y.unit.format(value);
+    }
+    match data.y.quantity {
+        Quantity::Bandwidth | Quantity::SystemBandwidth => units::fmt_rate(value),
+        Quantity::Time => units::fmt_seconds(value),
+        Quantity::Throughput => units::fmt_throughput(value),
+    }
+}
+
+/// The same where the unit is clear.
+fn short(data: &ChartData, value: f64) -> String {
+    match data.y.quantity {
+        Quantity::Bandwidth | Quantity::SystemBandwidth => units::three_digits(value),
+        Quantity::Time | Quantity::Throughput => number(data, value),
+    }
+}
+
+/// `baseline 230 (−7.8 %)`.
+fn against(data: &ChartData, overlay: &Overlay, m: &Measured) -> Option<String> {
+    let base = overlay.value(m.case)?;
+    let difference = signed(per_cent(data, m.y, base)?);
+    Some(format!("{} {} ({difference})", overlay.name, short(data, base)))
+}
+
+fn signed(per_cent: f64) -> String {
+    let sign = if per_cent < 0.0 { "−" } else { "+" };
+    format!("{sign}{:.1} %", per_cent.abs())
+}
+
+/// `95 % ±1.2 %`, `n 30`.
+fn spread(record: &Record) -> Vec<String> {
+    let half = measure::half_width(&record.medians()).filter(|h| *h >= 0.0);
+    let half = half.map(|half| format!("95 % ±{:.1} %", half * 100.0));
+    let count = record.statistics.as_ref().map(|s| format!("n {}", s.samples));
+    half.into_iter().chain(count).collect()
+}
+
+fn verdict(record: &Record) -> &'static str {
+    match record.verdict {
+        Some(Verdict::Certified { .. }) => "certified",
+        _ => "not certified yet",
+    }
+}
+
+/// The fifth percentile of the quantity on y: for a rate, that of the slow end.
+fn low_end(data: &ChartData, record: &Record) -> Option<String> {
+    let statistics = record.statistics.as_ref()?;
+    let seconds = match data.y.quantity {
+        Quantity::Time => statistics.p5,
+        _ => statistics.p95,
+    };
+    let relative = data.y.relative_to.is_some();
+    let value = record.quantity_at(data.y.quantity, seconds).filter(|_| !relative)?;
+    Some(format!("p5 {}", short(data, value)))
+}
+
+impl ReadOut {
+    /// On one line, without what there is no room for after the first parts. What is in
+    /// brackets belongs to what stands before it.
+    pub fn in_line(&self, columns: usize, theme: Theme) -> String {
+        let mut line = self.first.join(theme.separator());
+        for part in &self.more {
+            let separator = if part.starts_with('[') { " " } else { theme.separator() };
+            let part = part.replace('±', theme.symbol("±", "+-"));
+            let next = format!("{line}{separator}{part}");
+            if words::width(&next) <= columns {
+                line = next;
+            }
+        }
+        line
+    }
+}

@@ -1,0 +1,99 @@
+//! Both axes of a chart as a person wants them.
+
+use super::overlay::Overlay;
+use super::{Bars, Look};
+use crate::plan::Scale;
+use crate::report::scale::{AxisScale, Spacing};
+use crate::report::series::{ChartData, Measured};
+
+/// The whole axes, and the parts of them that are shown.
+#[derive(Clone, Debug)]
+pub struct Scales {
+    pub x: AxisScale,
+    pub y: AxisScale,
+    pub whole_x: AxisScale,
+    pub whole_y: AxisScale,
+}
+
+impl Scales {
+    /// Everything that is not hidden has a place on the whole axes.
+    pub fn new(data: &ChartData, look: &Look, bars: Bars, overlay: Option<&Overlay>) -> Scales {
+        let whole_x = match look.x.filter(|s| x_allows(data, *s).is_ok()) {
+            Some(spacing) if data.x.scale != Scale::Category => {
+                AxisScale::swept_as(&data.x.values, spacing, data.x.unit)
+            }
+            _ => data.x_scale(),
+        };
+        let values = values(data, look, bars, overlay);
+        let chosen = look.y.filter(|s| y_allows(data, &values, *s).is_ok());
+        let spacing = chosen.unwrap_or_else(|| data.y_spacing(&values));
+        let whole_y = AxisScale::measured_as(&values, spacing, data.y.unit);
+        let part =
+            |whole: &AxisScale, part: Option<(f64, f64)>| part.map_or(whole.clone(), |p| whole.part(p));
+        Scales { x: part(&whole_x, look.x_part), y: part(&whole_y, look.y_part), whole_x, whole_y }
+    }
+
+    /// `log2 x · log10 y`.
+    pub fn names(&self, separator: &str) -> String {
+        let name = |axis: &AxisScale, of: &str| axis.spacing.word().map(|word| format!("{word} {of}"));
+        let names = [name(&self.x, "x"), name(&self.y, "y")];
+        names.into_iter().flatten().collect::<Vec<_>>().join(separator)
+    }
+
+    /// How often the shown part of the more enlarged axis fits into the whole; 1 for all.
+    pub fn zoom(&self) -> f64 {
+        let share = |part: &AxisScale, whole: &AxisScale| {
+            let (from, to) = seen(part, whole);
+            1.0 / (to - from)
+        };
+        share(&self.x, &self.whole_x).max(share(&self.y, &self.whole_y))
+    }
+}
+
+/// Where the shown part begins and ends on the whole axis, 0 to 1.
+pub fn seen(part: &AxisScale, whole: &AxisScale) -> (f64, f64) {
+    let (low, high) = part.ends();
+    let place = |end: f64, missing: f64| whole.place_of_end(end).unwrap_or(missing).clamp(0.0, 1.0);
+    (place(low, 0.0), place(high, 1.0))
+}
+
+/// Whether x can be spaced so, or why not.
+pub fn x_allows(data: &ChartData, spacing: Spacing) -> Result<(), String> {
+    if data.x.scale == Scale::Category {
+        return Err(format!("{} has names, which no scale spaces", data.x.name));
+    }
+    positive("x", data.x.values.iter().copied(), spacing)
+}
+
+/// Whether y can be spaced so, or why not.
+pub fn y_allows(data: &ChartData, values: &[f64], spacing: Spacing) -> Result<(), String> {
+    if data.y.relative_to.is_some() && spacing.is_log() {
+        return Err("y stays linear: a change may be 0 or less, which has no logarithm".to_owned());
+    }
+    positive("y", values.iter().copied(), spacing)
+}
+
+fn positive(axis: &str, mut values: impl Iterator<Item = f64>, spacing: Spacing) -> Result<(), String> {
+    match values.find(|v| spacing.is_log() && *v <= 0.0) {
+        Some(_) => Err(format!("{axis} stays linear: 0 or less is on it, which has no logarithm")),
+        None => Ok(()),
+    }
+}
+
+/// Every value that y must have room for.
+pub fn values(data: &ChartData, look: &Look, bars: Bars, overlay: Option<&Overlay>) -> Vec<f64> {
+    let mut values = Vec::new();
+    let mut add = |m: &Measured, style: usize| {
+        if look.shows(style) {
+            values.extend([m.y, m.y_min, m.y_max]);
+            values.extend(m.interval.into_iter().flatten().filter(|_| bars == Bars::Interval));
+        }
+    };
+    for chart in [Some(data), overlay.map(Overlay::chart)].into_iter().flatten() {
+        for panel in &chart.panels {
+            panel.lines.iter().for_each(|l| l.points.iter().for_each(|p| add(&p.value, l.style)));
+            panel.references.iter().for_each(|r| add(&r.value, r.style));
+        }
+    }
+    values
+}

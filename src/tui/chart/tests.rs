@@ -1,0 +1,351 @@
+//! What the keys of the chart do to how it is looked at.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::cursor::{self, Stop};
+use super::*;
+use crate::engine::protocol::Event;
+use crate::plan::{Plan, Value};
+use crate::run::Ledger;
+use crate::tui::session::Session;
+use crate::tui::tests::{fixture, script};
+
+/// A run of the plan in which these cases have every round.
+fn session(plan: Plan, measured: impl Iterator<Item = usize>) -> Session {
+    let mut ledger = Ledger::new(plan.clone());
+    for at in measured {
+        for round in 0..plan.experiments[plan.cases[at].experiment].measure.rounds {
+            ledger.apply(&Event::Round { seq: 0, result: script::result(&plan, at, round) });
+        }
+    }
+    Session::new(0, ledger, PathBuf::from("run"), Duration::ZERO)
+}
+
+/// Passes 1 to 64 on cpu (even cases) beside cuda (odd ones); passes 4 went wrong.
+fn passes() -> Session {
+    let mut session = session(fixture::passes(), [0, 2, 6, 8, 10, 12].into_iter());
+    session.ledger.fail(4, "wrong result: out[7] = 3, not 4".to_owned());
+    stale(&mut session)
+}
+
+fn stale(session: &mut Session) -> Session {
+    let mut fresh = Session::new(0, session.ledger.clone(), PathBuf::from("run"), Duration::ZERO);
+    fresh.refresh();
+    fresh
+}
+
+fn look(session: &Session) -> Look {
+    session.view.look(session.experiment()).clone()
+}
+
+#[test]
+fn the_cursor_goes_along_its_line_and_over_what_is_no_point() {
+    let mut session = passes();
+    session.ask(Ask::Cursor);
+    let mut visited = vec![session.selected];
+    for _ in 0..7 {
+        session.ask(Ask::Right);
+        visited.push(session.selected);
+    }
+    assert_eq!(visited, [0, 2, 4, 6, 8, 10, 12, 12], "the failed case has its stop, the end is the end");
+    assert!(!session.follow);
+    session.ask(Ask::Left);
+    assert_eq!(session.selected, 10);
+}
+
+#[test]
+fn the_cursor_goes_between_lines_by_height_and_to_the_foot() {
+    let mut session = passes();
+    session.select(6);
+    session.ask(Ask::Cursor);
+    session.move_cursor(1, 0);
+    assert_eq!(session.selected, 7, "what cannot run lies at the foot");
+    session.move_cursor(1, 0);
+    assert_eq!(session.selected, 7);
+    session.move_cursor(-1, 0);
+    assert_eq!(session.selected, 6);
+}
+
+#[test]
+fn the_cursor_begins_at_the_nearest_case_that_is_drawn() {
+    let mut session = passes();
+    session.select(7);
+    session.ask(Ask::Line(2));
+    session.ask(Ask::Cursor);
+    assert_eq!(session.selected, 6, "cuda is hidden");
+    session.ask(Ask::Line(2));
+    session.move_cursor(1, 0);
+    assert_eq!(session.selected, 7);
+    session.ask(Ask::Line(2));
+    assert_eq!(session.selected, 6, "the cursor leaves a line that is hidden");
+}
+
+#[test]
+fn references_are_met_on_the_way_up_and_down() {
+    let stop = |case, style, x, y| Stop { case, style, x, y };
+    let stops = [
+        stop(0, 0, Some(1.0), Some(5.0)),
+        stop(1, 0, Some(2.0), Some(6.0)),
+        stop(2, 1, Some(2.0), Some(9.0)),
+        stop(3, 2, None, Some(7.0)),
+    ];
+    let up = |case| cursor::across(&stops, case, -1);
+    assert_eq!([1, 3, 2].map(up), [Some(3), Some(3), Some(2)], "a reference stands at the first x");
+    assert_eq!([0, 3].map(|c| cursor::across(&stops, c, 1)), [Some(0), Some(0)]);
+    assert_eq!(cursor::along(&stops, 3, 1), Some(3));
+    assert_eq!(cursor::along(&[], 3, 1), None);
+}
+
+#[test]
+fn names_and_panels_have_a_cursor_too() {
+    let plan = fixture::stream();
+    let all = 0..plan.cases.len();
+    let mut session = session(plan, all);
+    session.refresh();
+    session.ask(Ask::Cursor);
+    session.ask(Ask::Right);
+    assert_eq!(session.ledger.records()[session.selected].case.params.text("kernel"), Some("copy"));
+    session.step_experiment(1);
+    session.refresh();
+    let kernel = |s: &Session| s.ledger.records()[s.selected].case.params.text("kernel").map(str::to_owned);
+    let elements = |s: &Session| s.ledger.records()[s.selected].case.params.int("elements");
+    session.ask(Ask::Right);
+    session.step_panel(1);
+    assert_eq!((session.panel, kernel(&session).as_deref()), (1, Some("copy")));
+    assert_eq!(elements(&session), Some(2 << 20), "at the same x");
+    // And the other way round: a case that is chosen elsewhere brings its panel.
+    session.step(-12);
+    session.refresh();
+    assert_eq!((session.panel, kernel(&session).as_deref()), (0, Some("read")));
+}
+
+#[test]
+fn a_scale_goes_round_and_says_where_it_cannot() {
+    let mut session = passes();
+    let chosen = |s: &Session| (look(s).x, look(s).y);
+    let steps = [Spacing::Linear, Spacing::Log2, Spacing::Log10, Spacing::Linear];
+    for wanted in steps {
+        assert_eq!(session.ask(Ask::ScaleY), None);
+        assert_eq!(chosen(&session).1, Some(wanted));
+    }
+    for wanted in [Spacing::Log10, Spacing::Linear, Spacing::Log2] {
+        assert_eq!(session.ask(Ask::ScaleX), None);
+        assert_eq!(chosen(&session).0, Some(wanted));
+    }
+}
+
+#[test]
+fn a_change_and_names_have_no_logarithm() {
+    let mut plan = fixture::passes();
+    let baseline = ("backend".to_owned(), Value::Text("cuda".to_owned()));
+    plan.experiments[0].chart.relative_to = Some(baseline);
+    for case in &mut plan.cases {
+        case.not_applicable = None;
+    }
+    let mut session = session(plan, 0..14);
+    session.refresh();
+    assert!(session.chart().measured().any(|m| m.y < 0.0));
+    let refusal = session.ask(Ask::ScaleY).expect("refused");
+    assert!(refusal.contains("no logarithm"), "{refusal}");
+    let scales = session.view.plot(session.shown(), Theme::PLAIN);
+    assert_eq!(scales.picture(Rect::new(0, 0, 80, 24)).spacings(), [(Spacing::Log2, Spacing::Linear)]);
+
+    let mut names = self::session(fixture::applications(), 0..68);
+    names.refresh();
+    let refusal = names.ask(Ask::ScaleX).expect("refused");
+    assert!(refusal.contains("names"), "{refusal}");
+    assert_eq!(look(&names).x, None);
+}
+
+#[test]
+fn zooming_keeps_the_point_under_the_cursor_and_0_shows_all() {
+    let mut session = passes();
+    session.select(8);
+    session.ask(Ask::Cursor);
+    for _ in 0..20 {
+        session.ask(Ask::ZoomIn);
+        let (low, high) = look(&session).x_part.expect("a part");
+        assert!(low < 16.0 && 16.0 < high, "{low} {high}");
+    }
+    let (low, high) = look(&session).x_part.expect("a part");
+    let whole = session.chart().x_scale();
+    let share = whole.position(high).expect("inside") - whole.position(low).expect("inside");
+    assert!((share - 1.0 / 64.0).abs() < 1e-9, "there is a smallest part");
+    session.ask(Ask::Right);
+    let (low, high) = look(&session).x_part.expect("a part");
+    assert!(low < 32.0 && 32.0 < high, "the cursor takes the part along: {low} {high}");
+    for _ in 0..20 {
+        session.ask(Ask::ZoomOut);
+    }
+    assert_eq!(look(&session), Look::default());
+    session.ask(Ask::ZoomIn);
+    session.ask(Ask::ZoomReset);
+    assert_eq!(look(&session), Look::default());
+}
+
+#[test]
+fn zooming_on_what_is_no_point_leaves_y_as_it_is() {
+    let mut session = passes();
+    let cases = session.ledger.plan().cases.clone();
+    let cuda = cases.iter().position(|case| case.backend() == "cuda").expect("a case that is n/a");
+    session.select(cuda);
+    session.ask(Ask::Cursor);
+    session.ask(Ask::ZoomIn);
+    let zoomed = look(&session);
+    assert!(zoomed.x_part.is_some() && zoomed.y_part.is_none(), "{zoomed:?}");
+    session.ask(Ask::ZoomOut);
+    assert_eq!(look(&session), Look::default());
+}
+
+#[test]
+fn panning_stops_at_the_ends() {
+    let mut session = passes();
+    session.ask(Ask::PanLeft);
+    assert_eq!(look(&session), Look::default(), "all is shown");
+    session.ask(Ask::ZoomIn);
+    (0..20).for_each(|_| drop(session.ask(Ask::Left)));
+    let whole = session.chart().x_scale().ends();
+    let (low, _) = look(&session).x_part.expect("a part");
+    assert!((low / whole.0 - 1.0).abs() < 1e-9);
+    (0..20).for_each(|_| drop(session.ask(Ask::PanRight)));
+    let (_, high) = look(&session).x_part.expect("a part");
+    assert!((high / whole.1 - 1.0).abs() < 1e-9);
+    let before = look(&session);
+    session.ask(Ask::PanUp);
+    assert_eq!(look(&session).x_part, before.x_part);
+    assert_ne!(look(&session).y_part, before.y_part);
+}
+
+#[test]
+fn each_experiment_is_looked_at_in_its_own_way() {
+    let plan = fixture::stream();
+    let mut session = session(plan.clone(), 0..plan.cases.len());
+    session.refresh();
+    session.ask(Ask::ScaleY);
+    session.ask(Ask::Line(2));
+    let first = look(&session);
+    session.step_experiment(1);
+    assert_eq!(look(&session), Look::default());
+    session.step_experiment(-1);
+    assert_eq!(look(&session), first);
+    assert!(session.ask(Ask::Line(9)).is_some_and(|word| word.contains("no line 9")));
+}
+
+#[test]
+fn a_baseline_is_matched_by_identity_and_then_without_its_backends_parameters() {
+    let mut session = passes();
+    let mut others = passes().ledger.records().to_vec();
+    others[0].case.id = "another".to_owned();
+    let params = others[0].case.params.clone();
+    others[0].case.params = params.with("backend.cpu.threads", Value::Int(1));
+    others[2].case.id = "another still".to_owned();
+    let params = others[2].case.params.clone();
+    others[2].case.params = params.with("tuple", Value::Int(16));
+    assert_eq!(
+        session.set_baseline("before", &others),
+        5,
+        "passes 2 is not comparable, passes 4 has no result"
+    );
+    let overlay = session.view.overlay().expect("a baseline");
+    assert!(overlay.value(0).is_some() && overlay.value(2).is_none() && overlay.value(4).is_none());
+    let differences = overlay.differences(session.chart(), 0);
+    assert_eq!(differences.iter().map(|d| d.case).collect::<Vec<_>>(), [0, 6, 8, 10, 12]);
+    assert!(differences.iter().all(|d| d.per_cent == 0.0));
+}
+
+#[test]
+fn a_baseline_goes_along_to_another_experiment() {
+    let plan = fixture::stream();
+    let mut session = session(plan.clone(), 0..plan.cases.len());
+    session.refresh();
+    let records = session.ledger.records().to_vec();
+    session.set_baseline("before", &records);
+    session.step_experiment(1);
+    session.refresh();
+    let overlay = session.view.overlay().expect("a baseline");
+    assert_eq!(overlay.chart().panels.len(), 3);
+    assert_eq!(overlay.differences(session.chart(), 2).len(), 12);
+}
+
+#[test]
+fn the_run_before_can_be_laid_under_the_new_one() {
+    let mut session = passes();
+    assert!(session.ask(Ask::Before).is_some_and(|word| word.contains("no run before")));
+    assert!(session.ask(Ask::Differences).is_some_and(|word| word.contains("no other run")));
+    session.come_after(&passes());
+    assert_eq!(session.ask(Ask::Before), None);
+    assert_eq!(session.view.overlay().map(|o| (o.name.as_str(), o.matched())), Some(("run", 6)));
+    assert_eq!(session.ask(Ask::Before), None);
+    assert!(session.view.overlay().is_none());
+    let mut strange = fixture::stream();
+    strange.cases.iter_mut().for_each(|case| case.id.insert(0, 's'));
+    let mut other = self::session(strange, 0..4);
+    other.come_after(&passes());
+    assert!(other.ask(Ask::Before).is_some_and(|word| word.contains("none of these cases")));
+}
+
+#[test]
+fn the_read_out_says_what_is_known() {
+    let mut session = passes();
+    session.select(8);
+    let words = readout(&session);
+    assert_eq!(words.first[..2], ["passes 16".to_owned(), "cpu".to_owned()]);
+    assert!(words.first[2].ends_with(" GB/s"), "{words:?}");
+    assert!(words.more[0].starts_with('[') && words.more[0].ends_with(']'), "{words:?}");
+    assert!(words.more[1].starts_with("95 % ±"), "{words:?}");
+    assert_eq!(words.more[2..4], ["n 10".to_owned(), "certified".to_owned()]);
+    assert!(words.more[4].starts_with("p5 "), "{words:?}");
+
+    session.set_baseline("before", passes().ledger.records());
+    let difference = &readout(&session).more[1];
+    assert!(difference.starts_with("before ") && difference.ends_with("(+0.0 %)"), "{difference}");
+
+    let words = |case| {
+        let mut session = passes();
+        session.select(case);
+        readout(&session).in_line(99, Theme::PLAIN)
+    };
+    assert_eq!(words(4), "passes 4 · cpu · failed: wrong result: out[7] = 3, not 4");
+    assert_eq!(words(5), "passes 4 · cuda · n/a: no CUDA driver");
+    let empty = self::session(fixture::passes(), std::iter::empty());
+    assert_eq!(readout(&empty).in_line(99, Theme::PLAIN), "passes 1 · no result yet");
+}
+
+#[test]
+fn a_read_out_leaves_out_what_it_has_no_room_for() {
+    let owned = |words: &[&str]| words.iter().map(|w| w.to_string()).collect();
+    let first = owned(&["passes 16", "212 GB/s"]);
+    let words = readout::ReadOut { first, more: owned(&["[205–219]", "n 30"]) };
+    assert_eq!(words.in_line(99, Theme::PLAIN), "passes 16 · 212 GB/s [205–219] · n 30");
+    assert_eq!(words.in_line(28, Theme::PLAIN), "passes 16 · 212 GB/s · n 30");
+    assert_eq!(words.in_line(3, Theme::PLAIN), "passes 16 · 212 GB/s", "cut where it is drawn");
+    let words = readout::ReadOut { first: owned(&["1 GB/s"]), more: owned(&["95 % ±2 %"]) };
+    let ascii = Theme { utf8: false, ..Theme::PLAIN };
+    assert_eq!(words.in_line(99, ascii), "1 GB/s | 95 % +-2 %", "`~2 %` would say something else");
+}
+
+#[test]
+fn a_picture_is_drawn_again_only_when_it_would_differ() {
+    let theme = Theme::PLAIN;
+    let area = Rect::new(0, 0, 80, 24);
+    let mut session = passes();
+    let at_hand = |s: &Session| s.view.picture(s.shown(), theme, area).is_some();
+    assert!(!at_hand(&session));
+    session.paint(theme, area);
+    assert!(at_hand(&session));
+    session.select(8);
+    assert!(at_hand(&session), "the selection is drawn on top of it");
+    session.ask(Ask::ZoomIn);
+    assert!(!at_hand(&session));
+    session.paint(theme, area);
+    let say = |session: &mut Session, event| {
+        session.receive(crate::run::runner::Message::Event(event), Duration::ZERO);
+        session.refresh();
+    };
+    let plan = session.ledger.plan().clone();
+    say(&mut session, script::progress(&plan, 2, 1, crate::engine::protocol::Stage::WarmUp));
+    assert!(at_hand(&session), "progress is not on the chart");
+    say(&mut session, Event::Round { seq: 0, result: script::result(&plan, 2, 2) });
+    assert!(!at_hand(&session));
+}

@@ -1,0 +1,119 @@
+//! What each line is called: over the chart, never on it. Every line has its number,
+//! which hides and shows it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::Plot;
+use crate::tui::words;
+
+/// An entry takes at least this many columns, where there are many.
+const NARROWEST: usize = 9;
+/// Between two entries.
+const GAP: usize = 2;
+
+/// One line of the legend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    text: String,
+    style: Style,
+    /// Columns before the marker, which alone has the colour of its line: texts need more
+    /// contrast than that has.
+    marker: Option<(u16, Style)>,
+}
+
+/// Entries with the columns of each and the rows that they take.
+#[derive(Clone, Debug)]
+pub struct Legend {
+    entries: Vec<Entry>,
+    /// Widest entry; longer ones are cut.
+    widest: usize,
+    pub rows: u16,
+}
+
+/// The lines of these panels that have something to show, as on the SVG, and what lies
+/// behind them. It takes at most `most` rows: entries are cut before any is left out.
+pub fn legend(plot: &Plot, panels: &[usize], columns: usize, most: u16) -> Legend {
+    let entries = entries(plot, panels);
+    let widths = (NARROWEST..=columns.max(NARROWEST)).rev();
+    let fits = |widest: &usize| rows(&entries, *widest, columns) <= most;
+    let widest = widths.into_iter().find(fits).unwrap_or(NARROWEST);
+    let rows = rows(&entries, widest, columns).min(most);
+    Legend { entries, widest, rows }
+}
+
+fn entries(plot: &Plot, panels: &[usize]) -> Vec<Entry> {
+    let panels = || panels.iter().filter_map(|p| plot.data.panels.get(*p));
+    let lines = panels().flat_map(|p| &p.lines).filter(|l| !l.points.is_empty() || !l.absent.is_empty());
+    let references = panels().flat_map(|p| &p.references);
+    let mut styles: Vec<usize> = lines.map(|l| l.style).chain(references.map(|r| r.style)).collect();
+    styles.sort_unstable();
+    styles.dedup();
+    let label = |style: &usize| Some((*style, plot.data.labels.get(*style)?)).filter(|(_, l)| !l.is_empty());
+    let mut entries: Vec<Entry> = styles.iter().filter_map(label).map(|(s, l)| entry(plot, s, l)).collect();
+    if let Some(overlay) = plot.overlay {
+        let text = format!("{} {}", plot.theme.behind(), overlay.name);
+        entries.push(Entry { text, style: plot.theme.dim(), marker: None });
+    }
+    entries
+}
+
+/// `1 ● cpu`, and `(1 ● cpu)` where it is hidden; there are no keys for lines after the
+/// ninth.
+fn entry(plot: &Plot, style: usize, label: &str) -> Entry {
+    let number = if style < 9 { format!("{} ", style + 1) } else { String::new() };
+    let text = format!("{number}{} {label}", plot.theme.marker(style));
+    match plot.look.shows(style) {
+        true => {
+            let marker = Some((number.len() as u16, plot.theme.series(style)));
+            Entry { text, style: Style::default(), marker }
+        }
+        false => Entry { text: format!("({text})"), style: plot.theme.dim(), marker: None },
+    }
+}
+
+/// Rows that the entries take when they flow and none is wider than `widest`.
+fn rows(entries: &[Entry], widest: usize, columns: usize) -> u16 {
+    let (mut rows, mut used) = (u16::from(!entries.is_empty()), 0);
+    for entry in entries {
+        let width = words::width(&entry.text).min(widest);
+        if used > 0 && used + width > columns {
+            (rows, used) = (rows.saturating_add(1), 0);
+        }
+        used += width + GAP;
+    }
+    rows
+}
+
+impl Legend {
+    /// Draws it from the top of `area`.
+    pub fn draw(&self, plot: &Plot, area: Rect, buffer: &mut Buffer) {
+        let mut at = (area.x, area.y);
+        for (index, entry) in self.entries.iter().enumerate() {
+            let text = words::fit(&entry.text, self.widest.min(usize::from(area.width)), plot.theme);
+            let width = words::width(&text) as u16;
+            if at.0 > area.x && at.0 + width > area.right() {
+                at = (area.x, at.1 + 1);
+            }
+            if at.1 >= area.y + self.rows {
+                return self.more(plot, self.entries.len() - index, area, buffer);
+            }
+            buffer.set_string(at.0, at.1, text, entry.style);
+            if let Some((before, style)) = entry.marker {
+                buffer[(at.0 + before, at.1)].set_style(style);
+            }
+            at.0 = at.0.saturating_add(width + GAP as u16);
+        }
+    }
+
+    /// How many entries had no room at all.
+    fn more(&self, plot: &Plot, count: usize, area: Rect, buffer: &mut Buffer) {
+        let text = format!(" +{count} more");
+        let width = words::width(&text) as u16;
+        if width < area.width && self.rows > 0 {
+            let row = area.y + self.rows - 1;
+            buffer.set_string(area.right() - width, row, text, plot.theme.dim());
+        }
+    }
+}

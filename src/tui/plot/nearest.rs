@@ -1,0 +1,58 @@
+//! What stands nearest to a cell of a picture.
+
+use ratatui::layout::Rect;
+
+use super::pane::{self, Pane};
+use super::{Picture, Plot};
+
+/// What a cell is near to: how far away, whether only a line, the panel and the case.
+type Near = (u32, bool, usize, usize);
+
+impl Plot<'_> {
+    /// The panel and the case of the marker, the mark or the reference nearest to a cell
+    /// when the chart is drawn on `area`.
+    pub fn nearest(&self, area: Rect, at: (u16, u16)) -> Option<(usize, usize)> {
+        let Picture { panes, .. } = self.picture(area);
+        let all = panes.iter().flat_map(|pane| self.near(pane, at));
+        all.min().map(|(_, _, panel, case)| (panel, case))
+    }
+
+    /// How far a cell is from the left and from the bottom of the panel that it is on, as
+    /// shares of what the axes show; `None` beside the panels.
+    pub fn share(&self, area: Rect, (column, row): (u16, u16)) -> Option<(f64, f64)> {
+        let Picture { panes, .. } = self.picture(area);
+        let mut frames = panes.into_iter().map(|pane| pane.frame.area);
+        let frame = frames.find(|frame| frame.contains((column, row).into()))?;
+        let share = |cells: u16, of: u16| f64::from(cells) / f64::from(of.saturating_sub(1).max(1));
+        Some((share(column - frame.x, frame.width), share(frame.bottom() - 1 - row, frame.height)))
+    }
+
+    fn near(&self, pane: &Pane, at: (u16, u16)) -> Vec<Near> {
+        let (frame, mut near) = (&pane.frame, Vec::new());
+        let Some(panel) = self.data.panels.get(pane.panel) else { return near };
+        let mut add = |place: Option<(u16, u16)>, everywhere: bool, case: usize| {
+            let distance = place.map(|place| distance(place, at));
+            near.extend(distance.map(|d| (d, everywhere, pane.panel, case)));
+        };
+        for line in panel.lines.iter().filter(|l| self.look.shows(l.style)) {
+            for point in &line.points {
+                let place = pane::place(self, Some(point.x), line.style, &point.value, frame);
+                add(place, false, point.value.case);
+            }
+            for absent in &line.absent {
+                add(pane::foot_place(self, line.style, absent, frame), false, absent.case);
+            }
+        }
+        for reference in panel.references.iter().filter(|r| self.look.shows(r.style)) {
+            let column = at.0.clamp(frame.area.left(), frame.area.right().saturating_sub(1));
+            add(frame.row(reference.value.y).map(|row| (column, row)), true, reference.value.case);
+        }
+        near
+    }
+}
+
+/// The square of the distance; cells are about twice as high as wide.
+fn distance(a: (u16, u16), b: (u16, u16)) -> u32 {
+    let (dx, dy) = (u32::from(a.0.abs_diff(b.0)), 2 * u32::from(a.1.abs_diff(b.1)));
+    dx * dx + dy * dy
+}

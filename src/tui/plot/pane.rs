@@ -1,0 +1,198 @@
+//! One panel of a chart: its axes and what lies between them.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::Plot;
+use super::axes;
+use super::canvas::Dots;
+use super::frame::Frame;
+use crate::plan::Scale;
+use crate::report::series::{Absent, Line, Measured, NoteKind, Panel};
+use crate::tui::chart::{Bars, Scales};
+use crate::tui::words;
+
+/// From this height on, a row is kept for what is no point.
+const WITH_FOOT: u16 = 5;
+
+/// Where a panel was drawn.
+#[derive(Clone, Debug)]
+pub struct Pane {
+    /// Its index in the chart.
+    pub panel: usize,
+    pub frame: Frame,
+    /// The row of its title, where there are several.
+    pub title: Option<Rect>,
+}
+
+/// The frame of a panel within `area`, `left` columns from its left edge.
+pub fn frame(panel: &Panel, scales: &Scales, left: u16, area: Rect) -> Frame {
+    let foot = area.height >= WITH_FOOT && panel.lines.iter().any(|l| !l.absent.is_empty());
+    let height = area.height.saturating_sub(2 + u16::from(foot));
+    let left = left.min(area.width / 3);
+    let inner = Rect { x: area.x + left, width: area.width - left, height, ..area };
+    Frame { area: inner, foot, x: scales.x.clone(), y: scales.y.clone() }
+}
+
+/// Draws a panel with its axes; `area` is the frame's and that of its labels.
+pub fn draw(plot: &Plot, panel: usize, scales: &Scales, frame: &Frame, area: Rect, buffer: &mut Buffer) {
+    let Some(shown) = plot.data.panels.get(panel) else { return };
+    axes::left(frame, &scales.whole_y, !plot.data.is_empty(), plot.theme, buffer);
+    axes::bottom(frame, &scales.whole_x, area, plot.theme, buffer);
+    references(plot, shown, frame, buffer);
+    let lines = || shown.lines.iter().filter(|l| plot.look.shows(l.style));
+    lines().for_each(|l| line(plot, l, frame, buffer));
+    lines().for_each(|l| bars(plot, l, frame, buffer));
+    behind(plot, panel, frame, buffer);
+    lines().for_each(|l| markers(plot, l, frame, buffer));
+    foot(plot, shown, frame, buffer);
+    if is_empty(shown) {
+        return say(plot, "no result yet", frame.area, buffer);
+    }
+    if lines().next().is_none() && shown.references.is_empty() {
+        say(plot, "every line is hidden; their numbers show them", frame.area, buffer);
+    }
+}
+
+fn is_empty(panel: &Panel) -> bool {
+    panel.references.is_empty() && panel.lines.iter().all(|l| l.points.is_empty())
+}
+
+/// A dashed line for each case that x does not apply to.
+fn references(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
+    for reference in panel.references.iter().filter(|r| plot.look.shows(r.style)) {
+        let Some(y) = frame.row(reference.value.y) else { continue };
+        dashes(plot, y, plot.theme.series(reference.style), frame, buffer);
+        buffer[(frame.area.left(), y)].set_symbol(plot.theme.marker(reference.style));
+    }
+}
+
+/// A dashed line over the whole width.
+pub fn dashes(plot: &Plot, row: u16, style: Style, frame: &Frame, buffer: &mut Buffer) {
+    let dash = plot.theme.symbol("╌", "-");
+    for x in (frame.area.left()..frame.area.right()).step_by(2) {
+        buffer[(x, row)].set_symbol(dash).set_style(style);
+    }
+}
+
+/// The points of the overlay, all with one marker: behind the other points, and not hidden
+/// by their lines and bars.
+fn behind(plot: &Plot, panel: usize, frame: &Frame, buffer: &mut Buffer) {
+    let shown = plot.overlay.and_then(|o| o.chart().panels.get(panel));
+    for line in shown.iter().flat_map(|p| &p.lines).filter(|l| plot.look.shows(l.style)) {
+        for point in &line.points {
+            if let Some(at) = place(plot, Some(point.x), line.style, &point.value, frame) {
+                buffer[at].set_symbol(plot.theme.behind()).set_style(plot.theme.dim());
+            }
+        }
+    }
+}
+
+/// Dots between the points; names have no order that a line could show.
+fn line(plot: &Plot, line: &Line, frame: &Frame, buffer: &mut Buffer) {
+    if plot.data.x.scale == Scale::Category {
+        return;
+    }
+    let mut dots = Dots::new(frame.area, plot.canvas);
+    let places: Vec<_> = line.points.iter().map(|p| frame.place(p.x, p.value.y)).collect();
+    for pair in places.windows(2) {
+        if let [Some(from), Some(to)] = pair {
+            dots.stroke(*from, *to);
+        }
+    }
+    dots.draw(plot.theme.series(line.style), buffer);
+}
+
+fn bars(plot: &Plot, line: &Line, frame: &Frame, buffer: &mut Buffer) {
+    let style = plot.theme.series(line.style);
+    let symbol = plot.theme.symbol("│", "|");
+    for point in &line.points {
+        let ends = match plot.bars {
+            Bars::Nothing => None,
+            Bars::Extremes => Some([point.value.y_min, point.value.y_max]),
+            Bars::Interval => point.value.interval,
+        };
+        let rows = ends.and_then(|[low, high]| frame.rows(high, low));
+        let column = column(plot, Some(point.x), line.style, frame);
+        if let (Some(x), Some((top, bottom))) = (column, rows) {
+            for y in top..=bottom {
+                buffer[(x, y)].set_symbol(symbol).set_style(style);
+            }
+        }
+    }
+}
+
+fn markers(plot: &Plot, line: &Line, frame: &Frame, buffer: &mut Buffer) {
+    let (symbol, style) = (plot.theme.marker(line.style), plot.theme.series(line.style));
+    for point in &line.points {
+        if let Some(at) = place(plot, Some(point.x), line.style, &point.value, frame) {
+            buffer[at].set_symbol(symbol).set_style(style);
+        }
+    }
+}
+
+/// A mark under the frame for each case that is no point; where several share a place, a
+/// failure is on top.
+fn foot(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
+    let lines = || panel.lines.iter().filter(|l| plot.look.shows(l.style));
+    let all = || lines().flat_map(|l| l.absent.iter().map(move |a| (l.style, a)));
+    let failed = |a: &Absent| a.kind == NoteKind::Failed;
+    for (style, absent) in all().filter(|(_, a)| !failed(a)).chain(all().filter(|(_, a)| failed(a))) {
+        if let Some(at) = foot_place(plot, style, absent, frame) {
+            let (symbol, style) = mark(plot, absent);
+            buffer[at].set_symbol(symbol).set_style(style);
+        }
+    }
+}
+
+/// The mark of what is no point: the one that it has among the cases.
+pub fn mark(plot: &Plot, absent: &Absent) -> (&'static str, Style) {
+    match absent.kind {
+        NoteKind::Failed => ("!", plot.theme.bad()),
+        _ => (plot.theme.symbol("–", "-"), plot.theme.dim()),
+    }
+}
+
+/// Where a mark is under the frame.
+pub fn foot_place(plot: &Plot, style: usize, absent: &Absent, frame: &Frame) -> Option<(u16, u16)> {
+    Some((column(plot, Some(absent.x), style, frame)?, frame.foot_row()?))
+}
+
+/// Where a point's marker is.
+pub fn place(
+    plot: &Plot,
+    x: Option<f64>,
+    style: usize,
+    value: &Measured,
+    frame: &Frame,
+) -> Option<(u16, u16)> {
+    Some((column(plot, x, style, frame)?, frame.row(value.y)?))
+}
+
+/// The column of a point: series share the band of a name side by side, and what is
+/// everywhere has the left edge.
+pub fn column(plot: &Plot, x: Option<f64>, style: usize, frame: &Frame) -> Option<u16> {
+    let Some(x) = x else { return Some(frame.area.left()) };
+    let column = frame.column(x)?;
+    let (low, high) = frame.x.ends();
+    let series = plot.data.labels.len();
+    let names = plot.data.x.scale == Scale::Category;
+    let band = (f64::from(frame.area.width) / (high - low).max(1.0)) as usize;
+    if !names || band <= series {
+        return Some(column);
+    }
+    let shift = style as i32 - (series as i32 - 1) / 2;
+    let shifted = i32::from(column) + shift;
+    Some(shifted.clamp(frame.area.left().into(), (frame.area.right() - 1).into()) as u16)
+}
+
+/// A few words in the middle.
+pub fn say(plot: &Plot, text: &str, area: Rect, buffer: &mut Buffer) {
+    if area.is_empty() {
+        return;
+    }
+    let text = words::fit(text, usize::from(area.width), plot.theme);
+    let x = area.x + (area.width - words::width(&text) as u16) / 2;
+    buffer.set_string(x, area.y + area.height / 2, text, Style::default());
+}
