@@ -195,3 +195,12 @@ pub const BACKENDS: Param = Param {
     default: Default::Required,
     doc: "where the cases run",
 };
+
+/// The names of all backends, those among them that cannot run here.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let variants: &[Variant] = match BACKENDS.kind {
+        Kind::Choice(variants) => variants,
+        _ => &[],
+    };
+    variants.iter().map(|variant| variant.name)
+}

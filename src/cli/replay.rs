@@ -1,6 +1,5 @@
 //! `scatterlab replay`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -18,7 +17,7 @@ use crate::plan::{Plan, slug};
 use crate::report::verdicts::{self, Named};
 use crate::run::folder::{Manifest, fresh_path};
 use crate::run::stored::{self, Stored};
-use crate::run::{EngineRunner, clock};
+use crate::run::{EngineRunner, clock, newest};
 use crate::shell::quoted;
 use crate::units;
 
@@ -52,9 +51,6 @@ const ROOT: &str = "reports";
 
 /// The file that holds the verdicts.
 const VERDICTS: &str = "replay.csv";
-
-/// How deep below the root runs are looked for: `reports/x` and `reports/out/x`.
-const DEPTH: usize = 2;
 
 /// Runs a stored plan again and judges the result against what is stored.
 pub fn run(arguments: &ReplayArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
@@ -130,8 +126,7 @@ fn find(arguments: &ReplayArguments) -> anyhow::Result<Stored> {
     }
     let source = Source::find(&arguments.target)?;
     let plan = source.resolve(&overrides(&arguments.set, &arguments.backend)?)?;
-    let mut found = Vec::new();
-    runs_below(&arguments.root, DEPTH, &mut found);
+    let found = newest::folders(&arguments.root, newest::DEPTH);
     let mut same: Vec<(String, PathBuf)> = found.into_iter().filter_map(|path| run_of(path, &plan)).collect();
     same.sort();
     // One that ended before its first result, or cannot be read, is no standard.
@@ -177,14 +172,4 @@ fn advice(source: &Source, plan: &Plan, root: &Path) -> String {
         words.extend(["--out".to_owned(), quoted(&out.display().to_string())]);
     }
     words.join(" ")
-}
-
-fn runs_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for path in entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()) {
-        if depth > 1 {
-            runs_below(&path, depth - 1, found);
-        }
-        found.push(path);
-    }
 }

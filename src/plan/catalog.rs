@@ -146,7 +146,7 @@ pub(super) fn ambiguous(name: &str, place: Place, at: &str, candidates: &[&Entry
     Mistake::new(place, Problem::Ambiguous { at: at.to_owned(), name: name.to_owned(), candidates })
 }
 
-fn last_word(path: &str) -> &str {
+pub(super) fn last_word(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }
 

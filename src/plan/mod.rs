@@ -2,6 +2,8 @@
 
 mod catalog;
 mod chart;
+mod fold;
+mod form;
 mod identity;
 mod indices;
 mod measure;
@@ -12,6 +14,8 @@ mod value;
 
 use serde::{Deserialize, Serialize};
 
+pub use fold::{fold, same};
+pub use form::{Line as FormLine, Origin, form};
 pub use identity::case_id;
 pub use indices::{IndexFile, IndexFiles, NoFiles};
 pub use measure::{Cache, Measure, Order};

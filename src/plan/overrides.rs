@@ -25,7 +25,7 @@ pub struct Overrides {
 
 impl Overrides {
     /// Each as it stands on the command line.
-    pub(super) fn words(&self) -> Vec<String> {
+    pub fn words(&self) -> Vec<String> {
         let backends = (!self.backends.is_empty()).then(|| format!("--backend {}", self.backends.join(",")));
         let set = self.set.iter().map(|(key, value)| format!("--set {key}={value}"));
         let only = (!self.only.is_empty()).then(|| format!("--only {}", self.only.join(",")));

@@ -74,6 +74,22 @@ impl ChartDraft {
     }
 }
 
+/// What a key of a chart accepts, what holds without it, and what it means.
+pub(crate) fn accepts(key: &str) -> (String, &'static str, &'static str) {
+    let names = "a parameter's name, or a list of them".to_owned();
+    match key {
+        "x" => ("a parameter's name".to_owned(), "", "the parameter on the x axis"),
+        "y" => (QUANTITIES.map(|(word, _)| word).join(", "), QUANTITIES[0].0, "what is drawn"),
+        "lines" => (names, "", "parameters whose values tell one line from another"),
+        "panels" => (names, "", "parameters whose values tell one panel from another"),
+        _ => (
+            "one parameter and its value, such as {isa: scalar}".to_owned(),
+            "",
+            "the baseline that y is the change against",
+        ),
+    }
+}
+
 fn name(node: &Node, at: &str) -> Result<Name, Mistake> {
     match &node.content {
         Content::Text(text) => Ok(Name { text: text.clone(), place: node.place }),

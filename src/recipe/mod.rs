@@ -3,12 +3,15 @@
 //! the sweeps multiply to is [`plan::resolve`](crate::plan::resolve)'s business.
 //! `docs/recipes.md` describes the language.
 
+mod accepts;
 mod chart;
 mod draft;
 mod error;
+mod flow;
 pub mod json_schema;
 mod measure;
 mod node;
+mod patch;
 mod range;
 mod setting;
 mod value;
@@ -18,12 +21,15 @@ use std::sync::Arc;
 
 pub use error::{Nearest, Problem, RecipeError};
 
-pub(crate) use chart::{ChartDraft, Name};
+pub(crate) use accepts::{accepts, measure_accepts};
+pub(crate) use chart::{ChartDraft, Name, accepts as chart_accepts};
 pub(crate) use draft::Draft;
 pub(crate) use error::{Mistake, Place, listed};
-pub(crate) use measure::{names as measure_keys, set as set_measure};
+pub(crate) use flow::{flow, word};
+pub(crate) use measure::{KEYS as MEASURE_KEYS, names as measure_keys, set as set_measure};
 pub(crate) use node::{Content, Key, Node, locate_place, read};
-pub(crate) use setting::{Setting, Slot, accepted, alternative, cases, entry};
+pub(crate) use patch::{Edit, patch};
+pub(crate) use setting::{Alternative, Setting, Slot, accepted, alternative, cases, entry};
 pub(crate) use value::{count, scalar};
 
 use crate::primitives::{Primitive, registry};

@@ -123,7 +123,7 @@ pub(crate) fn locate_place(text: &str, place: Place) -> Option<(usize, usize)> {
 }
 
 /// The text after a byte order mark, which libyaml takes for a document of its own.
-fn without_mark(text: &str) -> &str {
+pub(super) fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 

@@ -4,11 +4,13 @@
 pub mod clock;
 mod derived;
 mod drive;
+pub mod estimate;
 pub mod eta;
 pub mod facts;
 pub mod folder;
 mod interrupted;
 mod ledger;
+pub mod newest;
 mod record;
 pub mod reference;
 pub mod runner;

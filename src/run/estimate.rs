@@ -1,0 +1,212 @@
+//! What a plan costs, before it runs: time and memory of each case, from the accesses that
+//! it declares and the pace of a copy on each backend.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::bail;
+
+use crate::engine::client::{Client, EngineCommand, Incoming};
+use crate::engine::protocol::{Command, Event};
+use crate::plan::{Case, Measure, Plan};
+use crate::primitives::{self, Work};
+
+/// Random accesses move whole lines for a few bytes; this is how much slower than a
+/// copy the estimate takes them to be. Rough on purpose: the model predicts, this plans.
+const RANDOM_PENALTY: f64 = 8.0;
+
+/// A shorter execution is batched until a sample takes about this long, seconds.
+const SHORTEST_SAMPLE: f64 = 125e-6;
+
+/// Allocating and putting the result on disk take about this long a round, seconds.
+const ROUND: f64 = 5e-3;
+
+/// Generating inputs and certifying cost about this many copies of the arrays a round.
+const PREPARATION: f64 = 6.0;
+
+/// How long an engine may take to copy on one backend: a driver that wakes a GPU needs
+/// seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often somebody who waits for an engine is asked whether it is still wanted.
+const ASKED: Duration = Duration::from_millis(50);
+
+/// GB/s of a copy on each backend, or why there is none.
+pub type Paces = BTreeMap<String, Result<f64, String>>;
+
+/// What one case costs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cost {
+    /// It cannot run: why.
+    Absent(String),
+    /// Nobody can tell.
+    Unknown,
+    /// Seconds of all its rounds, and bytes that it needs at a time.
+    Known { seconds: f64, memory: u64 },
+}
+
+/// What a plan costs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// Seconds of all cases that can run, with the fewest rounds that the recipe allows.
+    pub seconds: f64,
+    /// Bytes of the largest case that can run; 0 where none can.
+    pub memory: u64,
+    /// Cases that can run.
+    pub runnable: usize,
+    /// Cases that cannot, and the reason of the first.
+    pub absent: usize,
+    pub reason: Option<String>,
+}
+
+impl Cost {
+    /// Of a case of this plan.
+    pub fn of(plan: &Plan, case: &Case, paces: &Paces) -> Cost {
+        let refused = || paces.get(case.backend()).and_then(|pace| pace.as_ref().err().cloned());
+        if let Some(reason) = case.not_applicable.clone().or_else(refused) {
+            return Cost::Absent(reason);
+        }
+        let work = primitives::find(&case.primitive).and_then(|p| p.work(&case.params).ok());
+        let experiment = plan.experiments.get(case.experiment);
+        let (Some(work), Some(experiment), Some(Ok(copy))) = (work, experiment, paces.get(case.backend()))
+        else {
+            return Cost::Unknown;
+        };
+        let seconds = total(experiment.measure, &work, *copy);
+        Cost::Known { seconds, memory: work.footprint + work.scratch }
+    }
+}
+
+impl Estimate {
+    /// Of all cases.
+    pub fn of(plan: &Plan, paces: &Paces) -> Estimate {
+        let mut estimate = Estimate::default();
+        for case in &plan.cases {
+            match Cost::of(plan, case, paces) {
+                Cost::Absent(reason) => {
+                    estimate.absent += 1;
+                    estimate.reason.get_or_insert(reason);
+                }
+                Cost::Unknown => estimate.runnable += 1,
+                Cost::Known { seconds, memory } => {
+                    estimate.runnable += 1;
+                    estimate.seconds += seconds;
+                    estimate.memory = estimate.memory.max(memory);
+                }
+            }
+        }
+        estimate
+    }
+}
+
+/// Measures a quick copy on each of these backends in an engine of its own, until
+/// `given_up` says that nobody wants to know any more: then `None`, and the engine is gone.
+///
+/// # Errors
+/// When the engine cannot be started, dies, or does not answer.
+pub fn paces(
+    engine: &EngineCommand,
+    backends: &[String],
+    given_up: &mut dyn FnMut() -> bool,
+) -> anyhow::Result<Option<Paces>> {
+    let Some((mut client, _)) = Client::spawn_unless(engine, given_up)? else { return Ok(None) };
+    client.send(&Command::Probe { backends: backends.to_vec() })?;
+    let (mut paces, mut waited) = (Paces::new(), Duration::ZERO);
+    while paces.len() < backends.len() {
+        if given_up() {
+            client.kill();
+            return Ok(None);
+        }
+        match client.next(ASKED) {
+            Some(Incoming::Event(Event::Probed { backend, copy, reason })) => {
+                paces.insert(backend, copy.ok_or_else(|| reason.unwrap_or_default()));
+                waited = Duration::ZERO;
+            }
+            Some(Incoming::Closed) => bail!("the engine died: {}", client.ending()),
+            None if waited > PATIENCE => bail!("the engine did not answer within {} s", PATIENCE.as_secs()),
+            None => waited += ASKED,
+            Some(_) => {}
+        }
+    }
+    Ok(Some(paces))
+}
+
+/// Seconds of all rounds: two executions to warm up, the samples, and the certificate.
+fn total(measure: Measure, work: &Work, copy: f64) -> f64 {
+    let (rounds, samples) = (f64::from(measure.rounds), f64::from(measure.samples));
+    let once = execution(work, copy);
+    let round = (samples + 2.0) * once.max(SHORTEST_SAMPLE) + preparation(work, copy) + ROUND;
+    rounds * round + once
+}
+
+/// Seconds of one execution at the copy's pace.
+fn execution(work: &Work, copy: f64) -> f64 {
+    let cost = |access: &primitives::Access| {
+        let bytes = access.bytes() as f64;
+        if access.order == primitives::Order::Sequential { bytes } else { bytes * RANDOM_PENALTY }
+    };
+    let bytes: f64 =
+        work.passes.iter().map(|p| p.times as f64 * p.accesses.iter().map(cost).sum::<f64>()).sum();
+    bytes / (copy * 1e9)
+}
+
+fn preparation(work: &Work, copy: f64) -> f64 {
+    PREPARATION * work.footprint as f64 / (copy * 1e9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Overrides, Params, Value};
+
+    fn multipass(tuples: u64, passes: u64) -> Work {
+        let params = Params::default()
+            .with("backend", Value::Text("cpu".into()))
+            .with("method", Value::Text("multipass".into()))
+            .with("method.multipass.passes", Value::Int(passes))
+            .with("tuples", Value::Int(tuples))
+            .with("tuple", Value::Int(8))
+            .with("index", Value::Int(4))
+            .with("locations", Value::Text("random".into()));
+        let scatter = primitives::find("scatter").expect("registered");
+        scatter.work(&params).expect("a case that exists")
+    }
+
+    #[test]
+    fn each_pass_costs_another_scan_of_the_locations() {
+        let (few, many) = (execution(&multipass(1 << 24, 8), 10.0), execution(&multipass(1 << 24, 16), 10.0));
+        let scan = (4u64 << 24) as f64 / 10e9;
+        assert!((many - few - 8.0 * scan).abs() < 0.01 * scan, "{few} s, {many} s, {scan} s a scan");
+    }
+
+    #[test]
+    fn a_short_case_still_takes_the_time_of_its_samples() {
+        let measure = Measure::fixed(5, 5);
+        let short = total(measure, &multipass(2, 2), 10.0);
+        assert!(short > 5.0 * (5.0 * SHORTEST_SAMPLE + ROUND), "{short}");
+    }
+
+    #[test]
+    fn a_plan_costs_what_its_cases_cost_and_needs_what_the_largest_needs() {
+        let text = "gather: {tuples: [1Mi, 4Mi], locations: random}\nbackend: [cpu, cuda]\n\
+            chart: {x: tuples, lines: backend}\n";
+        let recipe = crate::recipe::parse("a.yaml", text).expect("a recipe");
+        let plan = crate::plan::resolve(&recipe, &Overrides::default()).expect("a plan");
+        let paces = Paces::from([
+            ("cpu".to_owned(), Ok(10.0)),
+            ("cuda".to_owned(), Err("no CUDA driver".to_owned())),
+        ]);
+        let estimate = Estimate::of(&plan, &paces);
+        let costs: Vec<Cost> = plan.cases.iter().map(|case| Cost::of(&plan, case, &paces)).collect();
+        let known = |cost: &Cost| match cost {
+            Cost::Known { seconds, memory } => Some((*seconds, *memory)),
+            _ => None,
+        };
+        let known: Vec<(f64, u64)> = costs.iter().filter_map(known).collect();
+        assert_eq!((estimate.runnable, estimate.absent), (2, 2));
+        assert_eq!(estimate.reason.as_deref(), Some("no CUDA driver"));
+        assert_eq!(estimate.memory, known.iter().map(|(_, memory)| *memory).max().expect("two"));
+        assert!((estimate.seconds - known.iter().map(|(s, _)| s).sum::<f64>()).abs() < 1e-12);
+        assert!(estimate.memory >= 4 * ((1 << 20) * 20), "tuples in, tuples out, locations");
+    }
+}
