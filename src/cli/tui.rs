@@ -4,20 +4,24 @@ use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::bail;
 
 use super::recipes::{Source, shipped_name};
-use crate::backend::{Availability, Device};
+use crate::backend::{self, Availability, Device};
 use crate::engine::client::{Client, EngineCommand};
 use crate::experiments::shipped;
 use crate::indices::LocalFiles;
-use crate::plan::Overrides;
+use crate::plan::{Overrides, Plan};
 use crate::primitives;
-use crate::run::EngineRunner;
+use crate::report::series::series;
+use crate::run::stored::Stored;
+use crate::run::{EngineRunner, estimate, newest};
 use crate::tui::config::Config;
-use crate::tui::{self, Options, RecipeEntry, Remote};
+use crate::tui::{self, LastRun, Lookups, OWN, Options, RecipeEntry, Remote};
 
 /// Opens the user interface; without a terminal, says what to run instead.
 pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
@@ -30,19 +34,45 @@ pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
     // Recipes of this folder only: those that are shipped name no files.
     let files = LocalFiles::of(Path::new("."));
     let (devices, latency) = devices(&engine);
+    let root = PathBuf::from("reports");
     tui::run(Options {
         recipes: shipped_entries().into_iter().chain(local_entries(Path::new("."))).collect(),
         devices,
         remote: engine.name().map(|name| Remote { name, latency }),
         config,
         mode: tui::Mode::Run,
-        runner: Box::new(EngineRunner { engine, out: None, root: PathBuf::from("reports") }),
-        resolve: Box::new(move |entry: &RecipeEntry| {
+        lookups: Some(lookups(engine.clone(), root.clone())),
+        runner: Box::new(EngineRunner { engine, out: None, root }),
+        resolve: Box::new(move |entry: &RecipeEntry, overrides: &Overrides| {
             let source = Source { name: entry.path.clone(), text: entry.text.clone() };
-            source.resolve_with(&Overrides::default(), &files).map_err(|error| format!("{error:#}"))
+            source.resolve_with(overrides, &files).map_err(|error| format!("{error:#}"))
         }),
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the preview tells beyond the plan: every backend's pace, from an engine of its own,
+/// and the newest run below `root`.
+fn lookups(engine: EngineCommand, root: PathBuf) -> Lookups {
+    let backends: Vec<String> = backend::names().map(str::to_owned).collect();
+    let paces = move |stop: &AtomicBool| {
+        estimate::paces(&engine, &backends, &mut || stop.load(Ordering::Relaxed))
+            .map_err(|error| format!("{error:#}"))
+    };
+    let last = move |plan: &Plan| newest::of_recipe(&root, &plan.recipe_hash, &plan.overrides).map(last_run);
+    Lookups { paces: Arc::new(paces), last: Arc::new(last) }
+}
+
+fn last_run(stored: Stored) -> LastRun {
+    let records = stored.ledger.records();
+    let done = records.iter().filter(|record| record.statistics.is_some()).count();
+    LastRun {
+        folder: stored.path.clone(),
+        started: stored.manifest.started.clone(),
+        overrides: stored.manifest.plan.overrides.clone(),
+        done: (done, records.len()),
+        chart: series(stored.ledger.plan(), 0, records),
+    }
 }
 
 /// `scalar AMD EPYC · cpu AMD EPYC · cuda n/a: no CUDA driver`, or why no engine answers;
@@ -92,7 +122,7 @@ fn local_entry(path: &Path) -> Option<RecipeEntry> {
     }
     let text = fs::read_to_string(path).ok().filter(|text| looks_like_a_recipe(text))?;
     Some(RecipeEntry {
-        group: "this folder".to_owned(),
+        group: OWN.to_owned(),
         title: path.file_stem()?.to_string_lossy().into_owned(),
         path: path.file_name()?.to_string_lossy().into_owned(),
         text,

@@ -35,11 +35,12 @@ fn options(stored: Stored, runner: WatchRunner, config: Config) -> Options {
     };
     Options {
         recipes: vec![entry],
-        resolve: Box::new(move |_| Ok(plan.clone())),
+        resolve: Box::new(move |_, _| Ok(plan.clone())),
         runner: Box::new(runner),
         devices: format!("a run of {}", stored.manifest.started),
         mode: Mode::Watch,
         remote: None,
         config,
+        lookups: None,
     }
 }

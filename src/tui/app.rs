@@ -1,6 +1,8 @@
 //! The event loop. It is generic over the terminal, the source of keys and the clock,
 //! so that tests run the same loop.
 
+mod errands;
+
 use std::io;
 use std::sync::mpsc::TryRecvError;
 use std::time::Duration;
@@ -12,6 +14,10 @@ use ratatui::crossterm::event::{KeyEvent, KeyEventKind, MouseEvent};
 use ratatui::layout::{Position, Rect};
 
 use super::command::{self, Action};
+use super::field::Stroke;
+use super::home::Entering;
+use super::home::save::{self, Write};
+use super::home::scout::{Lookups, Scout};
 use super::mouse;
 use super::pacer::{POLL, Pacer};
 use super::recipes::RecipeEntry;
@@ -20,14 +26,16 @@ use super::theme::Theme;
 use super::update::{Effect, Input, update, wanted};
 use super::view::{settle, view};
 use super::wake::{self, Waker};
-use crate::plan::Plan;
+use crate::plan::{Overrides, Plan};
 use crate::run::runner::{Message, Runner, Running};
 
+/// What is done in one turn of what the state wants, at most.
+const MOST_WANTED: usize = 200;
 /// Messages taken in before keys are looked at again.
 const BURST: usize = 500;
 
-/// What a recipe means, or what is wrong with it.
-pub type Resolve = Box<dyn Fn(&RecipeEntry) -> Result<Plan, String>>;
+/// What a recipe with these changes means, or what is wrong with it.
+pub type Resolve = Box<dyn Fn(&RecipeEntry, &Overrides) -> Result<Plan, String>>;
 
 /// What the terminal can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +87,11 @@ pub struct App {
     theme: Theme,
     runner: Box<dyn Runner>,
     resolve: Resolve,
+    /// Writes saved recipes.
+    pub write: Write,
     running: Option<Running>,
+    /// Finds out what is known of a recipe before it runs.
+    scout: Option<Scout>,
     pacer: Pacer,
     /// Ends the loop's wait when the run says something.
     waker: Option<Waker>,
@@ -98,7 +110,9 @@ impl App {
             theme,
             runner,
             resolve,
+            write: save::write,
             running: None,
+            scout: None,
             pacer: Pacer::new(),
             waker: None,
             behind: false,
@@ -167,7 +181,14 @@ impl App {
     /// From now on what a run says ends the loop's sleep. Without it the loop looks around
     /// every now and then.
     pub fn wake_by(&mut self, waker: Waker) {
+        self.scout.iter_mut().for_each(|scout| scout.wake_by(waker.clone()));
         self.waker = Some(waker);
+    }
+
+    /// From now on the preview tells what these find out.
+    pub fn find_out_by(&mut self, lookups: Lookups) {
+        self.scout = Some(Scout::new(lookups));
+        self.state.home.facts.found_out = true;
     }
 
     /// Starts the first recipe, as a person would with a key.
@@ -252,7 +273,7 @@ impl App {
     pub fn take(&mut self, incoming: Incoming, now: Duration) {
         let input = match incoming {
             Incoming::Key(key) if key.kind == KeyEventKind::Release => return,
-            Incoming::Key(key) => command::action(&self.state, key).map_or(Input::OtherKey, Input::Act),
+            Incoming::Key(key) => self.meaning(key),
             Incoming::Mouse(event) => match mouse::input(&self.state, self.theme, self.screen, event) {
                 Some(input) => input,
                 None => return,
@@ -264,8 +285,19 @@ impl App {
         self.apply(input, now);
     }
 
-    /// Takes in what the run has said, without waiting for more.
+    /// A key of the text that is being typed, or a command.
+    fn meaning(&self, key: KeyEvent) -> Input {
+        let typed = Entering::now(&self.state).and_then(|_| Stroke::of(key)).map(Input::Typed);
+        let act = || command::action(&self.state, key).map_or(Input::OtherKey, Input::Act);
+        typed.unwrap_or_else(act)
+    }
+
+    /// Takes in what the run has said, and what others have found out, without waiting for
+    /// more.
     pub fn receive(&mut self, now: Duration) {
+        while let Some(news) = self.scout.as_ref().and_then(Scout::next) {
+            self.apply(Input::Home(news), now);
+        }
         self.behind = false;
         for _ in 0..BURST {
             let Some(running) = &self.running else { return };
@@ -295,7 +327,9 @@ impl App {
             self.pacer.touch();
         }
         update(&mut self.state, Input::Tick, now);
-        if let Some(effect) = wanted(&self.state) {
+        // Each is done once, or marked as asked for; the limit is against a mistake of ours.
+        for _ in 0..MOST_WANTED {
+            let Some(effect) = wanted(&self.state) else { return };
             self.perform(effect, now);
         }
     }
@@ -311,13 +345,15 @@ impl App {
         match effect {
             Effect::Resolve(index) => {
                 let Some(entry) = self.state.recipes.entries().get(index) else { return };
-                let plan = (self.resolve)(entry);
+                let plan = (self.resolve)(entry, &self.state.home.edits.of(index));
                 self.apply(Input::Resolved(index, plan), now);
             }
             Effect::Start(index) => {
-                let input = self.start(index).unwrap_or_else(Input::NotStarted);
+                let overrides = self.state.home.edits.of(index);
+                let input = self.start(index, &overrides).unwrap_or_else(Input::NotStarted);
                 self.apply(input, now);
             }
+            Effect::Home(errand) => self.run_errand(errand, now),
             Effect::Suspend => self.suspend = true,
             Effect::Send(control) => {
                 if let Some(running) = &self.running {
@@ -330,9 +366,10 @@ impl App {
 
     /// Starts a recipe: resolved anew, because the world may have changed since its
     /// preview was made.
-    fn start(&mut self, index: usize) -> Result<Input, String> {
+    fn start(&mut self, index: usize, overrides: &Overrides) -> Result<Input, String> {
         let entry = self.state.recipes.entries().get(index).ok_or("there is no such recipe")?;
-        let plan = (self.resolve)(entry)?;
+        let plan = (self.resolve)(entry, overrides)?;
+        self.scout.iter_mut().for_each(Scout::hush);
         let running = self.runner.start(plan.clone(), &entry.text).map_err(|e| format!("{e:#}"))?;
         let running = match &self.waker {
             Some(waker) => wake::watched(running, waker.clone()).map_err(|e| e.to_string())?,

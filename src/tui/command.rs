@@ -3,7 +3,8 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
-use super::chart::Ask;
+use super::chart;
+use super::home::{self, Entering, entering};
 pub use super::key::{Key, char, control, key};
 use super::panel::{self, Focus};
 use super::state::{Mode, Overlay, State};
@@ -38,11 +39,13 @@ pub enum Action {
     /// Let the selection follow the running case.
     Follow,
     /// Look at the chart in another way.
-    Chart(Ask),
+    Chart(chart::Ask),
     /// Give the terminal back and stop, until the shell lets the program go on.
     Suspend,
     /// Close the help.
     CloseHelp,
+    /// Something before a run.
+    Home(home::Ask),
 }
 
 impl Action {
@@ -72,6 +75,7 @@ impl Action {
             Action::Pause => "pause",
             Action::Suspend => "suspend",
             Action::Chart(ask) => ask.name(),
+            Action::Home(ask) => ask.name(),
         }
     }
 }
@@ -169,6 +173,20 @@ pub const WATCHING: &[Command] = &[
     SUSPEND,
 ];
 
+/// The same where a recipe's values are changed, whose letters are taken.
+pub const EDITING: &[Command] = &[
+    TAB,
+    BACK,
+    HELP,
+    Command {
+        bindings: &[(char('q'), Action::Quit), (control('c'), Action::Quit)],
+        hinted: 1,
+        name: "quit",
+        help: "quit; asks while a run is active, and once more cancels the run and quits",
+    },
+    SUSPEND,
+];
+
 /// While results are invented there is nothing to do but to stop; who invents them looks for
 /// the key.
 const REHEARSING: &[Command] = &[Command {
@@ -179,14 +197,14 @@ const REHEARSING: &[Command] = &[Command {
 }];
 
 const CURSOR: Command = Command {
-    bindings: &[(char('v'), Action::Chart(Ask::Cursor))],
+    bindings: &[(char('v'), Action::Chart(chart::Ask::Cursor))],
     hinted: 1,
     name: "cursor",
     help: "put a cursor on the chart, or take it away; the arrows move it along and between lines",
 };
 
 const FULL: Command = Command {
-    bindings: &[(char('z'), Action::Chart(Ask::Full))],
+    bindings: &[(char('z'), Action::Chart(chart::Ask::Full))],
     hinted: 1,
     name: "full",
     help: "give the chart the whole screen, with all its panels where they fit; Esc takes it back",
@@ -211,7 +229,7 @@ const BACK: Command = Command {
     bindings: &[(key(KeyCode::Esc), Action::Back)],
     hinted: 1,
     name: "back",
-    help: "back to the recipes; a run goes on",
+    help: "back to the recipes, and there to all of them; a run goes on",
 };
 
 const HELP: Command = Command {
@@ -260,12 +278,20 @@ pub const PAGES: Command = Command {
     help: "a page up or down",
 };
 
+/// What is in force beside a panel's own commands.
+fn around(focus: Focus, mode: Mode) -> &'static [Command] {
+    if focus == Focus::Editor { EDITING } else { global(mode) }
+}
+
 /// The lists that are in force, the most specific first.
 pub fn in_force(state: &State) -> [&'static [Command]; 2] {
+    if let Some(entering) = Entering::now(state) {
+        return [entering.commands(), entering::FIELD];
+    }
     match state.overlay {
         Some(Overlay::Help { .. }) => [panel::help::COMMANDS, &[]],
         None if state.mode == Mode::Rehearsal => [&[], REHEARSING],
-        None => [state.focus.commands(), global(state.mode)],
+        None => [state.focus.commands(), around(state.focus, state.mode)],
     }
 }
 
@@ -273,8 +299,12 @@ pub fn in_force(state: &State) -> [&'static [Command]; 2] {
 /// most specific command that has it.
 pub fn bound(state: &State) -> Vec<(&'static Command, Vec<(Key, Action)>)> {
     let mut taken: Vec<Key> = Vec::new();
+    let typing = Entering::now(state).is_some();
     let mut own = |command: &'static Command| {
-        let mut bindings = state.keymap.bindings(command);
+        let mut bindings = match typing {
+            true => command.bindings.to_vec(),
+            false => state.keymap.bindings(command),
+        };
         bindings.retain(|(key, _)| !taken.contains(key));
         taken.extend(bindings.iter().map(|(key, _)| *key));
         (command, bindings)
@@ -297,14 +327,14 @@ pub struct Scope {
 
 /// Everything that can be in force: within a scope no key may mean two things.
 pub fn scopes() -> Vec<Scope> {
-    let panel = |f: &Focus, mode| Scope { title: f.title(), lists: vec![f.commands(), global(mode)] };
+    let panel = |f: &Focus, mode| Scope { title: f.title(), lists: vec![f.commands(), around(*f, mode)] };
     let running = Focus::ALL.iter().map(|f| panel(f, Mode::Run));
     let watching = Focus::ALL.iter().map(|f| panel(f, Mode::Watch));
     let help = Scope { title: "Help", lists: vec![panel::help::COMMANDS] };
     running.chain(watching).chain([help]).collect()
 }
 
-/// Every command with the title of the first list that has it.
+/// Every command whose keys can be set, with the title of the first list that has it.
 pub fn listed() -> Vec<(&'static str, &'static Command)> {
     let others = [("While watching", WATCHING), ("Help", panel::help::COMMANDS)];
     let lists = every(Mode::Run).into_iter().chain(others);

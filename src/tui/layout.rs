@@ -3,7 +3,7 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::panel::{Focus, banner, recipes};
+use super::panel::{Focus, banner, queue, recipes};
 use super::state::State;
 
 /// Smallest terminal that can show the panels.
@@ -72,7 +72,7 @@ impl Areas {
         }
         if body.width < TWO_COLUMNS {
             return match state.focus {
-                Focus::Recipes | Focus::Cases => self.lists(state, body),
+                Focus::Recipes | Focus::Queue | Focus::Cases => self.lists(state, body),
                 _ => self.main(state, body),
             };
         }
@@ -85,17 +85,34 @@ impl Areas {
     /// The recipes, the cases or both.
     fn lists(&mut self, state: &State, area: Rect) {
         if state.session.is_none() || area.height < BOTH_LISTS {
-            let list = if state.at_home() { Focus::Recipes } else { Focus::Cases };
-            return self.panels.push((list, area));
+            return match state.at_home() {
+                true => self.recipes(state, area),
+                false => self.panels.push((Focus::Cases, area)),
+            };
         }
-        let (above, below) = split(area, recipes::rows_needed(state).min(area.height / 3));
-        self.panels.extend([(Focus::Recipes, above), (Focus::Cases, below)]);
+        let rows = recipes::rows_needed(state).saturating_add(queue::rows_needed(state));
+        let (above, below) = split(area, rows.min(area.height / 3));
+        self.recipes(state, above);
+        self.panels.push((Focus::Cases, below));
+    }
+
+    /// The recipes, and what waits under them.
+    fn recipes(&mut self, state: &State, area: Rect) {
+        let most = if state.focus == Focus::Queue { area.height / 2 } else { area.height / 3 };
+        let queue = queue::rows_needed(state).min(most);
+        let (above, below) = split(area, area.height - queue);
+        self.panels.push((Focus::Recipes, above));
+        if queue > 0 {
+            self.panels.push((Focus::Queue, below));
+        }
     }
 
     /// The selected recipe, or the run.
     fn main(&mut self, state: &State, area: Rect) {
         let under = (area.height * 2 / 5).clamp(7, 10);
-        if state.at_home() {
+        if state.focus == Focus::Editor {
+            self.panels.push((Focus::Editor, area));
+        } else if state.at_home() {
             self.preview = Some(area);
         } else if area.height < WITH_SAMPLES {
             let only = match state.focus {

@@ -8,6 +8,8 @@ mod app;
 mod chart;
 mod command;
 pub mod config;
+mod field;
+mod home;
 mod key;
 mod keymap;
 mod layout;
@@ -41,7 +43,9 @@ use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
 pub use app::Resolve;
-pub use recipes::RecipeEntry;
+pub use home::facts::LastRun;
+pub use home::scout::Lookups;
+pub use recipes::{OWN, RecipeEntry};
 pub use state::{Mode, Remote};
 
 use app::App;
@@ -67,6 +71,9 @@ pub struct Options {
     /// The engine, where it is not our own.
     pub remote: Option<Remote>,
     pub config: Config,
+    /// Who finds out what a recipe costs and where its last run is; nobody: the preview does
+    /// not tell.
+    pub lookups: Option<Lookups>,
 }
 
 /// Takes the terminal over until the person leaves; gives it back also after a panic
@@ -80,6 +87,9 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     let Options { mode, remote, .. } = options;
     let state = State { keymap, mode, remote, ..State::new(options.recipes, options.devices) };
     let mut app = App::new(state, theme, options.runner, options.resolve);
+    if let Some(lookups) = options.lookups {
+        app.find_out_by(lookups);
+    }
     let mut source = TerminalSource::new(mouse).context("listening for signals")?;
     app.wake_by(source.waker());
     if mode == Mode::Watch {

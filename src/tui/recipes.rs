@@ -1,6 +1,10 @@
 //! The recipes that can be started, grouped, and what the selected one means.
 
+use super::home::filter;
 use crate::plan::Plan;
+
+/// The group of recipes that are files of the person's own.
+pub const OWN: &str = "this folder";
 
 /// One recipe as the user interface gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +39,10 @@ pub enum Row<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Recipes {
     entries: Vec<RecipeEntry>,
+    /// What each is found by.
+    haystacks: Vec<String>,
+    /// Indices of the entries that the filter keeps, ascending.
+    shown: Vec<usize>,
     /// What each recipe resolved to, once somebody looked at it.
     plans: Vec<Option<Result<Plan, String>>>,
     selected: usize,
@@ -43,30 +51,64 @@ pub struct Recipes {
 impl Recipes {
     pub fn new(entries: Vec<RecipeEntry>) -> Recipes {
         let plans = entries.iter().map(|_| None).collect();
-        Recipes { entries, plans, selected: 0 }
+        let haystacks = entries.iter().map(filter::haystack).collect();
+        let shown = (0..entries.len()).collect();
+        Recipes { entries, haystacks, shown, plans, selected: 0 }
     }
 
     pub fn entries(&self) -> &[RecipeEntry] {
         &self.entries
     }
 
-    /// Index of the selected entry; `None` in an empty list.
-    pub fn selected(&self) -> Option<usize> {
-        (self.selected < self.entries.len()).then_some(self.selected)
+    /// Indices of the entries that the filter keeps.
+    pub fn shown(&self) -> &[usize] {
+        &self.shown
     }
 
+    /// Keeps the entries whose haystack `wanted` likes. Where the selected one goes, the
+    /// first that stays is selected.
+    pub fn keep(&mut self, wanted: impl Fn(&str) -> bool) {
+        let stays = |at: &usize| self.haystacks.get(*at).is_some_and(|haystack| wanted(haystack));
+        self.shown = (0..self.entries.len()).filter(stays).collect();
+        if !self.shown.contains(&self.selected) {
+            self.selected = self.shown.first().copied().unwrap_or(self.selected);
+        }
+    }
+
+    /// Index of the selected entry; `None` in an empty list.
+    pub fn selected(&self) -> Option<usize> {
+        self.shown.contains(&self.selected).then_some(self.selected)
+    }
+
+    /// The selected entry.
+    pub fn entry(&self) -> Option<&RecipeEntry> {
+        self.entries.get(self.selected()?)
+    }
+
+    /// Selects an entry, if it is in the list.
     pub fn select(&mut self, index: usize) {
-        self.selected = index.min(self.entries.len().saturating_sub(1));
+        if self.shown.contains(&index) {
+            self.selected = index;
+        }
     }
 
     /// Moves the selection, stopping at the ends.
     pub fn step(&mut self, by: isize) {
-        self.select(self.selected.saturating_add_signed(by));
+        let at = self.shown.iter().position(|index| *index == self.selected).unwrap_or(0);
+        let last = self.shown.len().saturating_sub(1);
+        if let Some(index) = self.shown.get(at.saturating_add_signed(by).min(last)) {
+            self.selected = *index;
+        }
     }
 
     /// What the selected recipe means; `None` while nobody has resolved it.
     pub fn plan(&self) -> Option<&Result<Plan, String>> {
-        self.plans.get(self.selected)?.as_ref()
+        self.plan_of(self.selected()?)
+    }
+
+    /// What a recipe means; `None` while nobody has resolved it.
+    pub fn plan_of(&self, index: usize) -> Option<&Result<Plan, String>> {
+        self.plans.get(index)?.as_ref()
     }
 
     /// Stores what the recipe at `index` resolved to.
@@ -76,11 +118,37 @@ impl Recipes {
         }
     }
 
+    /// It has to be resolved again.
+    pub fn forget(&mut self, index: usize) {
+        if let Some(slot) = self.plans.get_mut(index) {
+            *slot = None;
+        }
+    }
+
+    /// Adds a recipe at the end, or instead of the one that is the same file; returns its
+    /// index. The list keeps what it kept.
+    pub fn add(&mut self, entry: RecipeEntry) -> usize {
+        let same = |known: &RecipeEntry| known.group == entry.group && known.path == entry.path;
+        let haystack = filter::haystack(&entry);
+        match self.entries.iter().position(same) {
+            Some(at) => {
+                (self.entries[at], self.haystacks[at], self.plans[at]) = (entry, haystack, None);
+                at
+            }
+            None => {
+                self.entries.push(entry);
+                self.haystacks.push(haystack);
+                self.plans.push(None);
+                self.entries.len() - 1
+            }
+        }
+    }
+
     /// Headings and entries in the order of the list.
     pub fn rows(&self) -> Vec<Row<'_>> {
         let mut rows = Vec::new();
         let mut group = None;
-        for (index, entry) in self.entries.iter().enumerate() {
+        for (index, entry) in self.shown.iter().filter_map(|at| Some((*at, self.entries.get(*at)?))) {
             if !entry.group.is_empty() && group != Some(entry.group.as_str()) {
                 rows.push(Row::Group(&entry.group));
             }

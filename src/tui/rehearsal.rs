@@ -75,7 +75,7 @@ impl Rehearsal {
         let theme = Theme::from_environment(|key| std::env::var(key).ok());
         let state = State { mode: Mode::Rehearsal, ..State::new(vec![entry], String::new()) };
         let runner = Box::new(Played(RefCell::new(Some(running))));
-        let mut app = App::new(state, theme, runner, Box::new(move |_| Ok(plan.clone())));
+        let mut app = App::new(state, theme, runner, Box::new(move |_, _| Ok(plan.clone())));
         app.begin(Duration::ZERO);
         let (terminal, source, guard) = match surface {
             Surface::Terminal => on_terminal()?,

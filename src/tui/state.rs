@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::chart::Ask;
 use super::command::Action;
+use super::home::{self, Home};
 use super::keymap::Keymap;
 use super::panel::Focus;
 use super::recipes::{RecipeEntry, Recipes};
@@ -56,6 +57,7 @@ pub struct Remote {
 pub struct State {
     pub mode: Mode,
     pub recipes: Recipes,
+    pub home: Home,
     pub session: Option<Session>,
     pub focus: Focus,
     pub overlay: Option<Overlay>,
@@ -77,6 +79,7 @@ impl State {
         State {
             mode: Mode::Run,
             recipes: Recipes::new(recipes),
+            home: Home::default(),
             session: None,
             focus: Focus::Recipes,
             overlay: None,
@@ -106,7 +109,18 @@ impl State {
 
     /// Whether the recipes are looked at, and not a run.
     pub fn at_home(&self) -> bool {
-        self.focus == Focus::Recipes || self.session.is_none()
+        matches!(self.focus, Focus::Recipes | Focus::Editor | Focus::Queue) || self.session.is_none()
+    }
+
+    /// The panels that Tab goes through: those that there are now.
+    pub fn present(&self) -> Vec<Focus> {
+        let there = |focus: &Focus| match focus {
+            Focus::Recipes => true,
+            Focus::Editor => false,
+            Focus::Queue => !self.home.queue.is_empty(),
+            Focus::Cases | Focus::Chart | Focus::Samples | Focus::Log => self.session.is_some(),
+        };
+        Focus::ALL.into_iter().filter(there).collect()
     }
 
     /// Whether `action` would do something now; the hint bar shows only what would.
@@ -116,10 +130,19 @@ impl State {
             Action::Cancel => session.is_some_and(|s| s.active() && s.phase != Phase::Cancelling),
             Action::Pause => self.active() && self.mode == Mode::Watch,
             Action::Resume => session.is_some_and(|s| matches!(s.phase, Phase::Dead { .. })),
-            Action::Start => !self.active() && matches!(self.recipes.plan(), Some(Ok(_))),
-            Action::FocusNext | Action::FocusPrevious => session.is_some(),
-            Action::Back => !self.at_home() || self.overlay.is_some() || self.leaving == Leaving::Asked,
+            // While a run is active it waits for its turn; a stored run has no turns.
+            Action::Start => {
+                (!self.active() || self.mode == Mode::Run) && matches!(self.recipes.plan(), Some(Ok(_)))
+            }
             Action::Chart(ask) => session.is_some_and(|s| allows(s, ask)),
+            Action::Home(ask) => home::allows(self, ask),
+            Action::FocusNext | Action::FocusPrevious => self.present().len() > 1,
+            Action::Back => {
+                self.focus != Focus::Recipes
+                    || self.home.filter.shows()
+                    || self.overlay.is_some()
+                    || self.leaving == Leaving::Asked
+            }
             Action::Follow => session.is_some_and(|s| s.active() && !s.follow),
             Action::NextPanel | Action::PreviousPanel => session.is_some_and(|s| s.chart().panels.len() > 1),
             Action::NextExperiment | Action::PreviousExperiment => {

@@ -7,6 +7,8 @@ use ratatui::layout::Rect;
 
 use super::chart::Ask;
 use super::command::Action;
+use super::field::Stroke;
+use super::home::{self, Errand, News};
 use super::panel::{self, Focus};
 use super::session::{Phase, Session};
 use super::state::{Leaving, Mode, Overlay, State};
@@ -28,6 +30,10 @@ pub enum Input {
     Act(Action),
     /// A key without one.
     OtherKey,
+    /// A key of the text that is being typed.
+    Typed(Stroke),
+    /// Something that somebody was sent for.
+    Home(News),
     /// The panel under the pointer, all of its area, and where in it a button was pressed.
     Click { panel: Focus, area: Rect, column: u16, row: u16 },
     /// The wheel was turned over a panel, downwards where positive; all of its area, and
@@ -62,6 +68,8 @@ pub enum Effect {
     Send(Control),
     /// Give the terminal back and stop.
     Suspend,
+    /// Something before a run.
+    Home(Errand),
 }
 
 /// Takes in what happened at `now`, and says what is to be done.
@@ -70,6 +78,11 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
     match input {
         Input::Act(action) => return act(state, action),
         Input::OtherKey => dismiss(state),
+        Input::Typed(stroke) => {
+            dismiss(state);
+            home::typed(state, stroke);
+        }
+        Input::Home(news) => return home::take(state, news),
         Input::Click { panel, area, column, row } => click(state, panel, area, (column, row)),
         Input::Wheel { panel, area, column, row, by } => turn(state, panel, area, (column, row), by),
         Input::Continued => {
@@ -83,7 +96,7 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
                 session.disconnected(now);
             }
         }
-        Input::Resolved(index, plan) => state.recipes.resolved(index, plan),
+        Input::Resolved(index, plan) => home::resolved(state, index, plan),
         Input::Started { recipe, plan, folder } => {
             let mut session = Session::new(recipe, Ledger::new(*plan), folder, now);
             session.mode = state.mode;
@@ -91,9 +104,12 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
                 session.come_after(before);
             }
             state.session = Some(session);
-            state.focus = Focus::Cases;
+            // Nobody asked just now to see what comes out of the queue.
+            if state.home.queue.starting.take().is_none() {
+                state.focus = Focus::Cases;
+            }
         }
-        Input::NotStarted(reason) => state.notice = Some(format!("not started: {reason}")),
+        Input::NotStarted(reason) => home::not_started(state, &reason),
         Input::Terminate => return leave(state, PATIENCE_AFTER_SIGNAL),
         Input::Tick => {}
     }
@@ -101,10 +117,10 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
     None
 }
 
-/// The recipe whose meaning the screen needs and does not have.
+/// The recipe whose meaning the screen needs and does not have, or what else is to be done.
 pub fn wanted(state: &State) -> Option<Effect> {
-    let selected = state.recipes.selected()?;
-    state.recipes.plan().is_none().then_some(Effect::Resolve(selected))
+    let plan = state.recipes.selected().filter(|_| state.recipes.plan().is_none());
+    plan.map(Effect::Resolve).or_else(|| home::wanted(state).map(Effect::Home))
 }
 
 fn act(state: &mut State, action: Action) -> Option<Effect> {
@@ -134,8 +150,9 @@ fn obey(state: &mut State, action: Action) -> Option<Effect> {
         Action::CloseHelp => state.overlay = None,
         Action::Suspend => return Some(Effect::Suspend),
         Action::Back => back(state),
-        Action::FocusNext => state.focus = state.focus.neighbour(1, state.session.is_some()),
-        Action::FocusPrevious => state.focus = state.focus.neighbour(-1, state.session.is_some()),
+        Action::FocusNext => state.focus = state.focus.neighbour(1, &state.present()),
+        Action::FocusPrevious => state.focus = state.focus.neighbour(-1, &state.present()),
+        Action::Home(ask) => return home::obey(state, ask),
         Action::Start => return start(state),
         Action::Cancel => return cancel(state),
         Action::Resume => return resume(state),
@@ -181,6 +198,9 @@ fn back(state: &mut State) {
         Some(session) if session.view.cursor => session.ask(Ask::Cursor),
         Some(session) if session.view.full => session.ask(Ask::Full),
         _ => {
+            if state.focus == Focus::Recipes {
+                home::entering::clear_filter(state);
+            }
             state.focus = Focus::Recipes;
             None
         }
@@ -212,8 +232,11 @@ fn step(state: &mut State, by: isize) {
 }
 
 fn step_in(state: &mut State, panel: Focus, by: isize) {
-    if panel == Focus::Recipes {
-        return state.recipes.step(by);
+    match panel {
+        Focus::Recipes => return state.recipes.step(by),
+        Focus::Editor => return state.home.editor.step(by),
+        Focus::Queue => return state.home.queue.step(by),
+        _ => {}
     }
     let Some(session) = &mut state.session else { return };
     match panel {
@@ -230,7 +253,10 @@ fn step_in(state: &mut State, panel: Focus, by: isize) {
 /// Brings the focus to the panel, and what stands under the pointer into the selection.
 fn click(state: &mut State, panel: Focus, area: Rect, at: (u16, u16)) {
     dismiss(state);
+    state.home.stop_typing();
     match panel {
+        Focus::Editor => panel::editor::click(state, area, at.1),
+        Focus::Queue => panel::queue::click(state, area, at.1),
         Focus::Recipes => panel::recipes::click(state, area, at.1),
         Focus::Cases => panel::cases::click(state, area, at.1),
         Focus::Chart => panel::chart::click(state, area, at),
@@ -242,21 +268,28 @@ fn click(state: &mut State, panel: Focus, area: Rect, at: (u16, u16)) {
 /// Turns the wheel: texts scroll, lists move their selection, the chart is zoomed.
 fn turn(state: &mut State, panel: Focus, area: Rect, at: (u16, u16), by: isize) {
     match panel {
-        _ if state.overlay.is_some() => step(state, by),
+        _ if state.overlay.is_some() => return step(state, by),
         Focus::Chart => panel::chart::wheel(state, area, at, by),
         _ => step_in(state, panel, by),
     }
+    // The form is that of the selected recipe.
+    if panel == Focus::Recipes && state.focus == Focus::Editor {
+        state.home.stop_typing();
+        state.focus = Focus::Recipes;
+    }
 }
 
-fn start(state: &mut State) -> Option<Effect> {
+/// Starts the selected recipe, or lets it wait for the run that is active; where it is that
+/// run, shows it.
+pub fn start(state: &mut State) -> Option<Effect> {
     let selected = state.recipes.selected()?;
     if let Some(session) = state.session.as_ref().filter(|s| s.active()) {
-        if session.recipe == selected {
+        let same = session.ledger.plan().overrides == state.home.edits.of(selected).words();
+        if session.recipe == selected && (same || state.mode == Mode::Watch) {
             state.focus = Focus::Cases;
-        } else {
-            state.notice = Some(format!("a run is active: {} cancels it", state.keymap.name(Action::Cancel)));
+            return None;
         }
-        return None;
+        return home::obey(state, home::Ask::Enqueue);
     }
     if let Some(Err(_)) = state.recipes.plan() {
         state.notice = Some("this recipe has a mistake and cannot be started".to_owned());
@@ -272,7 +305,7 @@ fn cancel(state: &mut State) -> Option<Effect> {
     Some(Effect::Send(control))
 }
 
-fn resume(state: &mut State) -> Option<Effect> {
+pub fn resume(state: &mut State) -> Option<Effect> {
     let now = state.now;
     let session = state.session.as_mut().filter(|s| matches!(s.phase, Phase::Dead { .. }))?;
     session.resumed(now);
@@ -289,6 +322,7 @@ fn pause(state: &mut State) -> Option<Effect> {
 }
 
 fn quit(state: &mut State) -> Option<Effect> {
+    state.home.stop_typing();
     match state.leaving {
         Leaving::No if state.active() && state.mode != Mode::Watch => state.leaving = Leaving::Asked,
         Leaving::No | Leaving::Waiting { .. } | Leaving::Now => state.leaving = Leaving::Now,
@@ -310,12 +344,20 @@ fn receive(state: &mut State, message: Message) -> Option<Effect> {
     if let (Message::Latency(time), Some(remote)) = (&message, &mut state.remote) {
         remote.latency = Some(*time);
     }
+    let over = message == Message::Over;
     if let Some(session) = &mut state.session {
         session.receive(message, now);
+        if over {
+            state.home.facts.ran(session.recipe);
+        }
     }
     let dead = state.session.as_ref().is_some_and(|s| matches!(s.phase, Phase::Dead { .. }));
     if dead && matches!(state.leaving, Leaving::Waiting { .. }) {
         return cancel(state);
+    }
+    // What waits must not wait for somebody to come back.
+    if dead && !state.home.queue.is_empty() && state.leaving == Leaving::No {
+        return resume(state);
     }
     finish_leaving(state);
     None

@@ -29,6 +29,7 @@ fn plain(buffer: &mut Buffer) {
             "…" => "~",
             "−" | "–" | "—" => "-",
             "×" => "x",
+            "▏" => "_",
             _ => "?",
         };
         cell.set_symbol(plain);
@@ -88,6 +89,8 @@ fn body(state: &State, theme: Theme, areas: &Areas, buffer: &mut Buffer) {
     for (focus, area) in Focus::ALL.into_iter().filter_map(|f| Some((f, areas.panel(f)?))) {
         match focus {
             Focus::Recipes => panel::recipes::draw(state, theme, area, buffer),
+            Focus::Editor => panel::editor::draw(state, theme, area, buffer),
+            Focus::Queue => panel::queue::draw(state, theme, area, buffer),
             Focus::Cases => panel::cases::draw(state, theme, area, buffer),
             Focus::Chart => panel::chart::draw(state, theme, area, buffer),
             Focus::Samples => panel::samples::draw(state, theme, area, buffer),

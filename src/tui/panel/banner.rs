@@ -17,6 +17,9 @@ pub const MOST_ROWS: usize = 3;
 
 /// The banner's text and whether it is about something bad.
 pub fn text(state: &State) -> Option<(String, bool)> {
+    if let Some(saving) = &state.home.saving {
+        return Some((saving.question(), false));
+    }
     match state.leaving {
         Leaving::Asked => {
             let (quit, back) = (state.keymap.name(Action::Quit), state.keymap.name(Action::Back));

@@ -13,7 +13,7 @@ use crate::tui::words;
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let columns = usize::from(area.width).saturating_sub(2);
     let progress = state.session.as_ref().map(|s| self::progress(s, state, theme)).unwrap_or_default();
-    let progress = words::fit(&progress, columns, theme);
+    let progress = words::fit(&format!("{progress}{}", waiting(state, theme)), columns, theme);
     let room = columns.saturating_sub(words::width(&progress) + 2);
     let name = "scatterlab";
     let rest = words::fit(&subject(state, theme), room.saturating_sub(words::width(name)), theme);
@@ -25,13 +25,23 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     buffer.set_stringn(x, area.y, progress, columns, style(state.session.as_ref(), theme));
 }
 
+/// How many runs wait.
+fn waiting(state: &State, theme: Theme) -> String {
+    match state.home.queue.items().len() {
+        0 => String::new(),
+        waiting => format!("{}{waiting} queued", theme.separator()),
+    }
+}
+
 /// The recipe and what it runs on.
 fn subject(state: &State, theme: Theme) -> String {
     let Some(session) = &state.session else {
         return format!("{}{}{}", engine(state, theme), theme.separator(), state.devices);
     };
     let separator = theme.separator();
-    let recipe = state.recipes.entries().get(session.recipe).map_or("", |r| r.path.as_str());
+    let path = state.recipes.entries().get(session.recipe).map_or("", |r| r.path.as_str());
+    let changes = session.ledger.plan().overrides.iter().map(String::as_str);
+    let recipe = std::iter::once(path).chain(changes).collect::<Vec<_>>().join(" ");
     let host = session.environment.as_ref().map(|e| format!("{separator}{}", e.host)).unwrap_or_default();
     format!("{separator}{recipe}{}{separator}{}{host}", engine(state, theme), backends(session).join(", "))
 }

@@ -3,11 +3,13 @@
 pub mod banner;
 pub mod cases;
 pub mod chart;
+pub mod editor;
 pub mod header;
 pub mod help;
 pub mod hints;
 pub mod log;
 pub mod preview;
+pub mod queue;
 pub mod recipes;
 pub mod samples;
 pub mod status;
@@ -25,6 +27,10 @@ use super::words;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Focus {
     Recipes,
+    /// The values of the selected recipe.
+    Editor,
+    /// The runs that wait.
+    Queue,
     Cases,
     Chart,
     Samples,
@@ -33,12 +39,15 @@ pub enum Focus {
 
 impl Focus {
     /// In the order of the Tab key.
-    pub const ALL: [Focus; 5] = [Focus::Recipes, Focus::Cases, Focus::Chart, Focus::Samples, Focus::Log];
+    pub const ALL: [Focus; 7] =
+        [Focus::Recipes, Focus::Editor, Focus::Queue, Focus::Cases, Focus::Chart, Focus::Samples, Focus::Log];
 
     /// Heading of its commands in the help.
     pub fn title(self) -> &'static str {
         match self {
             Focus::Recipes => "Recipes",
+            Focus::Editor => "Editing",
+            Focus::Queue => "Queue",
             Focus::Cases => "Cases",
             Focus::Chart => "Chart",
             Focus::Samples => "Samples",
@@ -50,6 +59,8 @@ impl Focus {
     pub fn commands(self) -> &'static [Command] {
         match self {
             Focus::Recipes => recipes::COMMANDS,
+            Focus::Editor => editor::COMMANDS,
+            Focus::Queue => queue::COMMANDS,
             Focus::Cases => cases::COMMANDS,
             Focus::Chart => chart::COMMANDS,
             Focus::Samples => samples::COMMANDS,
@@ -57,14 +68,11 @@ impl Focus {
         }
     }
 
-    /// The next or previous panel; without a run there is only the list of recipes.
-    pub fn neighbour(self, by: isize, run: bool) -> Focus {
-        if !run {
-            return Focus::Recipes;
-        }
-        let count = Focus::ALL.len() as isize;
-        let at = Focus::ALL.iter().position(|f| *f == self).unwrap_or(0) as isize;
-        Focus::ALL[(at + by).rem_euclid(count) as usize]
+    /// The next or previous of the panels that there are.
+    pub fn neighbour(self, by: isize, present: &[Focus]) -> Focus {
+        let count = present.len().max(1) as isize;
+        let at = present.iter().position(|f| *f == self).unwrap_or(0) as isize;
+        present.get((at + by).rem_euclid(count) as usize).copied().unwrap_or(Focus::Recipes)
     }
 }
 
@@ -133,12 +141,14 @@ mod tests {
 
     #[test]
     fn tab_goes_round_and_back() {
+        let present = [Focus::Recipes, Focus::Queue, Focus::Cases, Focus::Log];
         let mut focus = Focus::Recipes;
-        for wanted in [Focus::Cases, Focus::Chart, Focus::Samples, Focus::Log, Focus::Recipes] {
+        for wanted in [Focus::Queue, Focus::Cases, Focus::Log, Focus::Recipes] {
             let before = focus;
-            focus = focus.neighbour(1, true);
-            assert_eq!((focus, focus.neighbour(-1, true)), (wanted, before));
+            focus = focus.neighbour(1, &present);
+            assert_eq!((focus, focus.neighbour(-1, &present)), (wanted, before));
         }
-        assert_eq!(Focus::Recipes.neighbour(1, false), Focus::Recipes);
+        assert_eq!(Focus::Recipes.neighbour(1, &present[..1]), Focus::Recipes);
+        assert_eq!(Focus::Editor.neighbour(1, &present), Focus::Queue, "from beside the list");
     }
 }

@@ -8,26 +8,42 @@ use ratatui::text::{Line, Span};
 use super::heading;
 use crate::plan::{Axis, Experiment, Paper, Plan, Quantity, Scale};
 use crate::report::names;
+use crate::tui::chart::{ChartView, Shown};
+use crate::tui::home::facts::{Known, LastRun};
+use crate::tui::plot::Selection;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
+use crate::units;
 
+/// The fewest rows in which a chart says anything, and the most that it gets.
+const LEAST_THUMBNAIL: u16 = 8;
+const MOST_THUMBNAIL: u16 = 16;
 /// Facts' names have this many columns.
 const NAMES: usize = 10;
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
-    let Some(entry) = state.recipes.selected().and_then(|i| state.recipes.entries().get(i)) else {
+    let Some(entry) = state.recipes.entry() else {
         let area = heading("Recipe", false, theme, area, buffer);
         return super::lines([Line::raw(" There is no recipe here.")], area, buffer);
     };
     let area = heading(&entry.path, false, theme, area, buffer);
+    let area = thumbnail(state, theme, area, buffer);
     let columns = usize::from(area.width);
-    let mut lines = vec![Line::styled(
-        format!(" {}", words::fit(&entry.title, columns.saturating_sub(1), theme)),
-        theme.title(),
-    )];
+    let title = match state.recipes.plan() {
+        Some(Ok(plan)) => &plan.title,
+        _ => &entry.title,
+    };
+    let title = words::fit(title, columns.saturating_sub(1), theme);
+    let mut lines = vec![Line::styled(format!(" {title}"), theme.title())];
     match state.recipes.plan() {
-        Some(Ok(plan)) => lines.extend(meaning(plan, columns, theme)),
+        Some(Ok(plan)) => {
+            lines.extend(
+                estimate(state, theme).iter().flat_map(|text| fact("estimate", text, columns, theme)),
+            );
+            lines.extend(changes(plan).iter().flat_map(|text| fact("changed", text, columns, theme)));
+            lines.extend(meaning(plan, columns, theme));
+        }
         Some(Err(error)) => lines.extend(mistake(error, columns, theme)),
         None => {}
     }
@@ -38,6 +54,63 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     super::lines(lines, area, buffer);
 }
 
+/// `about 1 min 20 s, largest case 2.1 GiB`, or why nobody can tell; nothing where nobody
+/// finds it out.
+pub fn estimate(state: &State, theme: Theme) -> Option<String> {
+    let facts = &state.home.facts;
+    if !facts.found_out {
+        return None;
+    }
+    let estimate = match (&facts.paces, facts.estimate(state.recipes.selected()?)) {
+        (_, Some(estimate)) => estimate,
+        (Known::Is(Err(reason)), None) => return Some(format!("none: {reason}")),
+        (Known::Asked, None) => return Some(format!("measuring the backends{}", theme.symbol("…", " ..."))),
+        (Known::Unknown, None) if state.active() => return Some("when the run is over".to_owned()),
+        _ => return None,
+    };
+    if estimate.runnable == 0 {
+        return Some(format!("nothing can run here: {}", estimate.reason.as_deref().unwrap_or("no case")));
+    }
+    let (time, memory) = (units::fmt_seconds(estimate.seconds), units::fmt_bytes(estimate.memory));
+    let reason = estimate.reason.as_deref().unwrap_or_default();
+    let absent = match estimate.absent {
+        0 => String::new(),
+        absent => format!("{}{absent} n/a: {reason}", theme.separator()),
+    };
+    Some(format!("about {time}, largest case {memory}{absent}"))
+}
+
+/// What was changed of the recipe, as the chart will say it.
+fn changes(plan: &Plan) -> Option<String> {
+    (!plan.overrides.is_empty()).then(|| plan.overrides.join(" "))
+}
+
+/// The last run of the recipe as a small chart at the bottom of `area`; returns the rest.
+fn thumbnail(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) -> Rect {
+    let last = state.recipes.selected().map(|index| state.home.facts.last(index));
+    let Some(Known::Is(Some(run))) = last else { return area };
+    let height = (area.height / 2).min(MOST_THUMBNAIL);
+    if height < LEAST_THUMBNAIL {
+        return area;
+    }
+    let rest = Rect { height: area.height - height, ..area };
+    let below =
+        heading(&last_run(run, theme), false, theme, Rect { y: rest.bottom(), height, ..area }, buffer);
+    let view = ChartView::new(1);
+    let shown = Shown { data: &run.chart, experiment: 0, panel: 0 };
+    view.plot(shown, theme).draw(Selection { case: usize::MAX, cursor: None }, below, buffer);
+    rest
+}
+
+/// `Last run 2026-11-21 00:46 · 12/14 cases · --set passes=4`.
+fn last_run(run: &LastRun, theme: Theme) -> String {
+    let started: String = run.started.chars().take("YYYY-MM-DD HH:MM".len()).collect();
+    let (done, cases) = run.done;
+    let mut parts = vec![format!("Last run {started}"), format!("{done}/{cases} cases")];
+    parts.extend((!run.overrides.is_empty()).then(|| run.overrides.join(" ")));
+    parts.join(theme.separator())
+}
+
 fn mistake(error: &str, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let rows = words::wrap(error, columns.saturating_sub(4).max(1)).into_iter();
     let rows = rows.map(|row| Line::styled(format!(" ! {row}"), theme.bad()));
@@ -46,12 +119,16 @@ fn mistake(error: &str, columns: usize, theme: Theme) -> Vec<Line<'static>> {
 
 fn meaning(plan: &Plan, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let mut facts = Vec::new();
+    let mut told: Option<&Paper> = None;
     for (index, experiment) in plan.experiments.iter().enumerate() {
         if plan.experiments.len() > 1 {
             facts.push(("experiment", experiment.title.clone()));
         }
-        facts.extend(experiment.paper.as_ref().map(|p| ("paper", paper(p))));
-        facts.extend(experiment.paper.as_ref().and_then(|p| Some(("claim", p.claim.clone()?))));
+        // Experiments mostly share it.
+        let news = experiment.paper.as_ref().filter(|paper| told != Some(*paper));
+        told = news.or(told);
+        facts.extend(news.map(|p| ("paper", paper(p))));
+        facts.extend(news.and_then(|p| Some(("claim", p.claim.clone()?))));
         facts.push(("cases", cases(plan, index, theme)));
         facts.extend(experiment.axes.iter().map(|axis| ("sweep", sweep(axis, theme))));
         facts.push(("chart", chart(experiment, theme)));

@@ -6,7 +6,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::{Focus, bar, below_heading, first_row, heading};
-use crate::tui::command::{self, Action, Command, key};
+use crate::tui::command::{self, Action, Command, char, key};
+use crate::tui::home::Ask;
 use crate::tui::recipes::Row;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
@@ -17,24 +18,53 @@ pub const COMMANDS: &[Command] = &[
         bindings: &[(key(KeyCode::Enter), Action::Start)],
         hinted: 1,
         name: "start",
-        help: "start the selected recipe, or show its run while that is active",
+        help: "start the selected recipe with its changes; while a run is active it waits for its turn, and the \
+               recipe that runs is shown",
+    },
+    Command {
+        bindings: &[(char('/'), Action::Home(Ask::Filter))],
+        hinted: 1,
+        name: "filter",
+        help: "type words that the recipes must have: of the title, the file, the paper, its figure, the primitive",
+    },
+    Command {
+        bindings: &[(char('e'), Action::Home(Ask::Edit))],
+        hinted: 1,
+        name: "edit",
+        help: "change values of the selected recipe",
+    },
+    Command {
+        bindings: &[(char('a'), Action::Home(Ask::Enqueue))],
+        hinted: 1,
+        name: "queue",
+        help: "let the recipe wait for its turn; where nothing runs it starts, and the recipes stay",
     },
     command::MOVE,
+    Command {
+        bindings: &[(char('w'), Action::Home(Ask::SaveAs))],
+        hinted: 1,
+        name: "save as",
+        help: "save the recipe with its changes as a file of its own",
+    },
     command::ENDS,
     command::PAGES,
 ];
 
 /// Rows that the whole list needs, its heading included.
 pub fn rows_needed(state: &State) -> u16 {
-    u16::try_from(state.recipes.rows().len() + 1).unwrap_or(u16::MAX)
+    let filter = usize::from(state.home.filter.shows());
+    u16::try_from(state.recipes.rows().len() + 1 + filter).unwrap_or(u16::MAX)
 }
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let focused = state.focus == Focus::Recipes;
     let area = heading("Recipes", focused, theme, area, buffer);
+    filter(state, theme, area, buffer);
+    let area = list(state, area);
     let rows = state.recipes.rows();
-    if rows.is_empty() {
-        buffer.set_stringn(area.x, area.y, "  no recipes", usize::from(area.width), theme.dim());
+    if rows.is_empty() && !area.is_empty() {
+        let text = if state.home.filter.shows() { "  none has these words" } else { "  no recipes" };
+        buffer.set_stringn(area.x, area.y, text, usize::from(area.width), theme.dim());
     }
     let first = first(state, &rows, area);
     for (y, row) in (area.top()..area.bottom()).zip(rows.iter().skip(first)) {
@@ -48,6 +78,30 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     }
 }
 
+/// `/ scatter fig`, and how many of the recipes have these words.
+fn filter(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
+    let filter = &state.home.filter;
+    if !filter.shows() || area.is_empty() {
+        return;
+    }
+    let count = format!("{}/{} ", state.recipes.shown().len(), state.recipes.entries().len());
+    let columns = usize::from(area.width);
+    let room = columns.saturating_sub(words::width(&count) + 4);
+    let text = match filter.typing {
+        true => filter.field.shown(room, theme),
+        false => words::fit(&filter.field.text(), room, theme),
+    };
+    let text = words::apart(&format!(" / {text}"), &count, columns, theme);
+    let style = if filter.typing { theme.focus() } else { theme.title() };
+    buffer.set_stringn(area.x, area.y, text, columns, style);
+}
+
+/// What the filter's row leaves to the list.
+fn list(state: &State, area: Rect) -> Rect {
+    let filter = u16::from(state.home.filter.shows()).min(area.height);
+    Rect { y: area.y + filter, height: area.height - filter, ..area }
+}
+
 /// Index of the row at the top of `area`, which has no heading.
 fn first(state: &State, rows: &[Row], area: Rect) -> usize {
     let selected = state.recipes.selected();
@@ -57,7 +111,7 @@ fn first(state: &State, rows: &[Row], area: Rect) -> usize {
 
 /// Selects the recipe at this row of the screen.
 pub fn click(state: &mut State, area: Rect, row: u16) {
-    let area = below_heading(area);
+    let area = list(state, below_heading(area));
     let rows = state.recipes.rows();
     let Some(below) = row.checked_sub(area.y) else { return };
     if let Some(Row::Entry(index)) = rows.get(first(state, &rows, area) + usize::from(below)) {
@@ -75,7 +129,8 @@ fn entry(state: &State, index: usize, theme: Theme, area: Rect, buffer: &mut Buf
         (_, true) => theme.symbol("▶ ", "* "),
         _ => "  ",
     };
-    let text = words::fit(&format!(" {marker}{}", entry.name()), usize::from(area.width), theme);
+    let changed = if state.home.edits.any(index) { " *" } else { "" };
+    let text = words::fit(&format!(" {marker}{}{changed}", entry.name()), usize::from(area.width), theme);
     buffer.set_string(area.x, area.y, text, Style::default());
     if selected {
         let focused = state.focus == Focus::Recipes;

@@ -82,7 +82,6 @@ impl Picture {
 
 impl Plot<'_> {
     /// Draws the chart over all of `area`.
-    #[cfg(test)]
     pub fn draw(&self, selection: Selection, area: Rect, buffer: &mut Buffer) {
         self.show(&self.picture(area), selection, buffer);
     }

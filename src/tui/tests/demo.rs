@@ -47,7 +47,7 @@ fn play(plan: &Plan, messages: &Sender<Message>, control: &Receiver<Control>) ->
 #[test]
 #[ignore = "needs a terminal and a person"]
 fn demo() {
-    let (recipes, resolve) = (fixture::recipes(), Box::new(fixture::resolve));
+    let (recipes, resolve) = (fixture::recipes(), Box::new(fixture::changed));
     let devices = fixture::DEVICES.to_owned();
     run(Options {
         recipes,
@@ -57,6 +57,7 @@ fn demo() {
         mode: Mode::Run,
         remote: None,
         config: Config::default(),
+        lookups: None,
     })
     .expect("a terminal");
 }

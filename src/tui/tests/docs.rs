@@ -3,22 +3,35 @@
 use std::fs;
 use std::path::Path;
 
-use crate::tui::command::{self, Action, Key};
+use crate::tui::command::{self, Action, Command, Key};
+use crate::tui::home::entering;
 use crate::tui::keymap::Keymap;
 
 const BEGIN: &str = "<!-- keys: written by the test that compares them -->\n";
 const END: &str = "<!-- end of keys -->";
+
+/// The commands of text fields, which have fixed keys.
+const FIELDS: [(&str, &[Command]); 4] = [
+    ("Typing a filter", entering::FILTER),
+    ("Typing a value", entering::VALUE),
+    ("Typing a file's name", entering::FILE_NAME),
+    ("Typing", entering::FIELD),
+];
 
 /// The table, from the lists that dispatch the keys.
 fn table() -> String {
     let mut text =
         String::from("\n| where | keys | what they do | names in the configuration |\n|---|---|---|---|\n");
     let mut last = "";
-    for (title, command) in command::listed() {
+    let fields = FIELDS.iter().flat_map(|(title, list)| list.iter().map(move |c| (*title, c)));
+    for (title, command) in command::listed().into_iter().chain(fields) {
         let bindings = Keymap::default().bindings(command);
         let keys: Vec<String> = bindings.iter().map(|(key, _)| key_cell(*key)).collect();
-        let names: Vec<String> =
-            command.actions().iter().map(|a: &Action| format!("`{}`", a.name())).collect();
+        let fixed = FIELDS.iter().any(|(field, _)| *field == title);
+        let names: Vec<String> = match fixed {
+            true => vec!["fixed".to_owned()],
+            false => command.actions().iter().map(|a: &Action| format!("`{}`", a.name())).collect(),
+        };
         let place = if title == last { "" } else { title };
         text += &format!("| {place} | {} | {} | {} |\n", keys.join(" "), command.help, names.join(" "));
         last = title;

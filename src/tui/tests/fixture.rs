@@ -1,6 +1,8 @@
 //! Recipes and plans, made by hand.
 
-use crate::plan::{Axis, Case, Chart, Experiment, Measure, Paper, Params, Plan, Quantity, Scale, Value};
+use crate::plan::{
+    Axis, Case, Chart, Experiment, Measure, Overrides, Paper, Params, Plan, Quantity, Scale, Value,
+};
 use crate::tui::RecipeEntry;
 
 pub const DEVICES: &str = "cpu: 2 threads, AVX-512; cuda: no CUDA driver";
@@ -25,6 +27,11 @@ pub fn recipes() -> Vec<RecipeEntry> {
         recipe("he2007", "he2007/fig10-segments", "A recipe with a mistake", "scatter: {method: segmentd}\n"),
         recipe("lavin2020", "lavin2020/app-patterns", "Application patterns", "pattern: {…}\n"),
     ]
+}
+
+/// What the user interface resolves by: changes are words over the same plan.
+pub fn changed(entry: &RecipeEntry, overrides: &Overrides) -> Result<Plan, String> {
+    Ok(Plan { overrides: overrides.words(), ..resolve(entry)? })
 }
 
 pub fn resolve(entry: &RecipeEntry) -> Result<Plan, String> {

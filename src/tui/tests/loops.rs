@@ -18,7 +18,10 @@ use crate::tui::theme::Theme;
 
 pub fn app(runner: &script::Scripted, theme: Theme) -> App {
     let state = State::new(fixture::recipes(), fixture::DEVICES.to_owned());
-    App::new(state, theme, Box::new(runner.clone()), Box::new(fixture::resolve))
+    let mut app = App::new(state, theme, Box::new(runner.clone()), Box::new(fixture::changed));
+    // Whatever is typed, no test leaves a file behind.
+    app.write = |_, _, _| Err(io::Error::from(io::ErrorKind::PermissionDenied));
+    app
 }
 
 pub fn press(app: &mut App, code: KeyCode, now: Duration) {
@@ -166,7 +169,7 @@ fn a_lost_thread_and_a_runner_that_refuses_are_shown() {
     assert!(matches!(phase, Some(Phase::Broken(_))));
 
     let state = State::new(fixture::recipes(), String::new());
-    let empty = |_: &_| Ok(crate::plan::Plan { cases: Vec::new(), ..fixture::passes() });
+    let empty = |_: &_, _: &_| Ok(crate::plan::Plan { cases: Vec::new(), ..fixture::passes() });
     let mut app = App::new(state, PLAIN, Box::new(runner), Box::new(empty));
     app.tick(Duration::ZERO);
     press(&mut app, KeyCode::Enter, Duration::ZERO);

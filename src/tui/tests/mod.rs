@@ -4,6 +4,7 @@ mod charts;
 mod demo;
 mod docs;
 pub mod fixture;
+mod home;
 mod loops;
 mod mouse;
 mod panic;

@@ -17,7 +17,7 @@ mod screen;
 #[test]
 #[ignore = "started by the test below, on a terminal of its own"]
 fn panics() {
-    let resolve = |entry: &RecipeEntry| match entry.name() {
+    let resolve = |entry: &RecipeEntry, _: &_| match entry.name() {
         "fig09-passes" => panic!("no such luck"),
         _ => fixture::resolve(entry),
     };
@@ -29,6 +29,7 @@ fn panics() {
         mode: Mode::Run,
         remote: None,
         config: Config::default(),
+        lookups: None,
     });
     let status = match ended {
         Ok(()) => 0,

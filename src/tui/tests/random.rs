@@ -8,10 +8,10 @@ use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::loops::app;
-use super::{fixture, script};
+use super::{fixture, home, script};
 use crate::engine::protocol::Stage;
 use crate::run::runner::Message;
-use crate::tui::app::Incoming;
+use crate::tui::app::{App, Incoming};
 use crate::tui::theme::Theme;
 
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ enum Step {
 
 fn key() -> impl Strategy<Value = KeyCode> {
     let letters =
-        "jkhlgGxrfq?[]{}HJKLvzaAbiod+-=0123459zvv+äß".chars().map(KeyCode::Char).collect::<Vec<_>>();
+        "jkhlgGxrfq?[]{}HJKLvzaAbiod+-=0123459zvv+äß/eawudU ".chars().map(KeyCode::Char).collect::<Vec<_>>();
     let named = [
         KeyCode::Enter,
         KeyCode::Tab,
@@ -40,6 +40,10 @@ fn key() -> impl Strategy<Value = KeyCode> {
         KeyCode::Home,
         KeyCode::End,
         KeyCode::Null,
+        KeyCode::Backspace,
+        KeyCode::Delete,
+        KeyCode::Left,
+        KeyCode::Right,
     ];
     prop_oneof![proptest::sample::select(letters), proptest::sample::select(named.to_vec())]
 }
@@ -69,6 +73,19 @@ fn message(index: usize) -> Message {
     }
 }
 
+/// Keys of somebody who is at home: the form is open more often than chance would have it.
+fn at_home() -> impl Strategy<Value = Step> {
+    let key = |c| Step::Key(KeyCode::Char(c), false);
+    prop_oneof![
+        8 => step(),
+        1 => Just(key('e')),
+        1 => Just(key('w')),
+        1 => Just(key('/')),
+        2 => Just(Step::Key(KeyCode::Down, false)),
+        1 => Just(Step::Key(KeyCode::Char('u'), true)),
+    ]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -77,32 +94,48 @@ proptest! {
         steps in proptest::collection::vec(step(), 1..60),
         colour: bool,
         utf8: bool,
-        (width, height) in (1u16..150, 1u16..60),
+        size in (1u16..150, 1u16..60),
     ) {
         let runner = script::Scripted::default();
-        let mut app = app(&runner, Theme { colour, utf8, ..Theme::PLAIN });
-        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
-        let mut now = Duration::ZERO;
-        for step in steps {
-            match step {
-                Step::Key(code, control) => {
-                    let modifiers = if control { KeyModifiers::CONTROL } else { KeyModifiers::NONE };
-                    app.take(Incoming::Key(KeyEvent::new(code, modifiers)), now);
-                }
-                Step::Say(index) => runner.try_say(message(index)),
-                Step::Died(case) => {
-                    let case = case.map(|c| format!("{c:012x}"));
-                    runner.try_say(Message::Died { reason: "signal 9\nand more".to_owned(), case });
-                }
-                Step::Over => runner.try_say(Message::Over),
-                Step::HangUp => runner.hang_up(),
-                Step::Resize(width, height) => terminal.backend_mut().resize(width, height),
-                Step::Wait(ms) => now += Duration::from_millis(ms),
-                Step::Terminate => app.take(Incoming::Terminate, now),
+        let app = app(&runner, Theme { colour, utf8, ..Theme::PLAIN });
+        play(app, &runner, steps, size);
+    }
+
+    #[test]
+    fn nothing_panics_at_home(
+        steps in proptest::collection::vec(at_home(), 1..60),
+        colour: bool,
+        utf8: bool,
+        size in (1u16..150, 1u16..60),
+    ) {
+        let (app, runner) = home::open(Theme { colour, utf8, ..Theme::PLAIN });
+        play(app, &runner, steps, size);
+    }
+}
+
+fn play(mut app: App, runner: &script::Scripted, steps: Vec<Step>, (width, height): (u16, u16)) {
+    app.write = |_, _, _| Err(std::io::Error::from(std::io::ErrorKind::PermissionDenied));
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
+    let mut now = Duration::ZERO;
+    for step in steps {
+        match step {
+            Step::Key(code, control) => {
+                let modifiers = if control { KeyModifiers::CONTROL } else { KeyModifiers::NONE };
+                app.take(Incoming::Key(KeyEvent::new(code, modifiers)), now);
             }
-            app.receive(now);
-            app.tick(now);
-            app.draw(&mut terminal, now).expect("a frame");
+            Step::Say(index) => runner.try_say(message(index)),
+            Step::Died(case) => {
+                let case = case.map(|c| format!("{c:012x}"));
+                runner.try_say(Message::Died { reason: "signal 9\nand more".to_owned(), case });
+            }
+            Step::Over => runner.try_say(Message::Over),
+            Step::HangUp => runner.hang_up(),
+            Step::Resize(width, height) => terminal.backend_mut().resize(width, height),
+            Step::Wait(ms) => now += Duration::from_millis(ms),
+            Step::Terminate => app.take(Incoming::Terminate, now),
         }
+        app.receive(now);
+        app.tick(now);
+        app.draw(&mut terminal, now).expect("a frame");
     }
 }

@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use crate::backend::Verdict;
 use crate::engine::protocol::{Environment, Event, Level, RoundResult, Stage};
 use crate::plan::Plan;
+use crate::run::Ledger;
 use crate::run::runner::{Control, Message, Runner, Running};
 
 /// Where the script's results seem to go.
@@ -80,6 +81,17 @@ pub fn messages(plan: &Plan, fails: Option<usize>) -> Vec<Message> {
     events.into_iter().map(Message::Event).collect()
 }
 
+/// The ledger of a whole run.
+pub fn played(plan: &Plan) -> Ledger {
+    let mut ledger = Ledger::new(plan.clone());
+    for message in messages(plan, None) {
+        if let Message::Event(event) = message {
+            ledger.apply(&event);
+        }
+    }
+    ledger
+}
+
 /// What a run says when its engine dies at a case.
 pub fn died(plan: &Plan, at: usize, reason: &str) -> [Message; 2] {
     let case = plan.cases[at].id.clone();
@@ -98,6 +110,8 @@ pub struct Ends {
 #[derive(Clone, Default)]
 pub struct Scripted {
     runs: Rc<RefCell<Vec<Ends>>>,
+    recipes: Rc<RefCell<Vec<String>>>,
+    refused: Rc<RefCell<usize>>,
 }
 
 impl Scripted {
@@ -124,6 +138,16 @@ impl Scripted {
         self.runs.borrow().len()
     }
 
+    /// The texts of the recipes that were started.
+    pub fn recipes(&self) -> Vec<String> {
+        self.recipes.borrow().clone()
+    }
+
+    /// So many starts will fail.
+    pub fn refuse(&self, starts: usize) {
+        *self.refused.borrow_mut() = starts;
+    }
+
     /// The newest run's thread ends.
     pub fn hang_up(&self) {
         self.runs.borrow_mut().pop();
@@ -131,8 +155,13 @@ impl Scripted {
 }
 
 impl Runner for Scripted {
-    fn start(&self, plan: Plan, _recipe: &str) -> anyhow::Result<Running> {
+    fn start(&self, plan: Plan, recipe: &str) -> anyhow::Result<Running> {
         anyhow::ensure!(!plan.cases.is_empty(), "the plan is empty");
+        if *self.refused.borrow() > 0 {
+            *self.refused.borrow_mut() -= 1;
+            anyhow::bail!("no room");
+        }
+        self.recipes.borrow_mut().push(recipe.to_owned());
         let (messages, receiver) = channel();
         let (sender, control) = channel();
         self.runs.borrow_mut().push(Ends { messages, control });

@@ -9,7 +9,7 @@ use super::{fixture, script};
 use crate::engine::protocol::Stage;
 use crate::run::Status;
 use crate::run::runner::{Control, Message};
-use crate::tui::command::{Action, action, every, labels};
+use crate::tui::command::{Action, action, labels, scopes};
 use crate::tui::keymap::Keymap;
 use crate::tui::panel::{Focus, hints};
 use crate::tui::session::Phase;
@@ -87,12 +87,11 @@ fn keys_mean_what_their_panel_says() {
 
 #[test]
 fn no_key_means_two_things_at_once() {
-    let global = every(Mode::Run).into_iter().next().expect("global commands").1;
-    for (title, commands) in every(Mode::Run).into_iter().skip(1) {
-        let keys: Vec<_> =
-            commands.iter().chain(global).flat_map(|c| c.bindings.iter().map(|b| b.0)).collect();
+    for scope in scopes().into_iter().filter(|scope| scope.title != "Help") {
+        let commands = scope.lists.iter().copied().flatten();
+        let keys: Vec<_> = commands.flat_map(|c| c.bindings.iter().map(|b| b.0)).collect();
         for (index, key) in keys.iter().enumerate() {
-            assert!(!keys[..index].contains(key), "{title}: {key:?} twice");
+            assert!(!keys[..index].contains(key), "{}: {key:?} twice", scope.title);
         }
     }
 }
@@ -119,10 +118,14 @@ fn the_help_has_every_hint() {
 #[test]
 fn hints_show_only_what_would_do_something() {
     let names = |state: &State| hints::hints(state).iter().map(|(c, _)| c.name).collect::<Vec<_>>();
-    assert_eq!(names(&home()), ["start", "move", "help", "quit"]);
+    assert_eq!(names(&home()), ["start", "filter", "edit", "queue", "move", "save as", "help", "quit"]);
     let mut state = home();
     state.recipes.select(2);
-    assert_eq!(names(&state), ["move", "help", "quit"], "a recipe with a mistake cannot be started");
+    assert_eq!(
+        names(&state),
+        ["filter", "move", "help", "quit"],
+        "a recipe with a mistake cannot be started"
+    );
     let mut state = started();
     assert_eq!(names(&state), ["move", "cancel", "cursor", "full", "next panel", "back", "help", "quit"]);
     die(&mut state, 0);

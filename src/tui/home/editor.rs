@@ -1,0 +1,126 @@
+//! The form in which a recipe's values are changed.
+
+use super::edits::with;
+use crate::plan::{FormLine, Overrides, form};
+use crate::recipe;
+use crate::tui::field::Field;
+use crate::tui::panel::Focus;
+use crate::tui::recipes::RecipeEntry;
+use crate::tui::state::State;
+
+/// The form of the selected recipe.
+#[derive(Clone, Debug, Default)]
+pub struct Editor {
+    pub lines: Vec<FormLine>,
+    pub selected: usize,
+    /// The value of the selected line, while it is being typed.
+    pub field: Option<Field>,
+    /// Why that value was not taken.
+    pub error: Option<String>,
+}
+
+impl Editor {
+    /// The selected line.
+    pub fn line(&self) -> Option<&FormLine> {
+        self.lines.get(self.selected)
+    }
+
+    pub fn step(&mut self, by: isize) {
+        self.select(self.selected.saturating_add_signed(by));
+    }
+
+    pub fn select(&mut self, line: usize) {
+        self.selected = line.min(self.lines.len().saturating_sub(1));
+    }
+
+    /// Ends typing, without taking the value.
+    pub fn close(&mut self) {
+        self.field = None;
+        self.error = None;
+    }
+}
+
+/// The lines of a recipe with these changes.
+fn lines(entry: &RecipeEntry, overrides: &Overrides) -> Result<Vec<FormLine>, String> {
+    let recipe = recipe::parse(&entry.path, &entry.text).map_err(|error| error.to_string())?;
+    form(&recipe, overrides).map_err(|error| error.problem.to_string())
+}
+
+/// Brings the focus to the form of the selected recipe.
+pub fn open(state: &mut State) {
+    let (Some(index), Some(entry)) = (state.recipes.selected(), state.recipes.entry()) else { return };
+    match lines(entry, &state.home.edits.of(index)) {
+        Ok(lines) => {
+            let same = lines.len() == state.home.editor.lines.len();
+            let selected = if same { state.home.editor.selected } else { 0 };
+            state.home.editor = Editor { lines, selected, ..Editor::default() };
+            state.focus = Focus::Editor;
+        }
+        Err(error) => state.notice = Some(format!("this recipe cannot be edited: {error}")),
+    }
+}
+
+/// Starts to type the value of the selected line.
+pub fn change(state: &mut State) {
+    let editor = &mut state.home.editor;
+    // Values that differ have no one text to start from.
+    let text = |line: &FormLine| if line.differs { Field::default() } else { Field::new(&line.value) };
+    editor.field = editor.line().map(text);
+}
+
+/// Takes the typed value, or says why not and lets it be corrected. An empty one stands
+/// for what the recipe says.
+pub fn accept(state: &mut State) {
+    let Some(field) = &state.home.editor.field else { return };
+    let (text, line) = (field.text(), state.home.editor.line().cloned());
+    let (text, Some(line)) = (text.trim(), line) else { return };
+    if text == line.value {
+        return state.home.editor.close();
+    }
+    set(state, &line.key, (!text.is_empty()).then_some(text));
+}
+
+/// Takes back what was changed of the selected line.
+pub fn undo(state: &mut State) {
+    if let Some(key) = state.home.editor.line().map(|line| line.key.clone()) {
+        set(state, &key, None);
+    }
+}
+
+/// Takes back everything that was changed.
+pub fn undo_all(state: &mut State) {
+    if let Some(index) = state.recipes.selected() {
+        put(state, index, Overrides::default());
+    }
+}
+
+fn set(state: &mut State, key: &str, value: Option<&str>) {
+    let Some(index) = state.recipes.selected() else { return };
+    let value = value.filter(|value| original(state, key).as_deref() != Some(*value));
+    let overrides = with(state.home.edits.of(index), key, value);
+    put(state, index, overrides);
+}
+
+/// What the recipe itself says of a key.
+fn original(state: &State, key: &str) -> Option<String> {
+    let lines = lines(state.recipes.entry()?, &Overrides::default()).ok()?;
+    lines.into_iter().find(|line| line.key == key).map(|line| line.value)
+}
+
+/// Changes the recipe so, if each change by itself is possible. What they mean together is
+/// found out when the plan is made.
+fn put(state: &mut State, index: usize, overrides: Overrides) {
+    let Some(entry) = state.recipes.entries().get(index) else { return };
+    match lines(entry, &overrides) {
+        Ok(lines) => {
+            let key = state.home.editor.line().map(|line| line.key.clone());
+            let at = lines.iter().position(|line| Some(&line.key) == key.as_ref());
+            let selected = at.unwrap_or(0);
+            state.home.editor = Editor { lines, selected, ..Editor::default() };
+            state.home.edits.put(index, overrides);
+            state.recipes.forget(index);
+            state.home.facts.forget(index);
+        }
+        Err(error) => state.home.editor.error = Some(error),
+    }
+}

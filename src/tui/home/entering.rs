@@ -1,0 +1,138 @@
+//! Text fields: while one is open, characters go into it, and a few fixed keys are
+//! commands. The configuration does not change those: a letter would be typed.
+
+use ratatui::crossterm::event::KeyCode;
+
+use super::{Ask, Errand, editor};
+use crate::tui::command::{Action, Command, Key, control, key};
+use crate::tui::field::{Field, Stroke};
+use crate::tui::panel::Focus;
+use crate::tui::state::State;
+use crate::tui::update::Effect;
+
+/// What is being typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entering {
+    Filter,
+    Value,
+    FileName,
+}
+
+impl Entering {
+    /// The open field; the help lies over it.
+    pub fn now(state: &State) -> Option<Entering> {
+        let home = &state.home;
+        match state.focus {
+            _ if state.overlay.is_some() => None,
+            _ if home.saving.is_some() => Some(Entering::FileName),
+            Focus::Editor if home.editor.field.is_some() => Some(Entering::Value),
+            Focus::Recipes if home.filter.typing => Some(Entering::Filter),
+            _ => None,
+        }
+    }
+
+    /// What its keys do, besides typing.
+    pub fn commands(self) -> &'static [Command] {
+        match self {
+            Entering::Filter => FILTER,
+            Entering::Value => VALUE,
+            Entering::FileName => FILE_NAME,
+        }
+    }
+
+    fn field(self, state: &mut State) -> Option<&mut Field> {
+        match self {
+            Entering::Filter => Some(&mut state.home.filter.field),
+            Entering::Value => state.home.editor.field.as_mut(),
+            Entering::FileName => state.home.saving.as_mut().map(|saving| &mut saving.field),
+        }
+    }
+}
+
+const ENTER: &[(Key, Action)] = &[(key(KeyCode::Enter), Action::Home(Ask::Accept))];
+const ESCAPE: &[(Key, Action)] = &[(key(KeyCode::Esc), Action::Home(Ask::Abandon))];
+
+const fn enter(name: &'static str, help: &'static str) -> Command {
+    Command { bindings: ENTER, hinted: 1, name, help }
+}
+
+const fn escape(name: &'static str, help: &'static str) -> Command {
+    Command { bindings: ESCAPE, hinted: 1, name, help }
+}
+
+/// While the filter is typed.
+pub const FILTER: &[Command] = &[
+    enter("keep", "keep the filter and go back to the list"),
+    escape("clear", "show all recipes again"),
+    Command {
+        bindings: &[(key(KeyCode::Down), Action::Down), (key(KeyCode::Up), Action::Up)],
+        hinted: 2,
+        name: "move",
+        help: "one down or up",
+    },
+];
+
+/// While a value is typed.
+pub const VALUE: &[Command] = &[
+    enter("set", "take the value; an empty one is that of the recipe"),
+    escape("leave", "leave the value as it was"),
+];
+
+/// While a file's name is typed.
+pub const FILE_NAME: &[Command] =
+    &[enter("save", "save the recipe; a file that exists is asked about"), escape("cancel", "do not save")];
+
+/// In every text field.
+pub const FIELD: &[Command] = &[
+    Command {
+        bindings: &[(control('c'), Action::Quit)],
+        hinted: 1,
+        name: "quit",
+        help: "quit; asks while a run is active",
+    },
+    Command {
+        bindings: &[(control('z'), Action::Suspend)],
+        hinted: 0,
+        name: "suspend",
+        help: "stop this program until the shell's fg",
+    },
+];
+
+/// A key of a text.
+pub fn typed(state: &mut State, stroke: Stroke) {
+    let Some(entering) = Entering::now(state) else { return };
+    if let Some(field) = entering.field(state) {
+        field.take(stroke);
+    }
+    match entering {
+        Entering::Filter => state.home.filter.apply(&mut state.recipes),
+        Entering::Value => state.home.editor.error = None,
+        Entering::FileName => {}
+    }
+}
+
+/// Enter in a text.
+pub fn accept(state: &mut State) -> Option<Effect> {
+    match Entering::now(state)? {
+        Entering::Filter => state.home.filter.typing = false,
+        Entering::Value => editor::accept(state),
+        Entering::FileName => return Some(Effect::Home(Errand::Save)),
+    }
+    None
+}
+
+/// Esc in a text.
+pub fn abandon(state: &mut State) {
+    match Entering::now(state) {
+        Some(Entering::Filter) => clear_filter(state),
+        Some(Entering::Value) => state.home.editor.close(),
+        Some(Entering::FileName) => state.home.saving = None,
+        None => {}
+    }
+}
+
+/// Shows all recipes again.
+pub fn clear_filter(state: &mut State) {
+    state.home.filter = super::filter::Filter::default();
+    state.home.filter.apply(&mut state.recipes);
+}

@@ -1,0 +1,81 @@
+//! The words that narrow the list of recipes.
+
+use crate::recipe;
+use crate::tui::field::Field;
+use crate::tui::recipes::{RecipeEntry, Recipes};
+
+/// What was typed after the slash.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    pub field: Field,
+    /// Whether keys go into it.
+    pub typing: bool,
+}
+
+impl Filter {
+    /// Whether it has a row of the list.
+    pub fn shows(&self) -> bool {
+        self.typing || !self.field.is_empty()
+    }
+
+    /// Keeps of the list what has every word.
+    pub fn apply(&self, recipes: &mut Recipes) {
+        let text = self.field.text().to_lowercase();
+        recipes.keep(|haystack| text.split_whitespace().all(|word| haystack.contains(word)));
+    }
+}
+
+/// What a recipe is found by: its titles, its file, the paper's key, figure and table, and
+/// its primitives; in lower case. Of one with a mistake only what its file's name says.
+pub fn haystack(entry: &RecipeEntry) -> String {
+    let mut words = vec![entry.title.clone(), entry.path.clone(), entry.group.clone()];
+    if let Ok(recipe) = recipe::parse(&entry.path, &entry.text) {
+        words.push(recipe.title().to_owned());
+        for draft in &recipe.drafts {
+            words.extend([draft.title.clone(), draft.primitive.name().to_owned()]);
+            let Some(paper) = &draft.paper else { continue };
+            words.push(paper.key.clone());
+            words.extend(paper.figure.as_ref().map(|f| format!("figure {f} fig{f} fig.{f}")));
+            words.extend(paper.table.as_ref().map(|t| format!("table {t} table{t}")));
+        }
+    }
+    words.join("\n").to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments::shipped;
+
+    fn recipes() -> Recipes {
+        let entry = |path: &str, text: &str| RecipeEntry {
+            group: path.split_once('/').map_or("", |(group, _)| group).to_owned(),
+            path: path.trim_end_matches(".yaml").to_owned(),
+            title: String::new(),
+            text: text.to_owned(),
+        };
+        Recipes::new(shipped().iter().map(|r| entry(r.path, r.text)).collect())
+    }
+
+    fn found(text: &str) -> Vec<String> {
+        let mut recipes = recipes();
+        Filter { field: Field::new(text), typing: true }.apply(&mut recipes);
+        recipes.shown().iter().map(|at| recipes.entries()[*at].path.clone()).collect()
+    }
+
+    #[test]
+    fn recipes_are_found_by_what_they_say_and_by_what_they_are_called() {
+        assert_eq!(found("fig09"), ["he2007/fig09-passes"], "the file's name");
+        assert_eq!(found("figure 9"), ["he2007/fig09-passes"], "the paper's figure");
+        assert_eq!(found("Multi-Pass number"), ["he2007/fig09-passes"], "the title, both words");
+        assert_eq!(found("lavin2020 fig3"), ["lavin2020/fig03-cpu-stride"]);
+        assert_eq!(found("table 5"), ["lavin2020/app-patterns"]);
+        assert_eq!(found("stream"), ["sanity"], "a primitive");
+        assert!(found("stream he2007").is_empty(), "every word must be there");
+    }
+
+    #[test]
+    fn an_empty_filter_keeps_all() {
+        assert_eq!(found("  ").len(), shipped().len());
+    }
+}

@@ -1,0 +1,96 @@
+//! What others find out or have done, and what is to be asked of them.
+
+use super::facts::{Known, Last};
+use super::queue;
+use super::save::{NotSaved, saved};
+use crate::plan::Plan;
+use crate::run::estimate::Paces;
+use crate::tui::recipes::RecipeEntry;
+use crate::tui::state::{Leaving, Mode, State};
+use crate::tui::update::Effect;
+
+/// Something that needs the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Errand {
+    /// Take the first run out of the queue.
+    Next,
+    /// Start what was taken out of the queue.
+    Begin,
+    /// Save the recipe under the name that was given.
+    Save,
+    /// Find out how fast the backends copy.
+    Paces,
+    /// Find the newest run of the recipe at this index.
+    Last(usize),
+}
+
+/// Something that came of it.
+#[derive(Debug)]
+pub enum News {
+    /// The first run of the queue is about to start.
+    Next,
+    /// Somebody is at it.
+    Asked(Errand),
+    /// The backends are this fast; `None` where somebody had to stop before he knew.
+    Paces(Option<Result<Paces, String>>),
+    /// The newest run of the recipe at this index.
+    Last(usize, Last),
+    /// The recipe was saved, or why not.
+    Saved(Result<RecipeEntry, NotSaved>),
+}
+
+/// Takes in what came.
+pub fn take(state: &mut State, news: News) -> Option<Effect> {
+    match news {
+        News::Next => {
+            state.home.queue.next();
+            queue::leave_empty(state);
+            return state.home.queue.starting.is_some().then_some(Effect::Home(Errand::Begin));
+        }
+        News::Asked(Errand::Paces) => state.home.facts.paces = Known::Asked,
+        News::Asked(Errand::Last(recipe)) => state.home.facts.put_last(recipe, Known::Asked),
+        News::Asked(Errand::Next | Errand::Begin | Errand::Save) => {}
+        News::Paces(None) => state.home.facts.paces = Known::Unknown,
+        News::Paces(Some(paces)) => state.home.facts.measured(paces, &state.recipes),
+        // Of a recipe that was changed meanwhile it is asked for again.
+        News::Last(recipe, last) if matches!(state.home.facts.last(recipe), Known::Asked) => {
+            state.home.facts.put_last(recipe, Known::Is(last));
+        }
+        News::Last(..) => {}
+        News::Saved(outcome) => saved(state, outcome),
+    }
+    None
+}
+
+/// What is to be done next: the next run, else what the preview lacks. Nothing is looked up
+/// while something runs: it would disturb what is measured.
+pub fn wanted(state: &State) -> Option<Errand> {
+    if state.mode != Mode::Run || state.active() || state.leaving != Leaving::No {
+        return None;
+    }
+    if !state.home.queue.is_empty() {
+        return Some(Errand::Next);
+    }
+    let recipe = state.recipes.selected().filter(|_| state.at_home() && state.home.facts.found_out)?;
+    let Some(Ok(_)) = state.recipes.plan() else { return None };
+    match (&state.home.facts.paces, state.home.facts.last(recipe)) {
+        (Known::Unknown, _) => Some(Errand::Paces),
+        (_, Known::Unknown) => Some(Errand::Last(recipe)),
+        _ => None,
+    }
+}
+
+/// A recipe means this, as it is changed now.
+pub fn resolved(state: &mut State, index: usize, plan: Result<Plan, String>) {
+    if let Ok(plan) = &plan {
+        state.home.facts.resolved(index, plan);
+    }
+    state.recipes.resolved(index, plan);
+}
+
+/// Says why a run was not started; one that was queued is named, because it is not what is
+/// selected.
+pub fn not_started(state: &mut State, reason: &str) {
+    let queued = state.home.queue.starting.take().map(|item| format!(": {}", item.label()));
+    state.notice = Some(format!("not started{}: {reason}", queued.unwrap_or_default()));
+}

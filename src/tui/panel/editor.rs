@@ -1,0 +1,176 @@
+//! The values of the selected recipe, each with what it accepts.
+
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::KeyCode;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::{Focus, bar, below_heading, first_row, heading};
+use crate::plan::{FormLine, Origin};
+use crate::tui::command::{self, Action, Command, char, key};
+use crate::tui::home::Ask;
+use crate::tui::home::editor::Editor;
+use crate::tui::state::State;
+use crate::tui::theme::Theme;
+use crate::tui::words;
+
+pub const COMMANDS: &[Command] = &[
+    Command {
+        bindings: &[(key(KeyCode::Enter), Action::Home(Ask::Change))],
+        hinted: 1,
+        name: "change",
+        help: "type another value, as a recipe would have it: 1..64 x2, [cpu, cuda], 3%",
+    },
+    Command {
+        bindings: &[(char('r'), Action::Home(Ask::Run))],
+        hinted: 1,
+        name: "run",
+        help: "run the recipe as it is changed, or let it wait while a run is active",
+    },
+    Command {
+        bindings: &[(char('w'), Action::Home(Ask::SaveAs))],
+        hinted: 1,
+        name: "save as",
+        help: "save the changed recipe as a file of its own",
+    },
+    Command {
+        bindings: &[(char('u'), Action::Home(Ask::Undo)), (char('U'), Action::Home(Ask::UndoAll))],
+        hinted: 1,
+        name: "undo",
+        help: "take back what was changed of this value, or of all",
+    },
+    Command {
+        bindings: &[(char('a'), Action::Home(Ask::Enqueue))],
+        hinted: 1,
+        name: "queue",
+        help: "let the changed recipe wait for its turn; where nothing runs it starts, and the form stays",
+    },
+    command::MOVE,
+    command::ENDS,
+    command::PAGES,
+];
+
+/// Rows for what the selected line accepts, and what is wrong with it.
+const MOST_UNDER: usize = 6;
+/// Widest column of names.
+const NAMES: usize = 22;
+
+pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
+    let entry = state.recipes.entry().map_or("", |entry| entry.path.as_str());
+    let area = heading(&format!("Editing {entry}"), state.focus == Focus::Editor, theme, area, buffer);
+    let under = under(state, usize::from(area.width), theme);
+    let list = list(area, under.len());
+    let editor = &state.home.editor;
+    let names = editor.lines.iter().map(|line| words::width(&line.name)).max().unwrap_or(0).min(NAMES);
+    let first = first(editor, list);
+    let wrong = wrong(editor, usize::from(area.width), theme);
+    let mut y = list.top();
+    for (at, line) in editor.lines.iter().enumerate().skip(first) {
+        if y >= list.bottom() {
+            break;
+        }
+        row_of(editor, at, line, names, theme, Rect { y, height: 1, ..list }, buffer);
+        y += 1;
+        if at != editor.selected {
+            continue;
+        }
+        if editor.field.is_none() {
+            bar(list, y - 1, theme.selected(), buffer);
+        }
+        let rest = Rect { y, height: list.bottom() - y, ..list };
+        super::lines(wrong.iter().cloned(), rest, buffer);
+        y = y.saturating_add(wrong.len() as u16).min(list.bottom());
+    }
+    super::lines(under, Rect { y: list.bottom(), height: area.bottom() - list.bottom(), ..area }, buffer);
+}
+
+/// What the list leaves to what stands under it.
+fn list(area: Rect, under: usize) -> Rect {
+    let under = u16::try_from(under).unwrap_or(u16::MAX).min(area.height / 2);
+    Rect { height: area.height - under, ..area }
+}
+
+/// Index of the line at the top.
+fn first(editor: &Editor, list: Rect) -> usize {
+    first_row(editor.selected, editor.lines.len(), usize::from(list.height))
+}
+
+fn row_of(
+    editor: &Editor,
+    at: usize,
+    line: &FormLine,
+    names: usize,
+    theme: Theme,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
+    let columns = usize::from(area.width);
+    let marker = if at == editor.selected { ">" } else { " " };
+    let changed = if line.origin == Origin::Changed { "*" } else { " " };
+    let name = words::fit(&line.name, names, theme);
+    let lead = format!("{marker}{changed}{name:<names$} ");
+    let room = columns.saturating_sub(words::width(&lead));
+    let field = editor.field.as_ref().filter(|_| at == editor.selected);
+    let (value, style) = match (field, line.origin) {
+        (Some(field), _) => (field.shown(room, theme), theme.focus()),
+        (None, _) if line.value.is_empty() => (theme.missing().to_owned(), theme.dim()),
+        (None, Origin::Default) => (line.value.clone(), theme.dim()),
+        (None, _) => (line.value.clone(), Style::default()),
+    };
+    let spans = [Span::raw(lead), Span::styled(words::fit(&value, room, theme), style)];
+    buffer.set_line(area.x, area.y, &Line::from(spans.to_vec()), area.width);
+}
+
+/// Why the typed value was not taken, under its line; which key it is stands there.
+fn wrong(editor: &Editor, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+    let Some(error) = &editor.error else { return Vec::new() };
+    let path = |lead: &str| !lead.contains([' ', '`']);
+    let error =
+        error.split_once(": ").filter(|(lead, _)| path(lead)).map_or(error.as_str(), |(_, rest)| rest);
+    let rows = words::wrap(error, columns.saturating_sub(4).max(1)).into_iter().enumerate();
+    let sign = |at| if at == 0 { "!" } else { " " };
+    rows.map(|(at, row)| Line::styled(format!("  {} {row}", sign(at)), theme.bad())).collect()
+}
+
+/// What is wrong with the whole, or what it costs; then what the selected line accepts and
+/// means.
+fn under(state: &State, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+    let editor = &state.home.editor;
+    let Some(line) = editor.line() else { return Vec::new() };
+    let room = columns.saturating_sub(3).max(1);
+    let wrapped = |text: String, style: Style| {
+        let rows = words::wrap(&text, room).into_iter();
+        rows.map(move |row| Line::styled(format!(" {row}"), style))
+    };
+    let mut lines: Vec<Line> = Vec::new();
+    match state.recipes.plan() {
+        Some(Err(error)) => lines.extend(wrapped(format!("! {error}"), theme.bad())),
+        Some(Ok(plan)) => {
+            let cases = words::number_of(plan.cases.len(), "case");
+            let estimate =
+                super::preview::estimate(state, theme).map(|text| format!("{}{text}", theme.separator()));
+            lines.extend(wrapped(format!("{cases}{}", estimate.unwrap_or_default()), theme.good()));
+        }
+        None => {}
+    }
+    lines.extend(wrapped(format!("{}: {}", line.name, line.accepts), Style::default()));
+    if line.differs {
+        lines
+            .extend(wrapped("experiments differ; one value here holds for all".to_owned(), Style::default()));
+    }
+    lines.extend(wrapped(line.doc.clone(), theme.dim()));
+    lines.truncate(MOST_UNDER);
+    lines
+}
+
+/// Selects the value at this row of the screen.
+pub fn click(state: &mut State, area: Rect, row: u16) {
+    // Colours and symbols do not change where lines break.
+    let under = under(state, usize::from(area.width), Theme::PLAIN).len();
+    let list = list(below_heading(area), under);
+    if let Some(below) = row.checked_sub(list.y).filter(|_| row < list.bottom()) {
+        let at = first(&state.home.editor, list) + usize::from(below);
+        state.home.editor.select(at);
+    }
+}

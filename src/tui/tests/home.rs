@@ -1,0 +1,359 @@
+//! The recipes before a run: the filter, the form, saving, the queue.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+mod queue;
+mod screens;
+
+use super::script::{self, Scripted};
+use super::{fixture, loops};
+use crate::experiments;
+use crate::plan::{self, Overrides, Plan};
+use crate::recipe;
+use crate::report::series::series;
+use crate::run::estimate::Paces;
+use crate::tui::app::{App, Incoming};
+use crate::tui::home::News;
+use crate::tui::home::facts::LastRun;
+use crate::tui::panel::Focus;
+use crate::tui::recipes::{OWN, RecipeEntry};
+use crate::tui::state::{Leaving, Mode, State};
+use crate::tui::theme::Theme;
+use crate::tui::update::{Input, update};
+
+const COLOURED: Theme = Theme { colour: true, ..Theme::PLAIN };
+const ASCII: Theme = Theme { utf8: false, ..Theme::PLAIN };
+const SIZES: [(u16, u16); 4] = [(80, 24), (120, 40), (200, 60), (60, 15)];
+const NOW: Duration = Duration::ZERO;
+
+/// Recipes that mean what they say.
+fn recipes() -> Vec<RecipeEntry> {
+    let own = "# Mine.\ntitle: Gather by size\ngather: {tuples: [1Ki, 2Ki], locations: random} # sizes\nbackend: cpu\n\
+        chart: {x: tuples, y: time}\nmeasure: {rounds: 2, samples: 2}\n";
+    let shipped = ["quickstart", "he2007/fig09-passes", "he2007/fig12-tuple-size", "lavin2020/fig06-simd"];
+    let entry = |group: &str, path: &str, text: &str| RecipeEntry {
+        group: group.to_owned(),
+        path: path.to_owned(),
+        title: path.to_owned(),
+        text: text.to_owned(),
+    };
+    let found = shipped.iter().map(|path| {
+        let text = experiments::find(path).expect("shipped").text;
+        entry(path.split_once('/').map_or("", |(group, _)| group), path, text)
+    });
+    found.chain([entry(OWN, "mine.yaml", own), entry(OWN, "wrong.yaml", "gather: {tupels: 1}\n")]).collect()
+}
+
+fn resolve(entry: &RecipeEntry, overrides: &Overrides) -> Result<Plan, String> {
+    let recipe = recipe::parse(&entry.path, &entry.text).map_err(|error| error.to_string())?;
+    plan::resolve(&recipe, overrides).map_err(|error| error.to_string())
+}
+
+pub fn open(theme: Theme) -> (App, Scripted) {
+    let runner = Scripted::default();
+    let state = State::new(recipes(), fixture::DEVICES.to_owned());
+    let mut app = App::new(state, theme, Box::new(runner.clone()), Box::new(resolve));
+    app.tick(NOW);
+    (app, runner)
+}
+
+/// Types the letters; between `<` and `>` the name of a key.
+fn keys(app: &mut App, text: &str) {
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let (code, length) = match rest.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
+            Some((name, _)) => (named(name), name.len() + 2),
+            None => (KeyCode::Char(c), c.len_utf8()),
+        };
+        loops::press(app, code, NOW);
+        app.receive(NOW);
+        app.tick(NOW);
+        rest = &rest[length..];
+    }
+}
+
+fn named(name: &str) -> KeyCode {
+    match name {
+        "enter" => KeyCode::Enter,
+        "esc" => KeyCode::Esc,
+        "tab" => KeyCode::Tab,
+        "up" => KeyCode::Up,
+        "down" => KeyCode::Down,
+        "back" => KeyCode::Backspace,
+        _ => panic!("no key {name}"),
+    }
+}
+
+/// Brings the form's selection to a line.
+fn line(app: &mut App, name: &str) {
+    let at = app.state.home.editor.lines.iter().position(|line| line.name == name).expect("the line");
+    app.state.home.editor.select(at);
+}
+
+/// Replaces the value of a line by another one.
+fn set(app: &mut App, name: &str, value: &str) {
+    line(app, name);
+    keys(app, "<enter>");
+    let control = KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL);
+    app.take(Incoming::Key(control), NOW);
+    keys(app, value);
+    keys(app, "<enter>");
+}
+
+fn shown(app: &mut App, (width, height): (u16, u16)) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
+    app.draw(&mut terminal, NOW).expect("a frame");
+    terminal.backend().to_string()
+}
+
+fn listed(app: &App) -> Vec<&str> {
+    app.state.recipes.shown().iter().map(|at| app.state.recipes.entries()[*at].path.as_str()).collect()
+}
+
+fn selected(app: &App) -> Option<&str> {
+    app.state.recipes.entry().map(|entry| entry.path.as_str())
+}
+
+/// Every backend copies, but for the GPU, which is not there; the recipe was run before.
+fn tell(app: &mut App) {
+    let paces = Paces::from([
+        ("scalar".to_owned(), Ok(8.0)),
+        ("cpu".to_owned(), Ok(16.0)),
+        ("cuda".to_owned(), Err("no CUDA driver".to_owned())),
+    ]);
+    app.state.home.facts.found_out = true;
+    app.tick(NOW);
+    update(&mut app.state, Input::Home(News::Paces(Some(Ok(paces)))), NOW);
+    let index = app.state.recipes.selected().expect("a recipe");
+    let plan = fixture::passes();
+    let ledger = script::played(&plan);
+    let run = LastRun {
+        folder: "reports/before".into(),
+        started: "2026-11-20 22:37:58".to_owned(),
+        overrides: vec!["--set passes=1..64 x2".to_owned()],
+        done: (7, 14),
+        chart: series(&plan, 0, ledger.records()),
+    };
+    update(&mut app.state, Input::Home(News::Last(index, Some(Arc::new(run)))), NOW);
+}
+
+#[test]
+fn the_filter_narrows_the_list_as_it_is_typed() {
+    let (mut app, _) = open(COLOURED);
+    keys(&mut app, "/scat");
+    assert_eq!(listed(&app), ["he2007/fig09-passes", "he2007/fig12-tuple-size", "lavin2020/fig06-simd"]);
+    assert_eq!(selected(&app), Some("he2007/fig09-passes"), "what is listed is selected");
+    keys(&mut app, " fig12<enter>");
+    assert_eq!(listed(&app), ["he2007/fig12-tuple-size"]);
+    assert!(shown(&mut app, (80, 24)).contains("/ scat fig12"), "it stays in sight");
+    keys(&mut app, "j");
+    assert_eq!(selected(&app), Some("he2007/fig12-tuple-size"), "keys are commands again");
+    keys(&mut app, "<esc>");
+    assert_eq!(listed(&app).len(), 6, "Esc shows all");
+    assert_eq!(selected(&app), Some("he2007/fig12-tuple-size"));
+}
+
+#[test]
+fn while_a_filter_is_typed_letters_are_letters_and_arrows_move() {
+    let (mut app, _) = open(COLOURED);
+    keys(&mut app, "/q");
+    assert_eq!(app.state.leaving, Leaving::No);
+    keys(&mut app, "<back>he2<down>");
+    assert_eq!(selected(&app), Some("he2007/fig12-tuple-size"));
+    keys(&mut app, "nothing has this");
+    assert_eq!((listed(&app).len(), selected(&app)), (0, None));
+    assert!(shown(&mut app, (80, 24)).contains("none has these words"));
+    keys(&mut app, "<esc>");
+    assert_eq!(listed(&app).len(), 6);
+    let control = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+    keys(&mut app, "/");
+    app.take(Incoming::Key(control), NOW);
+    assert_eq!(app.state.leaving, Leaving::Now);
+}
+
+#[test]
+fn a_changed_recipe_runs_with_its_changes() {
+    let (mut app, runner) = open(COLOURED);
+    keys(&mut app, "/fig09<enter>e");
+    assert_eq!(app.state.focus, Focus::Editor);
+    set(&mut app, "passes", "[1, 4]");
+    set(&mut app, "backend", "cpu");
+    set(&mut app, "measure.rounds", "1");
+    keys(&mut app, "r");
+    let session = app.state.session.as_ref().expect("a run");
+    let plan = session.ledger.plan();
+    let wanted = ["--set method.multipass.passes=[1, 4]", "--set backend=cpu", "--set measure.rounds=1"];
+    assert_eq!(plan.overrides, wanted);
+    assert_eq!(plan.cases.len(), 4, "two passes, two experiments");
+    assert_eq!(runner.recipes(), [experiments::find("he2007/fig09-passes").expect("shipped").text]);
+    assert!(shown(&mut app, (200, 60)).contains("--set backend=cpu"), "the header says so");
+}
+
+#[test]
+fn a_bad_value_stays_in_its_field_with_what_would_be_accepted() {
+    let (mut app, _) = open(COLOURED);
+    keys(&mut app, "/fig09<enter>e");
+    set(&mut app, "passes", "0");
+    let editor = &app.state.home.editor;
+    assert!(editor.field.is_some(), "it can be corrected");
+    assert!(editor.error.as_ref().is_some_and(|error| error.contains("accepted: ")), "{:?}", editor.error);
+    assert!(shown(&mut app, (80, 24)).contains("! 0 is out of range; accepted: 1 to 4Ki"));
+    keys(&mut app, "<back>8");
+    assert_eq!(app.state.home.editor.error, None);
+    keys(&mut app, "<enter>");
+    assert_eq!(app.state.home.edits.of(1).words(), ["--set method.multipass.passes=8"]);
+    keys(&mut app, "<enter><back>nonsense<esc>");
+    assert_eq!(app.state.home.edits.of(1).words(), ["--set method.multipass.passes=8"], "as it was");
+}
+
+#[test]
+fn what_only_the_plan_can_refuse_is_shown_and_cannot_run() {
+    let (mut app, runner) = open(COLOURED);
+    keys(&mut app, "/fig09<enter>e");
+    set(&mut app, "chart.x", "nothing");
+    assert!(matches!(app.state.recipes.plan(), Some(Err(_))));
+    assert!(shown(&mut app, (120, 40)).contains("no parameter `nothing`"));
+    keys(&mut app, "ra");
+    assert_eq!((runner.starts(), app.state.home.queue.items().len()), (0, 0));
+    keys(&mut app, "u");
+    assert!(matches!(app.state.recipes.plan(), Some(Ok(_))));
+}
+
+#[test]
+fn a_value_in_which_experiments_differ_is_set_for_all() {
+    let (mut app, _) = open(COLOURED);
+    keys(&mut app, "/fig09<enter>e");
+    line(&mut app, "tuples");
+    assert!(shown(&mut app, (80, 24)).contains("16Mi / 256Mi"));
+    keys(&mut app, "<enter><enter>");
+    assert!(!app.state.home.edits.any(1), "nothing was typed");
+    keys(&mut app, "<enter>1Mi<enter>");
+    assert_eq!(app.state.home.edits.of(1).words(), ["--set tuples=1Mi"]);
+}
+
+#[test]
+fn turning_the_wheel_over_the_list_leaves_the_form() {
+    let (mut app, _) = open(COLOURED);
+    let wheel = |panel, by| Input::Wheel { panel, area: ratatui::layout::Rect::ZERO, column: 0, row: 0, by };
+    keys(&mut app, "e<enter>x");
+    update(&mut app.state, wheel(Focus::Recipes, 1), NOW);
+    assert_eq!((app.state.focus, selected(&app)), (Focus::Recipes, Some("he2007/fig09-passes")));
+    keys(&mut app, "e");
+    assert_eq!(app.state.home.editor.lines[0].name, "method", "the form of what is selected now");
+    update(&mut app.state, wheel(Focus::Editor, 3), NOW);
+    assert_eq!(app.state.home.editor.selected, 3);
+}
+
+#[test]
+fn a_click_selects_a_value_and_a_run_that_waits() {
+    let click = |app: &mut App, panel: Focus, row: u16| {
+        let screen = ratatui::layout::Rect::new(0, 0, 120, 40);
+        let areas = crate::tui::layout::Areas::new(&app.state, screen).expect("large enough");
+        let area = areas.panel(panel).expect("the panel");
+        update(&mut app.state, Input::Click { panel, area, column: area.x, row: area.y + row }, NOW);
+    };
+    let (mut app, _) = open(COLOURED);
+    keys(&mut app, "e");
+    click(&mut app, Focus::Editor, 3);
+    assert_eq!(app.state.home.editor.selected, 2, "under the heading");
+    click(&mut app, Focus::Editor, 38);
+    assert_eq!(app.state.home.editor.selected, 2, "that is no value");
+    keys(&mut app, "<esc>ajaja");
+    click(&mut app, Focus::Queue, 2);
+    assert_eq!((app.state.focus, app.state.home.queue.selected), (Focus::Queue, 1));
+}
+
+#[test]
+fn a_value_as_the_recipe_has_it_is_no_change() {
+    let (mut app, _) = open(COLOURED);
+    keys(&mut app, "/fig09<enter>e");
+    set(&mut app, "passes", "2");
+    set(&mut app, "passes", "1..64 x2");
+    assert!(!app.state.home.edits.any(1));
+    set(&mut app, "passes", "2");
+    set(&mut app, "measure.rounds", "2");
+    keys(&mut app, "U");
+    assert!(!app.state.home.edits.any(1));
+    set(&mut app, "passes", "2");
+    set(&mut app, "passes", "");
+    assert!(!app.state.home.edits.any(1), "an empty value is the recipe's");
+}
+
+#[test]
+fn a_recipe_with_a_mistake_is_neither_edited_nor_queued_nor_saved() {
+    let (mut app, runner) = open(COLOURED);
+    keys(&mut app, "Geaw");
+    assert_eq!(app.state.focus, Focus::Recipes);
+    assert!(app.state.home.saving.is_none() && app.state.home.queue.is_empty());
+    assert_eq!(runner.starts(), 0);
+}
+
+#[test]
+fn a_changed_recipe_is_saved_with_its_comments_and_means_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("other.yaml");
+    let (mut app, _) = open(COLOURED);
+    keys(&mut app, "/mine<enter>e");
+    set(&mut app, "tuples", "[4Ki, 8Ki]");
+    set(&mut app, "measure.budget", "1s");
+    let wanted = app.state.recipes.plan().and_then(|plan| plan.as_ref().ok()).cloned().expect("a plan");
+    keys(&mut app, "w");
+    assert!(shown(&mut app, (80, 24)).contains("Save as: mine-edited.yaml"));
+    save_as(&mut app, path.to_str().expect("a path"));
+    let text = fs::read_to_string(&path).expect("the file");
+    assert_eq!(
+        text,
+        "# Mine.\ntitle: Gather by size\ngather: {tuples: [4Ki, 8Ki], locations: random} # sizes\nbackend: cpu\n\
+         chart: {x: tuples, y: time}\nmeasure: {rounds: 2, samples: 2, budget: 1s}\n"
+    );
+    assert_eq!(selected(&app), path.to_str(), "it is in the list");
+    let plan = app.state.recipes.plan().and_then(|plan| plan.as_ref().ok()).expect("a plan");
+    assert!(plan::same(plan, &wanted) && plan.overrides.is_empty());
+    assert!(!app.state.home.edits.any(4), "the changes are in the file now");
+}
+
+/// Types the name and confirms it.
+fn save_as(app: &mut App, name: &str) {
+    app.take(Incoming::Key(KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL)), NOW);
+    keys(app, name);
+    keys(app, "<enter>");
+}
+
+#[test]
+fn a_file_that_exists_is_only_overwritten_when_somebody_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("own.yaml");
+    fs::write(&path, "precious").expect("written");
+    let (mut app, _) = open(COLOURED);
+    let name = path.to_str().expect("a path").trim_end_matches(".yaml");
+    keys(&mut app, "/mine<enter>w");
+    save_as(&mut app, name);
+    assert!(shown(&mut app, (200, 24)).contains("exists. Enter: overwrite it"));
+    keys(&mut app, "<esc>");
+    assert_eq!(fs::read_to_string(&path).expect("it"), "precious");
+    keys(&mut app, "w");
+    save_as(&mut app, name);
+    assert_eq!(fs::read_to_string(&path).expect("it"), "precious", "another question, another answer");
+    keys(&mut app, "<enter>");
+    assert!(fs::read_to_string(&path).expect("it").contains("Gather by size"));
+    let left: Vec<_> = fs::read_dir(folder.path()).expect("a folder").flatten().collect();
+    assert_eq!(left.len(), 1, "nothing else is left");
+}
+
+#[test]
+fn what_cannot_be_written_is_said() {
+    let (mut app, _) = open(COLOURED);
+    keys(&mut app, "/mine<enter>w");
+    save_as(&mut app, "/nowhere/at/all.yaml");
+    let notice = app.state.notice.clone().expect("a notice");
+    assert!(notice.starts_with("not saved: cannot write /nowhere/at/all.yaml"), "{notice}");
+    keys(&mut app, "w");
+    save_as(&mut app, "  ");
+    assert_eq!(app.state.notice.as_deref(), Some("not saved: a file needs a name"));
+}
