@@ -6,7 +6,7 @@ use super::out;
 use super::recipes::Source;
 use crate::engine::client::EngineCommand;
 use crate::plan::{Case, Plan};
-use crate::run::estimate::{self, Cost, Paces};
+use crate::run::estimate::{self, Cost, Estimate, Paces};
 use crate::units;
 
 /// Prints every plan's cases. The time rests on a quick copy measured on each backend.
@@ -14,13 +14,9 @@ pub fn print(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result
     let paces = paces(plans, engine)?;
     for (source, plan) in plans {
         out::line(&format!("{} ({}): {} cases", plan.title, source.name, plan.cases.len()));
-        let mut total = 0.0;
-        for case in &plan.cases {
-            let (line, seconds) = describe(plan, case, &paces);
-            out::line(&format!("  {line}"));
-            total += seconds;
-        }
-        out::line(&format!("estimated time: {}", units::fmt_seconds(total)));
+        plan.cases.iter().for_each(|case| out::line(&format!("  {}", describe(plan, case, &paces))));
+        let estimate = Estimate::of(plan, &paces);
+        out::line(&format!("estimated time: {}", estimate::span(estimate.seconds, estimate.most)));
     }
     for (backend, pace) in &paces {
         match pace {
@@ -39,13 +35,13 @@ fn paces(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<Pac
     estimate::paces(engine, &backends, &mut || false)?.context("the engine's start was given up")
 }
 
-fn describe(plan: &Plan, case: &Case, paces: &Paces) -> (String, f64) {
+fn describe(plan: &Plan, case: &Case, paces: &Paces) -> String {
     let head = format!("{}  {}", case.id, plan.experiments[case.experiment].label(case));
     match Cost::of(plan, case, paces) {
-        Cost::Absent(reason) => (format!("{head}  n/a: {reason}"), 0.0),
-        Cost::Unknown => (head, 0.0),
-        Cost::Known { seconds, memory } => {
-            (format!("{head}  {}  ~{}", units::fmt_bytes(memory), units::fmt_seconds(seconds)), seconds)
+        Cost::Absent(reason) => format!("{head}  n/a: {reason}"),
+        Cost::Unknown => head,
+        Cost::Known { seconds, memory, .. } => {
+            format!("{head}  {}  ~{}", units::fmt_bytes(memory), units::fmt_seconds(seconds))
         }
     }
 }

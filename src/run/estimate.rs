@@ -10,6 +10,7 @@ use crate::engine::client::{Client, EngineCommand, Incoming};
 use crate::engine::protocol::{Command, Event};
 use crate::plan::{Case, Measure, Plan};
 use crate::primitives::{self, Work};
+use crate::units;
 
 /// Random accesses move whole lines for a few bytes; this is how much slower than a
 /// copy the estimate takes them to be. Rough on purpose: the model predicts, this plans.
@@ -41,8 +42,9 @@ pub enum Cost {
     Absent(String),
     /// Nobody can tell.
     Unknown,
-    /// Seconds of all its rounds, and bytes that it needs at a time.
-    Known { seconds: f64, memory: u64 },
+    /// Seconds of the fewest and of the most rounds that the recipe allows, and bytes that
+    /// it needs at a time.
+    Known { seconds: f64, most: f64, memory: u64 },
 }
 
 /// What a plan costs.
@@ -50,6 +52,8 @@ pub enum Cost {
 pub struct Estimate {
     /// Seconds of all cases that can run, with the fewest rounds that the recipe allows.
     pub seconds: f64,
+    /// The same with the most rounds, and a second look at each: on a noisy machine.
+    pub most: f64,
     /// Bytes of the largest case that can run; 0 where none can.
     pub memory: u64,
     /// Cases that can run.
@@ -72,8 +76,8 @@ impl Cost {
         else {
             return Cost::Unknown;
         };
-        let seconds = total(experiment.measure, &work, *copy);
-        Cost::Known { seconds, memory: work.footprint + work.scratch }
+        let (seconds, most) = total(experiment.measure, &work, *copy);
+        Cost::Known { seconds, most, memory: work.footprint + work.scratch }
     }
 }
 
@@ -88,9 +92,10 @@ impl Estimate {
                     estimate.reason.get_or_insert(reason);
                 }
                 Cost::Unknown => estimate.runnable += 1,
-                Cost::Known { seconds, memory } => {
+                Cost::Known { seconds, most, memory } => {
                     estimate.runnable += 1;
                     estimate.seconds += seconds;
+                    estimate.most += most;
                     estimate.memory = estimate.memory.max(memory);
                 }
             }
@@ -131,12 +136,24 @@ pub fn paces(
     Ok(Some(paces))
 }
 
-/// Seconds of all rounds: two executions to warm up, the samples, and the certificate.
-fn total(measure: Measure, work: &Work, copy: f64) -> f64 {
+/// Seconds of the fewest and of the most rounds: two executions to warm up, the samples,
+/// and the certificate.
+fn total(measure: Measure, work: &Work, copy: f64) -> (f64, f64) {
     let (rounds, samples) = (f64::from(measure.rounds), f64::from(measure.samples));
     let once = execution(work, copy);
     let round = (samples + 2.0) * once.max(SHORTEST_SAMPLE) + preparation(work, copy) + ROUND;
-    rounds * round + once
+    let (fewest, looks) = (rounds * round, 2.0);
+    let most = match measure.adaptive() {
+        Some(_) => (looks * f64::from(measure.most()) * round).min(measure.budget + looks * round),
+        None => 0.0,
+    };
+    (fewest + once, most.max(looks * fewest) + once)
+}
+
+/// `4.3 s, up to 1 min 10 s where rounds lie apart`.
+pub fn span(seconds: f64, most: f64) -> String {
+    let [seconds, most] = [seconds, most].map(units::fmt_seconds);
+    format!("{seconds}, up to {most} where rounds lie apart")
 }
 
 /// Seconds of one execution at the copy's pace.
@@ -182,8 +199,19 @@ mod tests {
     #[test]
     fn a_short_case_still_takes_the_time_of_its_samples() {
         let measure = Measure::fixed(5, 5);
-        let short = total(measure, &multipass(2, 2), 10.0);
+        let (short, _) = total(measure, &multipass(2, 2), 10.0);
         assert!(short > 5.0 * (5.0 * SHORTEST_SAMPLE + ROUND), "{short}");
+    }
+
+    #[test]
+    fn further_rounds_end_with_the_budget() {
+        let measure = Measure { budget: 1.0, max_rounds: 30, ..Measure::default() };
+        let (fewest, most) = total(measure, &multipass(2, 2), 10.0);
+        assert!(most > 10.0 * fewest, "short rounds end with their number: {fewest} s, {most} s");
+        let (fewest, most) = total(measure, &multipass(1 << 24, 8), 10.0);
+        assert!((fewest..2.5 * fewest).contains(&most), "long ones soon: {fewest} s, {most} s");
+        let (fewest, most) = total(Measure::fixed(5, 5), &multipass(1 << 24, 8), 10.0);
+        assert!((most - 2.0 * fewest).abs() < 0.1 * fewest, "a second look at each");
     }
 
     #[test]
@@ -199,7 +227,7 @@ mod tests {
         let estimate = Estimate::of(&plan, &paces);
         let costs: Vec<Cost> = plan.cases.iter().map(|case| Cost::of(&plan, case, &paces)).collect();
         let known = |cost: &Cost| match cost {
-            Cost::Known { seconds, memory } => Some((*seconds, *memory)),
+            Cost::Known { seconds, memory, .. } => Some((*seconds, *memory)),
             _ => None,
         };
         let known: Vec<(f64, u64)> = costs.iter().filter_map(known).collect();

@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 use super::heading;
 use crate::plan::{Axis, Experiment, Paper, Plan, Quantity, Scale};
 use crate::report::names;
+use crate::run::estimate::span;
 use crate::tui::chart::{ChartView, Shown};
 use crate::tui::home::facts::{Known, LastRun};
 use crate::tui::plot::Selection;
@@ -71,7 +72,8 @@ pub fn estimate(state: &State, theme: Theme) -> Option<String> {
     if estimate.runnable == 0 {
         return Some(format!("nothing can run here: {}", estimate.reason.as_deref().unwrap_or("no case")));
     }
-    let (time, memory) = (units::fmt_seconds(estimate.seconds), units::fmt_bytes(estimate.memory));
+    let time = span(estimate.seconds, estimate.most);
+    let memory = units::fmt_bytes(estimate.memory);
     let reason = estimate.reason.as_deref().unwrap_or_default();
     let absent = match estimate.absent {
         0 => String::new(),
