@@ -10,7 +10,7 @@ use super::interrupt::Interrupt;
 use super::recipes::Source;
 use super::run::overrides;
 use super::verdicts::{Heads, print};
-use super::{Arguments, CANNOT_TELL, CASES_FAILED, Command, DIFFERS, headless, out};
+use super::{Arguments, CANNOT_TELL, CASES_FAILED, Command, DIFFERS, EngineArguments, headless, out};
 use crate::engine::client::EngineCommand;
 use crate::judge::{self, Comparison};
 use crate::plan::{Plan, slug};
@@ -44,6 +44,8 @@ pub struct ReplayArguments {
     /// Where runs are stored, and where the new one goes without --out
     #[arg(long, value_name = "DIR", default_value = ROOT)]
     root: PathBuf,
+    #[command(flatten)]
+    pub(super) engine: EngineArguments,
 }
 
 /// Where runs go when nobody says.
