@@ -298,8 +298,8 @@ fn slower_than_allowed_ends_with_a_status() {
     let slower = Story { failed: None, ..MIXED };
     let (status, said, _root) = compared(&PLAIN, &slower, &["--fail-if-slower", "10%"]);
     assert_eq!(status, Some(4), "{said}");
-    assert!(said.contains("2 cases are slower by more than 10 %:"), "{said}");
-    assert!(said.contains("slower in two: copy · elements 2Ki: +20.0 %"), "{said}");
+    assert!(said.contains("\n2 cases are slower by more than 10 %:\n"), "{said}");
+    assert!(said.contains("slower in two: copy · elements 2Ki: ×1.200 ["), "{said}");
     let (status, said, _root) = compared(&PLAIN, &PLAIN, &["--fail-if-slower", "3%", "--format", "csv"]);
     assert_eq!(status, Some(0), "{said}");
     assert_eq!(said.matches(",agree,").count(), 6, "{said}");
@@ -316,6 +316,64 @@ fn a_case_that_fails_is_not_fast_enough() {
     assert!(said.contains("2 cases are slower by more than 10 %:"), "{said}");
     let (status, said, _root) = compared(&MIXED, &MIXED, &["--fail-if-slower", "10%"]);
     assert_eq!(status, Some(0), "it failed before: {said}");
+}
+
+#[test]
+fn a_check_that_checked_nothing_does_not_pass() {
+    let check = ["--fail-if-slower", "3%"];
+    let (status, said, _root) = compared(&PLAIN, &Story { noise: 60.0, ..PLAIN }, &check);
+    assert_eq!(status, Some(5), "{said}");
+    assert!(said.contains("no case is shown to be slower by more than 3 %; 6 cannot be told"), "{said}");
+    // A run that had half of the cases.
+    let root = tempfile::tempdir().expect("temporary folder");
+    PLAIN.store(&root.path().join("one"));
+    PLAIN.store(&root.path().join("two"));
+    let log = root.path().join("two/events.ndjson");
+    let events = fs::read_to_string(&log).expect("events");
+    let few: Vec<&str> = events.lines().take(2 + 3 * STEADY.len()).collect();
+    fs::write(&log, few.join("\n") + "\n").expect("written");
+    let output = scatterlab(root.path(), &["compare", "one", "two", "--fail-if-slower", "3%"]);
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(5), "{said}");
+    assert!(said.contains("no case is shown to be slower by more than 3 %; 3 were not measured"), "{said}");
+    let output = scatterlab(root.path(), &["compare", "two", "one", "--fail-if-slower", "3%"]);
+    assert_eq!(output.status.code(), Some(0), "the other way round nothing is missing");
+}
+
+#[test]
+fn a_run_of_one_round_is_refused_before_anything_is_measured() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    PLAIN.store(&root.path().join("stored"));
+    let log = root.path().join("stored/events.ndjson");
+    let events = fs::read_to_string(&log).expect("events");
+    let of_round = |line: &&str| !line.contains("\"round\":") || line.contains("\"round\":0");
+    let keep = |more: usize| {
+        let (first, rest): (Vec<(usize, &str)>, Vec<_>) =
+            events.lines().enumerate().partition(|(at, line)| *at < more || of_round(line));
+        assert!(!rest.is_empty());
+        first.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n") + "\n"
+    };
+    fs::write(&log, keep(0)).expect("written");
+    let engine = PLAIN.engine(root.path());
+    let replay = |out: &str, rounds: &str| {
+        let output = scatterlab(
+            root.path(),
+            &["replay", "stored", "--rounds", rounds, "--out", out, "--engine", &engine],
+        );
+        (output.status.code(), text(&output.stdout) + &text(&output.stderr))
+    };
+    let (status, said) = replay("a", "6");
+    assert_eq!(status, Some(1), "{said}");
+    assert!(
+        said.contains("nothing can be judged against stored: a case needs 3 certified rounds there"),
+        "{said}"
+    );
+    assert!(!root.path().join("a").exists(), "nothing was measured");
+    fs::write(&log, keep(2 + STEADY.len())).expect("written");
+    let (status, said) = replay("b", "5");
+    assert_eq!(status, Some(5), "{said}");
+    let told = said.find("5 of 6 cases there have fewer than 3 certified rounds").expect("it is said");
+    assert!(said.find("certified in").is_none_or(|measured| told < measured), "{said}");
 }
 
 /// A folder from elsewhere must not steer the terminal.
@@ -372,7 +430,17 @@ fn mistakes_on_the_command_line_are_told() {
     PLAIN.store(&root.path().join("one"));
     for (arguments, status, words) in [
         (&["compare", "one"][..], 2, "2"),
-        (&["compare", "one", "none"], 1, "holds no run"),
+        (&["compare", "one", "none"], 1, "none: no such folder"),
+        (
+            &["compare", "quickstart", "one"],
+            1,
+            "quickstart is no folder; this command takes folders of stored runs",
+        ),
+        (
+            &["compare", "one", "one", "--out", "one"],
+            1,
+            "a run's folder, whose own charts would be overwritten",
+        ),
         (&["compare", "one", "one", "--margin", "5"], 2, "3%"),
         (&["replay", "one", "--margin", "0%"], 2, "more than 0%"),
         (&["replay", "one", "--rounds", "0"], 2, "1..=1000"),

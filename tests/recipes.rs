@@ -207,8 +207,8 @@ fn lists_mix_values_and_ranges_and_repeats_count_once() {
 #[test]
 fn cases_zip() {
     let plan = plan(
-        "pattern:\n  cases:\n    - {app: PENNANT-G0, count: 8}\n    - {app: LULESH-S3, count: 9}\n    \
-         - {app: PENNANT-G0, count: 8}\n  wrap: [1, 2]\nbackend: cpu\nchart: {x: app, lines: wrap}\n",
+        "pattern:\n  cases:\n    - {app: PENNANT-G0, count: 8}\n    - {app: LULESH-S3, count: 9}\n  \
+         wrap: [1, 2]\nbackend: cpu\nchart: {x: app, lines: wrap}\n",
     );
     assert_eq!(axes(&plan), [("app", 2, Scale::Category), ("wrap", 2, Scale::Linear)]);
     let pairs: Vec<_> =

@@ -43,7 +43,7 @@ number() { grep -E '^[0-9]+ agree, ' "$2" | grep -oE "[0-9]+ $1" | grep -oE '^[0
 # copies FILE: the machine's own copies, first and now.
 copies() { sed -nE "s/^The machine's own copy on ([a-z]+): ([0-9.]+) GB\/s [^→]*→ ([0-9.]+) GB\/s.*/\1 \2→\3/p" "$1" | paste -sd' '; }
 
-slowest() { sed -nE 's/.* (×[0-9.]+|[+−][0-9.]+ %) \[.*differ.*/\1/p' "$1" | paste -sd' '; }
+slowest() { sed -nE 's/.* (×[0-9.]+) \[.*differ.*/\1/p' "$1" | paste -sd' '; }
 
 # replay NAME: replays the first run; its summary is a row of the table.
 replay() {

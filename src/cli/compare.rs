@@ -1,5 +1,7 @@
 //! `scatterlab compare`.
 
+mod slower;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,14 +11,15 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::format::survive;
-use super::verdicts::{Heads, cases, print, print_key};
-use super::{CASES_FAILED, DIFFERS, out};
+use super::out;
+use super::recipes::open_run;
+use super::verdicts::{Heads, print, print_key};
 use crate::judge::{self, Comparison};
 use crate::report::format::Format as Rows;
 use crate::report::overlay::{self, letter, overlays};
-use crate::report::unit;
 use crate::report::verdicts::{self, Named};
-use crate::run::stored::Stored;
+use crate::run::folder::MANIFEST;
+use crate::shell::quoted;
 use crate::units;
 
 #[derive(Debug, Args)]
@@ -27,8 +30,13 @@ pub struct CompareArguments {
     /// How much longer or shorter still counts as the same
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = margin)]
     margin: f64,
-    /// Exit with status 4 when a case is slower than the baseline by more than this, and with
-    /// 3 when one failed that the baseline has
+    /// Exit with status 4 when a case is slower than the baseline by more than this, with 3
+    /// when one failed that the baseline has, with 5 when nothing can be told or the baseline's
+    /// cases are not all there
+    ///
+    /// A case is slower when the lower end of its interval is, by the rule that also makes it
+    /// differ. One whose interval only reaches over the limit cannot be told, and does not fail
+    /// the check as long as others can.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     fail_if_slower: Option<f64>,
     /// Draw the runs over each other: a folder for the charts and compare.csv, or one FILE.svg
@@ -65,7 +73,10 @@ pub fn margin(text: &str) -> Result<f64, String> {
 
 /// Compares stored runs and measures nothing.
 pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitCode> {
-    let stored = arguments.runs.iter().map(|path| Stored::open(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    if let Some(out) = &arguments.out {
+        spare_runs(out)?;
+    }
+    let stored = arguments.runs.iter().map(|path| open_run(path)).collect::<anyhow::Result<Vec<_>>>()?;
     let names = names(&arguments.runs);
     let named: Vec<Named> =
         stored.iter().zip(names).map(|(stored, name)| Named { name, side: stored.into() }).collect();
@@ -86,17 +97,26 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitCode> {
         drawn.iter().for_each(|path| out::line(&format!("written: {}", path.display())));
     }
     let Some(limit) = arguments.fail_if_slower else { return Ok(ExitCode::SUCCESS) };
-    let failed = failed(baseline, others, &comparisons);
-    if !failed.is_empty() {
-        say(arguments.format, &format!("{} of the baseline failed:", cases(failed.len())), &failed);
+    let found = slower::Found::among(limit, baseline, others, &comparisons);
+    found.paragraphs().iter().for_each(|(head, below)| say(arguments.format, head, below));
+    Ok(ExitCode::from(found.status()))
+}
+
+/// Refuses to write where a run's own tables and charts are.
+fn spare_runs(out: &Path) -> anyhow::Result<()> {
+    let folder = if is_chart(out) { out.parent().unwrap_or(Path::new("")) } else { out };
+    let overwrites = !is_chart(out) || out.exists();
+    if overwrites && folder.join(MANIFEST).exists() {
+        bail!(
+            "--out {}: that is a run's folder, whose own charts would be overwritten; give another one",
+            out.display()
+        );
     }
-    let slower = slower(limit, baseline, others, &comparisons);
-    say(arguments.format, &headline(limit, slower.len()), &slower);
-    Ok(match () {
-        () if !failed.is_empty() => ExitCode::from(CASES_FAILED),
-        () if !slower.is_empty() => ExitCode::from(DIFFERS),
-        () => ExitCode::SUCCESS,
-    })
+    Ok(())
+}
+
+fn is_chart(out: &Path) -> bool {
+    out.extension().is_some_and(|extension| extension == "svg")
 }
 
 /// The folders' own names, with as many folders before them as make them unique.
@@ -124,7 +144,9 @@ fn show(arguments: &CompareArguments, named: &[Named], comparisons: &[Comparison
         Format::Text => {
             print_key(&named.iter().collect::<Vec<_>>());
             for (at, (other, comparison)) in others.iter().zip(comparisons).enumerate() {
-                let heads = Heads { baseline: letter(0), other: letter(at + 1) };
+                let again = arguments.runs.get(at + 1).map(|path| quoted(&path.display().to_string()));
+                let again = again.unwrap_or_default();
+                let heads = Heads { baseline: letter(0), other: letter(at + 1), again };
                 print(baseline, other, comparison, arguments.margin, &heads);
             }
             Ok(())
@@ -142,7 +164,7 @@ fn draw(
     margin: f64,
 ) -> anyhow::Result<Vec<PathBuf>> {
     let overlays = overlays(baseline, others, comparisons);
-    if out.extension().is_some_and(|extension| extension == "svg") {
+    if is_chart(out) {
         let [one] = overlays.as_slice() else {
             bail!("--out {}: there are {} charts; give a folder", out.display(), overlays.len());
         };
@@ -153,44 +175,6 @@ fn draw(
         vec![verdicts::write(out, "compare.csv", &verdicts::rows(baseline, others, comparisons, margin))?];
     paths.extend(overlay::write_all(out, &overlays)?);
     Ok(paths)
-}
-
-/// The cases that failed although the baseline has a result of them, by name.
-fn failed(baseline: &Named, others: &[Named], comparisons: &[Comparison]) -> Vec<String> {
-    let mut found = Vec::new();
-    for (other, comparison) in others.iter().zip(comparisons) {
-        for pair in comparison.failed(baseline.side, other.side) {
-            found.push(format!("failed in {}: {}", other.name, label(baseline, pair.baseline)));
-        }
-    }
-    found
-}
-
-fn label(baseline: &Named, at: usize) -> String {
-    let record = baseline.side.record(at);
-    record.map(|record| verdicts::label(baseline.side, &record.case)).unwrap_or_default()
-}
-
-/// The cases that are slower by more than a limit, by name.
-fn slower(limit: f64, baseline: &Named, others: &[Named], comparisons: &[Comparison]) -> Vec<String> {
-    let mut found = Vec::new();
-    for (other, comparison) in others.iter().zip(comparisons) {
-        for judgement in comparison.judgements.iter().filter(|j| j.slower_by(limit)) {
-            let label = label(baseline, judgement.pair.baseline);
-            let change = judgement.evidence.map(|e| super::verdicts::change(e.ratio)).unwrap_or_default();
-            found.push(format!("slower in {}: {label}: {change}", other.name));
-        }
-    }
-    found
-}
-
-fn headline(limit: f64, slower: usize) -> String {
-    let limit = unit::number(limit * 100.0);
-    match slower {
-        0 => format!("no case is slower by more than {limit} %"),
-        1 => format!("1 case is slower by more than {limit} %:"),
-        n => format!("{n} cases are slower by more than {limit} %:"),
-    }
 }
 
 /// Prints a headline and cases below it: on standard output beside the table, on standard
@@ -216,6 +200,22 @@ mod tests {
         assert_eq!(of(&["x/run", "y/run"]), ["x/run", "y/run"]);
         assert_eq!(of(&["run", "y/run"]), ["run", "y/run"]);
         assert_eq!(of(&["reports/a", "reports/a"]), ["a", "a"]);
+    }
+
+    #[test]
+    fn the_folder_of_a_run_is_not_written_to() {
+        let root = tempfile::tempdir().expect("temporary folder");
+        let of = |name: &str| root.path().join(name);
+        fs::write(of(MANIFEST), "{}").expect("written");
+        fs::write(of("gather.svg"), "").expect("written");
+        let refused = |path: &Path| spare_runs(path).map_err(|error| error.to_string());
+        for path in [root.path().to_owned(), of("gather.svg")] {
+            let error = refused(&path).expect_err("refused");
+            assert!(error.ends_with(
+                "that is a run's folder, whose own charts would be overwritten; give another one"
+            ));
+        }
+        assert_eq!((refused(&of("both.svg")), refused(&of("charts"))), (Ok(()), Ok(())));
     }
 
     #[test]

@@ -103,12 +103,13 @@ fn print_checks(checks: &[doctor::Result]) {
         }
     }
     let count = |level| checks.iter().filter(|check| check.finding.level == level).count();
-    out::line(&format!(
-        "{} ok, {} notes, {} warnings",
-        count(Level::Ok),
-        count(Level::Note),
-        count(Level::Warning)
-    ));
+    out::line(&counted([Level::Ok, Level::Note, Level::Warning].map(count)));
+}
+
+/// `13 ok, 2 notes, 1 warning`.
+fn counted([ok, notes, warnings]: [usize; 3]) -> String {
+    let plural = |n: usize| if n == 1 { "" } else { "s" };
+    format!("{ok} ok, {notes} note{}, {warnings} warning{}", plural(notes), plural(warnings))
 }
 
 /// `the copy of 1.02 GiB`, and where it may not be beyond the caches.
@@ -173,6 +174,12 @@ fn percent(share: f64) -> String {
 mod tests {
     use super::*;
     use crate::doctor::effect::{Pair, cost};
+
+    #[test]
+    fn findings_are_counted_in_words() {
+        assert_eq!(counted([13, 0, 1]), "13 ok, 0 notes, 1 warning");
+        assert_eq!(counted([13, 1, 2]), "13 ok, 1 note, 2 warnings");
+    }
 
     #[test]
     fn a_copy_that_memory_cuts_short_is_told() {

@@ -14,7 +14,7 @@ use crate::run::stored::Stored;
 /// The formats' names on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FormatName {
-    /// One table with a header; one run at a time, because each has its own columns
+    /// One table with a header
     Csv,
     /// One array of objects; what does not exist is null
     Json,

@@ -13,7 +13,7 @@ use crate::experiments;
 use crate::indices;
 use crate::patterns::locality::{Layout, Locality};
 use crate::patterns::{arrays, notation};
-use crate::report::locality::{Named, csv, json, text};
+use crate::report::locality::{Named, csv, json, ndjson, text};
 use crate::units;
 
 /// How the statistics are printed.
@@ -26,6 +26,8 @@ enum Format {
     Csv,
     /// A list with an object for each array
     Json,
+    /// The same objects, each in a line
+    Ndjson,
 }
 
 #[derive(Debug, Args)]
@@ -79,6 +81,7 @@ fn print(format: Format, arrays: &[Named]) -> anyhow::Result<()> {
         Format::Text => bytes = text(arrays).into_bytes(),
         Format::Csv => csv(&mut bytes, arrays)?,
         Format::Json => json(&mut bytes, arrays)?,
+        Format::Ndjson => ndjson(&mut bytes, arrays)?,
     }
     out::line(String::from_utf8_lossy(&bytes).trim_end());
     Ok(())

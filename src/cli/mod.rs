@@ -45,7 +45,8 @@ pub const CASES_FAILED: u8 = 3;
 /// slower than allowed.
 pub const DIFFERS: u8 = 4;
 
-/// Exit status when no replayed case differs, but of some nobody can tell.
+/// Exit status when no replayed case differs, but of some nobody can tell; and when nothing
+/// can be told of compared ones, or some are missing.
 pub const CANNOT_TELL: u8 = 5;
 
 /// A laboratory in a terminal for memory-bound parallel primitives.
@@ -55,16 +56,15 @@ pub const CANNOT_TELL: u8 = 5;
 #[command(
     version,
     about,
-    after_help = "Exit status: 0 done, 1 error, 2 wrong usage, 3 a case failed or was not finished, or nothing could be measured; replay: 4 a case differs, 5 none differs but some cannot be told; compare --fail-if-slower: 4 a case is slower than that, 3 one failed that the baseline has."
+    after_help = "Exit status: 0 done, 1 error, 2 wrong usage, 3 a case failed or was not finished, or nothing could be measured; replay: 4 a case differs, 5 none differs but some cannot be told; compare --fail-if-slower: 4 a case is slower than that (the lower end of its interval is), 3 one failed that the baseline has, 5 nothing can be told or cases of the baseline are missing."
 )]
 pub struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
     engine: EngineArguments,
-    /// Configuration of the user interface, instead of ~/.config/scatterlab/config.yaml
-    #[arg(long, global = true, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArguments,
 }
 
 #[derive(Debug, Subcommand)]
@@ -80,7 +80,7 @@ enum Command {
     /// List the backends and their devices, or why there are none
     Devices(DevicesArguments),
     /// Print the user interface's configuration: its path, what is set, the defaults as comments
-    Config,
+    Config(ConfigArguments),
     /// Check every primitive and method against its oracle, and every certificate
     Verify(VerifyArguments),
     /// Play a stored run as if it ran; nothing is measured or written
@@ -108,17 +108,20 @@ enum Command {
     },
 }
 
+/// Of what starts an engine; said before a command it is that command's.
 #[derive(Clone, Debug, Args)]
 struct EngineArguments {
     /// Shell command that starts the engine, such as "ssh -o BatchMode=yes gpuhost scatterlab engine"
-    #[arg(long, global = true, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND")]
     engine: Option<String>,
 }
 
-impl EngineArguments {
-    fn command(&self) -> EngineCommand {
-        self.engine.clone().map_or(EngineCommand::Own, EngineCommand::Shell)
-    }
+/// Of what opens the user interface; said before a command it is that command's.
+#[derive(Clone, Debug, Args)]
+struct ConfigArguments {
+    /// Configuration of the user interface, instead of ~/.config/scatterlab/config.yaml
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    config: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -144,9 +147,12 @@ struct RunArguments {
     /// Print the cases with their memory and estimated time, and measure nothing
     #[arg(long)]
     dry_run: bool,
-    /// Write the results to standard output, and what happens to standard error
+    /// Write the results to standard output, and what happens to standard error; csv of one
+    /// run only, because each has its own columns
     #[arg(long, value_name = "FORMAT", conflicts_with = "dry_run")]
     format: Option<FormatName>,
+    #[command(flatten)]
+    engine: EngineArguments,
 }
 
 #[derive(Debug, Args)]
@@ -154,7 +160,8 @@ struct ReportArguments {
     /// Folders of runs, old ones and those in progress too
     #[arg(required = true, value_name = "FOLDER")]
     folders: Vec<PathBuf>,
-    /// Write the results to standard output, and no files
+    /// Write the results to standard output, and no files; csv of one run only, because each
+    /// has its own columns
     #[arg(long, value_name = "FORMAT")]
     format: Option<FormatName>,
 }
@@ -164,6 +171,8 @@ struct DevicesArguments {
     /// Write a table of them for programs
     #[arg(long, value_name = "FORMAT")]
     format: Option<FormatName>,
+    #[command(flatten)]
+    engine: EngineArguments,
 }
 
 #[derive(Debug, Args)]
@@ -213,6 +222,8 @@ struct WatchArguments {
     /// Print lines instead of opening the user interface
     #[arg(long)]
     headless: bool,
+    #[command(flatten)]
+    config: ConfigArguments,
 }
 
 #[derive(Debug, Args)]
@@ -226,6 +237,8 @@ struct DoctorArguments {
     /// How to print what was found
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     format: Format,
+    #[command(flatten)]
+    engine: EngineArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -236,32 +249,65 @@ enum Format {
     Json,
 }
 
+impl Command {
+    /// What the command was told about its engine, where it starts one.
+    fn engine(&self) -> Option<&EngineArguments> {
+        match self {
+            Command::Run(run) => Some(&run.engine),
+            Command::Replay(replay) => Some(&replay.engine),
+            Command::Devices(devices) => Some(&devices.engine),
+            Command::Doctor(doctor) => Some(&doctor.engine),
+            _ => None,
+        }
+    }
+
+    /// The same of the user interface.
+    fn config(&self) -> Option<&ConfigArguments> {
+        match self {
+            Command::Config(config) => Some(config),
+            Command::Watch(watch) => Some(&watch.config),
+            _ => None,
+        }
+    }
+}
+
+impl Arguments {
+    /// The engine to start, said before or after the command.
+    fn engine(&self) -> anyhow::Result<EngineCommand> {
+        let before = self.engine.engine.as_ref();
+        let after = match &self.command {
+            None => None,
+            Some(command) => match command.engine() {
+                Some(own) => own.engine.as_ref(),
+                None if before.is_none() => None,
+                None => bail!("--engine: this command starts no engine; run it where the engine would run"),
+            },
+        };
+        Ok(after.or(before).cloned().map_or(EngineCommand::Own, EngineCommand::Shell))
+    }
+
+    /// The file that configures the user interface, said before or after the command.
+    fn config(&self) -> anyhow::Result<Option<PathBuf>> {
+        let before = self.config.config.as_ref();
+        let after = match &self.command {
+            None => None,
+            Some(command) => match command.config() {
+                Some(own) => own.config.as_ref(),
+                None if before.is_none() => None,
+                None => bail!("--config: this command opens no user interface, which is what it configures"),
+            },
+        };
+        Ok(after.or(before).cloned())
+    }
+}
+
 /// Carries out the command line.
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     limits_are_errors();
-    let engine = arguments.engine.command();
-    let here = matches!(
-        arguments.command,
-        Some(
-            Command::Verify(_)
-                | Command::Engine
-                | Command::Counters(_)
-                | Command::Locality(_)
-                | Command::Report(_)
-                | Command::Compare(_)
-                | Command::Watch(_)
-        )
-    );
-    if here && engine != EngineCommand::Own {
-        bail!("--engine: this command works in its own process; run it where the engine would run");
-    }
-    let screen = matches!(arguments.command, None | Some(Command::Config | Command::Watch(_)));
-    if arguments.config.is_some() && !screen {
-        bail!("--config: this command opens no user interface, which is what it configures");
-    }
+    let (engine, config) = (arguments.engine()?, arguments.config()?);
     match arguments.command {
-        None => tui::run(engine, config::load(arguments.config.as_deref())?),
-        Some(Command::Config) => config::run(arguments.config.as_deref()),
+        None => tui::run(engine, config::load(config.as_deref())?),
+        Some(Command::Config(_)) => config::run(config.as_deref()),
         Some(Command::Run(run)) => run::run(&run, engine),
         Some(Command::Report(report)) => report::run(&report),
         Some(Command::Devices(devices)) => devices::run(&devices, &engine),
@@ -270,7 +316,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(Command::Verify(verify)) => verify::run(&verify),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, &engine),
         Some(Command::Locality(locality)) => locality::run(&locality),
-        Some(Command::Watch(watch)) => watch::run(&watch, arguments.config.as_deref()),
+        Some(Command::Watch(watch)) => watch::run(&watch, config.as_deref()),
         Some(Command::Engine) => engine::run(),
         Some(Command::Counters(counters)) => counters::run(&counters),
         Some(Command::Schema) => schema::run(),
@@ -284,4 +330,40 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
 fn limits_are_errors() {
     // SAFETY: no handler is installed, and no other thread runs yet.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// The commands whose help shows an option.
+    fn with(option: &str) -> Vec<String> {
+        let mut root = Arguments::command();
+        root.build();
+        let has = |command: &&clap::Command| command.get_arguments().any(|a| a.get_long() == Some(option));
+        root.get_subcommands().filter(has).map(|command| command.get_name().to_owned()).collect()
+    }
+
+    #[test]
+    fn options_stand_where_they_act() {
+        assert_eq!(with("engine"), ["run", "replay", "devices", "doctor"]);
+        assert_eq!(with("config"), ["config", "watch"]);
+    }
+
+    #[test]
+    fn an_engine_is_told_before_or_after_the_command() {
+        let of = |words: &[&str]| {
+            let arguments = Arguments::try_parse_from(words).expect("a command line");
+            arguments.engine().map_err(|error| error.to_string())
+        };
+        let cat = || Ok(EngineCommand::Shell("cat".to_owned()));
+        assert_eq!(of(&["s", "--engine", "cat", "devices"]), cat());
+        assert_eq!(of(&["s", "--engine", "dog", "devices", "--engine", "cat"]), cat());
+        assert_eq!(of(&["s", "--engine", "cat"]), cat());
+        assert_eq!(of(&["s", "schema"]), Ok(EngineCommand::Own));
+        assert!(of(&["s", "--engine", "cat", "schema"]).expect_err("refused").contains("starts no engine"));
+        assert!(Arguments::try_parse_from(["s", "schema", "--engine", "cat"]).is_err());
+    }
 }

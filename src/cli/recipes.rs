@@ -9,6 +9,7 @@ use crate::experiments::{self, shipped};
 use crate::indices::LocalFiles;
 use crate::plan::{self, IndexFiles, Overrides, Plan};
 use crate::recipe;
+use crate::run::stored::Stored;
 
 /// A recipe's text and where it came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +58,18 @@ impl Source {
     }
 }
 
+/// The stored run in a folder, for commands that take nothing else.
+///
+/// # Errors
+/// As for [`Stored::open`]; a recipe's name is told apart from a folder that is missing.
+pub fn open_run(path: &Path) -> anyhow::Result<Stored> {
+    let name = path.display();
+    if path.is_file() || (!path.exists() && experiments::find(&name.to_string()).is_some()) {
+        bail!("{name} is no folder; this command takes folders of stored runs");
+    }
+    Stored::open(path)
+}
+
 /// `he2007/fig01` for `he2007/fig01.yaml`.
 pub fn shipped_name(path: &str) -> &str {
     path.trim_end_matches(".yaml")
@@ -82,6 +95,15 @@ mod tests {
         for name in ["quickstart", "quickstart.yaml", "experiments/quickstart.yaml"] {
             assert!(Source::find(name).is_ok(), "{name}");
         }
+    }
+
+    #[test]
+    fn a_recipe_is_no_stored_run() {
+        let error = |path: &str| open_run(Path::new(path)).expect_err("no run").to_string();
+        assert_eq!(error("quickstart"), "quickstart is no folder; this command takes folders of stored runs");
+        assert!(error("Cargo.toml").contains("takes folders of stored runs"));
+        assert_eq!(error("nowhere/at/all"), "nowhere/at/all: no such folder");
+        assert_eq!(error("src"), "src holds no run: there is no manifest.json");
     }
 
     #[test]

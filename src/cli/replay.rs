@@ -9,15 +9,15 @@ use clap::{Args, Parser, ValueHint};
 use super::interrupt::Interrupt;
 use super::recipes::Source;
 use super::run::overrides;
-use super::verdicts::{Heads, print};
-use super::{Arguments, CANNOT_TELL, CASES_FAILED, Command, DIFFERS, headless, out};
+use super::verdicts::{Heads, cases, print};
+use super::{Arguments, CANNOT_TELL, CASES_FAILED, Command, DIFFERS, EngineArguments, headless, out};
 use crate::engine::client::EngineCommand;
-use crate::judge::{self, Comparison};
+use crate::judge::{self, Comparison, FEWEST};
 use crate::plan::{Plan, slug};
 use crate::report::verdicts::{self, Named};
 use crate::run::folder::{Manifest, fresh_path};
 use crate::run::stored::{self, Stored};
-use crate::run::{EngineRunner, clock, newest};
+use crate::run::{EngineRunner, Record, clock, newest};
 use crate::shell::quoted;
 use crate::units;
 
@@ -44,6 +44,8 @@ pub struct ReplayArguments {
     /// Where runs are stored, and where the new one goes without --out
     #[arg(long, value_name = "DIR", default_value = ROOT)]
     root: PathBuf,
+    #[command(flatten)]
+    pub(super) engine: EngineArguments,
 }
 
 /// Where runs go when nobody says.
@@ -55,20 +57,41 @@ const VERDICTS: &str = "replay.csv";
 /// Runs a stored plan again and judges the result against what is stored.
 pub fn run(arguments: &ReplayArguments, engine: EngineCommand) -> anyhow::Result<ExitCode> {
     let stored = find(arguments)?;
-    if !has_results(&stored) {
-        bail!("{} holds no result to judge against", stored.path.display());
-    }
+    let shortfall = enough(&stored)?;
     let plan = raised(stored.manifest.plan.clone(), arguments.rounds);
     let stem = slug(&plan.title);
     let folder = arguments.out.clone().unwrap_or_else(|| fresh_path(&arguments.root, &clock::now(), &stem));
     let (path, manifest) = (stored.path.display(), &stored.manifest);
     let about = format!("replays {path}, measured {} on {}", manifest.started, manifest.environment.host);
     out::line(&units::escaped(&about));
+    shortfall.iter().for_each(|words| out::line(words));
     let runner = EngineRunner { engine, out: Some(folder.clone()), root: arguments.root.clone() };
     let interrupt = Interrupt::listen()?;
     let summary = headless::run(&runner, plan, own_text(&stored), &interrupt)?;
     let comparison = judge(&stored, &folder, arguments.margin)?;
     Ok(ExitCode::from(status(!summary.is_success(), &comparison)))
+}
+
+/// Refuses a run against which nothing can be judged, before anything is measured. Words
+/// about it where that holds for some of its cases.
+fn enough(stored: &Stored) -> anyhow::Result<Option<String>> {
+    let path = stored.path.display();
+    let results: Vec<&Record> =
+        stored.ledger.records().iter().filter(|record| record.statistics.is_some()).collect();
+    if results.is_empty() {
+        bail!("{path} holds no result to judge against");
+    }
+    let short = results.iter().filter(|record| !judge::can_be_judged(record)).count();
+    if short == results.len() {
+        bail!(
+            "nothing can be judged against {path}: a case needs {FEWEST} certified rounds there, and none has \
+             them, however many the new run has; run it anew with --set measure.rounds={FEWEST} or more"
+        );
+    }
+    Ok((short > 0).then(|| {
+        let of = cases(results.len());
+        format!("{short} of {of} there have fewer than {FEWEST} certified rounds and cannot be judged")
+    }))
 }
 
 /// Judges the new run, writes its verdicts into its folder and prints them.
@@ -81,7 +104,8 @@ fn judge(stored: &Stored, folder: &Path, margin: f64) -> anyhow::Result<Comparis
     let rows = verdicts::rows(&baseline, &now, &comparisons, margin);
     let path = verdicts::write(folder, VERDICTS, &rows)?;
     let comparison = comparisons.pop().context("nothing was compared")?;
-    let heads = Heads { baseline: "then".to_owned(), other: "now".to_owned() };
+    let again = quoted(&named(stored));
+    let heads = Heads { baseline: "then".to_owned(), other: "now".to_owned(), again };
     print(&baseline, &now[0], &comparison, margin, &heads);
     out::line(&format!("verdicts: {}", path.display()));
     Ok(comparison)

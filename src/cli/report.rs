@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use super::format::Output;
 use super::headless::Summary;
+use super::recipes::open_run;
 use super::{ReportArguments, out, results};
 use crate::report::write_all;
 use crate::run::stored::Stored;
@@ -12,7 +13,7 @@ use crate::run::stored::Stored;
 /// Reads every folder before it writes to the first.
 pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
     let mut output = Output::open(arguments.format, arguments.folders.len())?;
-    let runs = arguments.folders.iter().map(|path| Stored::open(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    let runs = arguments.folders.iter().map(|path| open_run(path)).collect::<anyhow::Result<Vec<_>>>()?;
     for run in &runs {
         if output.is_asked_for() {
             output.results(run)?;

@@ -1,23 +1,35 @@
 //! The table of what was judged, for people.
 
+mod doubts;
+mod notes;
+mod ratio;
+
+use self::notes::Notes;
+pub use self::ratio::change;
 use super::out;
-use crate::judge::{Answer, Comparison, Copied, Difference, Direction, Judgement, Ratio};
+use crate::judge::{Answer, Comparison, Copied, Direction, Judgement};
 use crate::measure::interval::CONFIDENCE;
-use crate::plan::{Case, Quantity};
+use crate::plan::Case;
 use crate::report::overlay::letter;
 use crate::report::unit;
-use crate::report::verdicts::{Named, pair_label};
+use crate::report::verdicts::{Named, bandwidth, pair_label};
 use crate::run::Record;
 use crate::units;
 
 /// Columns between which a table leaves two spaces; numbers stand to the right.
 const RIGHT: [bool; 5] = [false, true, true, true, false];
 
-/// What the columns of rates are called: `then` and `now`, or the runs' letters.
+/// Cases without a counterpart that are named, of each experiment.
+const NAMED: usize = 10;
+
+/// What the runs are called around their table.
 #[derive(Clone, Debug)]
 pub struct Heads {
+    /// Above the columns: `then` and `now`, or the runs' letters.
     pub baseline: String,
     pub other: String,
+    /// The folder that a replay would measure again, quoted for a shell.
+    pub again: String,
 }
 
 /// Which run each letter stands for.
@@ -70,11 +82,13 @@ pub fn print(baseline: &Named, other: &Named, comparison: &Comparison, margin: f
         "case",
         &format!("{} GB/s", heads.baseline),
         &format!("{} GB/s", heads.other),
-        "change of time",
+        &format!("time {}/{}", heads.other, heads.baseline),
         "answer",
     ];
     print_table(&head.map(str::to_owned), &rows, &titles);
+    out::line("GB/s and times: of the geometric means of the rounds' medians. A time above ×1 is slower.");
     notes.print();
+    doubts::print(baseline, other, comparison, heads);
     print_alone(baseline, &comparison.only_baseline, &heads.baseline);
     print_alone(other, &comparison.only_other, &heads.other);
     print_differences(comparison);
@@ -93,18 +107,7 @@ fn row(baseline: &Named, judgement: &Judgement, a: &Record, b: &Record, notes: &
 }
 
 fn rate(record: &Record) -> String {
-    let rate = record.quantity(Quantity::Bandwidth).filter(|rate| rate.is_finite());
-    rate.map_or_else(|| "–".to_owned(), units::three_digits)
-}
-
-/// `+11.1 % [+10.2, +12.0]`; beyond a factor of two `×42.1 [40.2, 44.0]`.
-pub fn change(ratio: Ratio) -> String {
-    if !(0.5..=2.0).contains(&ratio.value) {
-        let [value, low, high] = [ratio.value, ratio.low, ratio.high].map(units::three_digits);
-        return format!("×{value} [{low}, {high}]");
-    }
-    let [low, high] = [ratio.low, ratio.high].map(|r| units::fmt_change(r - 1.0).replace(" %", ""));
-    format!("{} [{low}, {high}]", units::fmt_change(ratio.value - 1.0))
+    bandwidth(record).map_or_else(|| "–".to_owned(), units::three_digits)
 }
 
 /// `differ: slower (1)`, with the number of its note.
@@ -119,51 +122,6 @@ fn answer(judgement: &Judgement, notes: &mut Notes) -> String {
         _ => None,
     };
     note.map_or(word.clone(), |number| format!("{word} ({number})"))
-}
-
-/// Reasons and causes below a table, each once.
-#[derive(Debug, Default)]
-struct Notes(Vec<Note>);
-
-#[derive(Debug)]
-struct Note {
-    text: String,
-    /// An instance of it, where each case has another.
-    such_as: Option<String>,
-    cases: usize,
-}
-
-impl Notes {
-    fn number(&mut self, text: String, such_as: Option<String>) -> usize {
-        match self.0.iter_mut().position(|note| note.text == text) {
-            Some(at) => {
-                self.0[at].cases += 1;
-                at + 1
-            }
-            None => {
-                self.0.push(Note { text, such_as, cases: 1 });
-                self.0.len()
-            }
-        }
-    }
-
-    fn causes(&mut self, causes: &[Difference]) -> Option<usize> {
-        let names: Vec<&str> = causes.iter().map(|cause| cause.what.as_str()).collect();
-        let figures: Vec<String> = causes.iter().map(ToString::to_string).collect();
-        let text = format!("around its rounds: {}", names.join(", "));
-        (!causes.is_empty()).then(|| self.number(text, Some(figures.join("; "))))
-    }
-
-    fn print(&self) {
-        if !self.0.is_empty() {
-            out::line("");
-        }
-        for (at, note) in self.0.iter().enumerate() {
-            let such_as = note.such_as.as_ref().map(|text| format!(", such as {text}")).unwrap_or_default();
-            let line = format!("({}) {}{such_as} ({})", at + 1, note.text, cases(note.cases));
-            out::line(&units::escaped(&line));
-        }
-    }
 }
 
 /// `1 case`, `2 cases`.
@@ -183,8 +141,17 @@ fn print_alone(run: &Named, alone: &[usize], head: &str) {
         let own = records.iter().filter(|record| record.case.experiment == at);
         let names: Vec<String> = own.map(|record| experiment.label(&record.case)).collect();
         if !names.is_empty() {
-            out::line(&units::escaped(&format!("  {}: {}", experiment.title, names.join("; "))));
+            out::line(&units::escaped(&format!("  {}: {}", experiment.title, first(&names))));
         }
+    }
+}
+
+/// The first names, and how many follow.
+fn first(names: &[String]) -> String {
+    let shown = names[..names.len().min(NAMED)].join("; ");
+    match names.len() - names.len().min(NAMED) {
+        0 => shown,
+        more => format!("{shown}; and {more} more"),
     }
 }
 
@@ -265,4 +232,16 @@ fn width(text: &str) -> usize {
 
 fn padded(text: &str, columns: usize, right: bool) -> String {
     if right { format!("{text:>columns$}") } else { format!("{text:<columns$}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_list_of_names_ends_with_a_count() {
+        let names: Vec<String> = (0..12).map(|i| i.to_string()).collect();
+        assert_eq!(first(&names[..10]), "0; 1; 2; 3; 4; 5; 6; 7; 8; 9");
+        assert_eq!(first(&names), "0; 1; 2; 3; 4; 5; 6; 7; 8; 9; and 2 more");
+    }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::interrupt::Interrupt;
+use super::recipes::open_run;
 use super::{WatchArguments, config, headless};
 use crate::run::stored::Stored;
 use crate::run::watch::WatchRunner;
@@ -13,7 +14,7 @@ use crate::tui::{self, Mode, Options, RecipeEntry};
 
 /// Plays a stored run in the user interface, or as lines where there is no terminal.
 pub fn run(arguments: &WatchArguments, config: Option<&Path>) -> anyhow::Result<ExitCode> {
-    let stored = Stored::open(&arguments.folder)?;
+    let stored = open_run(&arguments.folder)?;
     let runner = WatchRunner { folder: arguments.folder.clone(), speed: arguments.speed };
     let terminal = io::stdout().is_terminal() && io::stdin().is_terminal();
     if arguments.headless || !terminal {

@@ -96,7 +96,7 @@ use crate::run::{Ledger, Record, Status};
 pub const MARGIN: f64 = 0.05;
 
 /// Fewer rounds have no interval worth the name.
-const FEWEST: usize = 3;
+pub const FEWEST: usize = 3;
 
 /// One run, as it was stored.
 #[derive(Clone, Copy, Debug)]
@@ -131,10 +131,19 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Whether the case is slower than the baseline by more than `limit`, by the same rule.
-    pub fn slower_by(&self, limit: f64) -> bool {
-        let answer = self.evidence.map(|evidence| evidence.answer(limit).0);
-        answer == Some(Answer::Differ(Direction::Slower))
+    /// Whether the case is slower than the baseline by more than `limit`: `true` where the
+    /// interval's lower end is, by the same rule as for the margin, and `false` where its
+    /// upper end is not. `None` where nobody can tell.
+    pub fn slower_by(&self, limit: f64) -> Option<bool> {
+        let evidence = self.evidence?;
+        let below = evidence.ratio.high.max(evidence.typical) <= 1.0 + limit;
+        match evidence.answer(limit) {
+            (Answer::Differ(Direction::Slower), _) => Some(true),
+            (Answer::Differ(Direction::Faster) | Answer::Agree, _) => Some(false),
+            // Too wide to agree, but wholly on this side of the limit.
+            (_, Some(Reason::Wide)) if below => Some(false),
+            _ => None,
+        }
     }
 }
 
@@ -179,7 +188,7 @@ pub fn compare(baseline: Side, others: &[Side], margin: f64) -> Vec<Comparison> 
     let pairs = others.iter().zip(&matchings).flat_map(|(other, m)| m.pairs.iter().map(move |p| (other, p)));
     let comparable = pairs.filter(|(other, pair)| {
         let sides = [baseline.record(pair.baseline), other.record(pair.other)];
-        sides.iter().flatten().filter(|record| shortcoming(record).is_none()).count() == 2
+        sides.iter().flatten().filter(|record| can_be_judged(record)).count() == 2
     });
     let confidence = corrected(interval::CONFIDENCE, comparable.count());
     let one = |(other, matching): (&Side, Matching)| against(baseline, *other, matching, margin, confidence);
@@ -294,6 +303,11 @@ fn both(a: Shortcoming, b: Shortcoming) -> Reason {
     let other_first = b.is_failure() && !a.is_failure();
     let (a, b) = (a.reason(Which::Baseline), b.reason(Which::Other));
     Reason::Each(Box::new(if other_first { [b, a] } else { [a, b] }))
+}
+
+/// Whether a record can be judged at all: a certified result of at least three rounds.
+pub fn can_be_judged(record: &Record) -> bool {
+    shortcoming(record).is_none()
 }
 
 fn shortcoming(record: &Record) -> Option<Shortcoming> {

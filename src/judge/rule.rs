@@ -88,7 +88,9 @@ impl fmt::Display for Reason {
             Reason::FewRounds(which, 1) => write!(f, "{}1 round, {FEWEST} are needed", side(which)),
             Reason::FewRounds(which, n) => write!(f, "{}{n} rounds, {FEWEST} are needed", side(which)),
             Reason::Each(each) => write!(f, "{}; {}", each[0], each[1]),
-            Reason::Wide => f.write_str("the interval reaches over the margin: more rounds would tell"),
+            Reason::Wide => f.write_str(
+                "the interval reaches over the margin: more rounds, or a quieter machine, would tell",
+            ),
             Reason::Machine(change) => {
                 write!(f, "the machine's own copy changed by {}", crate::units::fmt_change(*change))
             }

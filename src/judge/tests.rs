@@ -52,6 +52,15 @@ pub struct Run {
 
 impl Run {
     pub fn new(cases: &[Vec<f64>], copy: Option<f64>) -> Run {
+        Run::made(cases, copy, &[])
+    }
+
+    /// The same with these flags on every round.
+    pub fn flagged(cases: &[Vec<f64>], flags: &[Flag]) -> Run {
+        Run::made(cases, None, flags)
+    }
+
+    fn made(cases: &[Vec<f64>], copy: Option<f64>, flags: &[Flag]) -> Run {
         let mut manifest = manifest();
         manifest.plan = cases_of(cases.len());
         let mut ledger = Ledger::new(manifest.plan.clone());
@@ -63,6 +72,7 @@ impl Run {
                     samples: vec![median; 3],
                     batch: 1,
                     verdict: (round == 0).then_some(Verdict::Certified { checked: 1 }),
+                    flags: flags.to_vec(),
                     ..RoundResult::default()
                 };
                 ledger.apply(&Event::Round { seq: 0, result });
@@ -119,8 +129,11 @@ fn each_answer_has_its_interval() {
     assert_eq!(found.judgements[3].reason, Some(Reason::Wide));
     assert_eq!(found.judgements[4].reason, Some(Reason::FewRounds(Which::Other, 2)));
     assert!((found.confidence - (1.0 - 0.05 / 4.0)).abs() < 1e-12, "four of the five have an interval");
-    assert!(found.judgements[1].slower_by(0.08) && !found.judgements[1].slower_by(0.12));
-    assert!(!found.judgements[2].slower_by(0.03), "faster is not slower");
+    let slower = |at: usize, limit| found.judgements[at].slower_by(limit);
+    assert_eq!((slower(1, 0.08), slower(1, 0.12)), (Some(true), Some(false)));
+    assert_eq!(slower(1, 0.10), None, "the interval lies on both sides of the limit");
+    assert_eq!(slower(2, 0.03), Some(false), "faster is not slower");
+    assert_eq!((slower(3, 0.03), slower(4, 0.03)), (None, None));
 }
 
 #[test]
@@ -131,7 +144,7 @@ fn what_moved_with_the_machines_own_copy_is_not_the_recipes() {
     assert_eq!(words(&found), ["cannot tell", "agree", "differ", "differ"]);
     let reason = found.judgements[0].reason.as_ref().expect("a reason").to_string();
     assert_eq!(reason, "the machine's own copy changed by −40.0 %");
-    assert!(!found.judgements[0].slower_by(0.03), "nor does it fail a check");
+    assert_eq!(found.judgements[0].slower_by(0.03), None, "nor does it fail a check, or pass one");
     let back = b.against(&a);
     assert_eq!(words(&back), ["cannot tell", "agree", "differ", "differ"]);
 }
@@ -222,6 +235,19 @@ fn noise_on_both_sides_needs_samples_that_are_apart() {
     let ratio = Ratio { value: 1.2, low: 1.1, high: 1.3 };
     let evidence = Evidence { ratio, typical: 1.2, machine: None, doubtful: true };
     assert_eq!(evidence.answer(0.05), (Answer::CannotTell, Some(Reason::Doubtful)));
+}
+
+#[test]
+fn wholly_below_a_limit_is_not_slower_however_wide() {
+    let evidence = |low, high, typical| {
+        let ratio = Ratio { value: typical, low, high };
+        let pair = Pair { baseline: 0, other: 0, matched: Matched::Identity };
+        let evidence = Some(Evidence { ratio, typical, machine: None, doubtful: false });
+        Judgement { pair, evidence, answer: Answer::CannotTell, reason: None, causes: Vec::new() }
+    };
+    assert_eq!(evidence(0.6, 1.02, 0.8).slower_by(0.03), Some(false));
+    assert_eq!(evidence(0.6, 1.02, 1.2).slower_by(0.03), None, "a few rounds decide");
+    assert_eq!(evidence(0.6, 1.04, 0.8).slower_by(0.03), None);
 }
 
 /// Thirty rounds, a third of them interrupted: their mean is slower, most of them are not.

@@ -11,7 +11,7 @@ use super::overrides::{Overrides, apply};
 use super::{Cache, Case, Experiment, Params, Plan, Value};
 use crate::primitives::Refusal;
 use crate::recipe::{
-    Draft, MAX_CASES, Mistake, Place, Problem, Recipe, RecipeError, Setting, cases, locate_place, too_many,
+    Draft, MAX_CASES, Mistake, Place, Recipe, RecipeError, Setting, cases, locate_place, too_many,
 };
 
 /// Everything that a recipe, with these overrides, will do.
@@ -142,8 +142,7 @@ fn add_cases(
             Ok(_) => None,
             Err(Refusal::NotApplicable(reason)) => Some(reason),
             Err(Refusal::Missing { key }) => {
-                let at = primitive.to_owned();
-                return Err(Mistake::new(draft.place, Problem::MissingKey { key, at }));
+                return Err(Mistake::missing_key(draft.place, primitive, &key));
             }
             Err(Refusal::Invalid { key, message }) => {
                 return Err(refused(draft, catalog, &params, &key, message));

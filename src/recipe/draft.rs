@@ -7,7 +7,7 @@ use super::error::{Mistake, Place, Problem, listed};
 use super::measure;
 use super::node::{Content, Key, Node};
 use super::setting::{Alternative, Setting, Slot, cases, complete, entry, second_variant};
-use super::value::{self, count};
+use super::value::{self, Once, count};
 use super::{MAX_CASES, too_many};
 use crate::backend::BACKENDS;
 use crate::plan::{Measure, Paper};
@@ -321,6 +321,7 @@ fn group(
     let slot_of_group = slot(&CASES);
     let at = slot_of_group.path.clone();
     let mut alternatives: Vec<Alternative> = Vec::new();
+    let mut once = Once::default();
     for item in items(node, &at, MAX_CASES)? {
         let mut inner = Vec::new();
         for (key, node) in item.map(&at, "a map of parameters")? {
@@ -332,7 +333,9 @@ fn group(
             inner.push(setting);
         }
         same_parameters(alternatives.first(), &inner, item.place, &at)?;
-        alternatives.push(Alternative { value: None, place: item.place, inner });
+        let alternative = Alternative { value: None, place: item.place, inner };
+        once.take(alternative.says(), item.place, "this map", &at)?;
+        alternatives.push(alternative);
     }
     let setting = Setting { slot: slot_of_group, place: key.place, alternatives, scale: None, group: true };
     if setting.cases() > MAX_CASES { Err(too_many(key.place, &at)) } else { Ok(setting) }

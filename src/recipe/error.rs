@@ -42,8 +42,13 @@ pub enum Problem {
     #[error("unknown key `{}` in {at}; accepted: {accepted}{nearest}", shown(key))]
     UnknownKey { key: String, at: String, accepted: String, nearest: Nearest },
     /// A key that has no default.
-    #[error("missing key `{key}` in {at}")]
-    MissingKey { key: String, at: String },
+    #[error("missing key `{key}` in {at}{}", such_as(example.as_deref()))]
+    MissingKey {
+        key: String,
+        at: String,
+        /// The map that lacks it, as it could be.
+        example: Option<String>,
+    },
     /// The same key twice in one map.
     #[error("duplicate key `{}` in {}", shown(key), shown(at))]
     DuplicateKey { key: String, at: String },
@@ -91,19 +96,32 @@ pub enum Problem {
     TooManyCases { at: String, limit: usize },
 }
 
+fn such_as(example: Option<&str>) -> String {
+    example.map(|example| format!("; for example `{example}`")).unwrap_or_default()
+}
+
+/// What others call a name of ours.
+const MEANT: [(&str, &str); 4] =
+    [("gpu", "cuda"), ("nvidia", "cuda"), ("openmp", "cpu"), ("serial", "scalar")];
+
 /// The accepted name closest to what was written, if any is close.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nearest(pub Option<String>);
 
 impl Nearest {
     /// Looks for a name within a third of its letters (Damerau-Levenshtein, upper and
-    /// lower case alike). Names of three letters and less are all close to each other.
-    pub fn among<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Nearest {
+    /// lower case alike). Names of three letters and less are all close to each other. What
+    /// others call by another name is found by that.
+    pub fn among<'a>(written: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> Nearest {
         const LONGEST: usize = 60;
         if written.len() > LONGEST {
             return Nearest(None);
         }
         let written = written.to_lowercase();
+        let meant = MEANT.iter().find(|(theirs, _)| *theirs == written).map(|(_, ours)| *ours);
+        if let Some(ours) = meant.filter(|ours| names.clone().into_iter().any(|name| name == *ours)) {
+            return Nearest(Some(ours.to_owned()));
+        }
         let distance = |name: &str| strsim::damerau_levenshtein(&written, &name.to_lowercase());
         let close = names.into_iter().filter(|name| name.len() > 3).map(|name| (distance(name), name));
         let best = close.filter(|(d, name)| *d <= (name.len() / 3).max(1)).min_by_key(|(d, _)| *d);
@@ -175,7 +193,7 @@ impl Mistake {
 
     /// [`Problem::MissingKey`].
     pub fn missing_key(place: Place, at: &str, key: &str) -> Mistake {
-        Mistake::new(place, Problem::MissingKey { key: key.to_owned(), at: at.to_owned() })
+        Mistake::new(place, Problem::MissingKey { key: key.to_owned(), at: at.to_owned(), example: None })
     }
 }
 

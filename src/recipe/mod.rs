@@ -7,6 +7,7 @@ mod accepts;
 mod chart;
 mod draft;
 mod error;
+mod example;
 mod flow;
 pub mod json_schema;
 mod measure;

@@ -1,8 +1,9 @@
 //! Step two, parameters: what a recipe's map says of them, as settings that multiply.
 
 use super::error::{Mistake, Place, Problem};
+use super::example::example;
 use super::node::{Content, Key, Node};
-use super::value;
+use super::value::{self, Once};
 use crate::plan::{Scale, Value};
 use crate::primitives::schema::{Default, Kind, Param, Variant};
 
@@ -25,6 +26,20 @@ pub(crate) struct Alternative {
     pub value: Option<Value>,
     pub place: Place,
     pub inner: Vec<Setting>,
+}
+
+impl Alternative {
+    /// Its values and those of the parameters beside it, whatever their notation.
+    pub fn says(&self) -> String {
+        let of = |setting: &Setting| {
+            let values: Vec<String> = setting.alternatives.iter().map(Alternative::says).collect();
+            format!("{}={values:?}", setting.slot.key)
+        };
+        // In one order: a map has none.
+        let mut inner: Vec<String> = self.inner.iter().map(of).collect();
+        inner.sort_unstable();
+        format!("{:?} {inner:?}", self.value)
+    }
 }
 
 /// A parameter's identity: what accepts it, and its names.
@@ -135,8 +150,10 @@ fn choices(slot: &Slot, variants: &[Variant], node: &Node) -> Result<Vec<Alterna
     };
     let mut total = 0usize;
     let mut alternatives = Vec::new();
+    let mut once = Once::default();
     for item in items {
         let chosen = choice(slot, variants, item)?;
+        once.take(chosen.says(), item.place, &item.describe(), &slot.path)?;
         total = total.saturating_add(cases(&chosen.inner));
         if total > super::MAX_CASES {
             return Err(super::too_many(item.place, &slot.path));
@@ -180,22 +197,40 @@ pub(crate) fn alternative(
     node: Option<&Node>,
 ) -> Result<Alternative, Mistake> {
     let path = slot.variant_path(variant);
+    let inner = parameters(slot, variant, place, node, &path).map_err(|mut mistake| {
+        if let Problem::MissingKey { at, example: shown, .. } = &mut mistake.problem
+            && *at == path
+        {
+            *shown = Some(example(variant));
+        }
+        mistake
+    })?;
+    Ok(Alternative { value: Some(Value::Text(variant.name.to_owned())), place, inner })
+}
+
+/// The settings that exist beside a variant.
+fn parameters(
+    slot: &Slot,
+    variant: &Variant,
+    place: Place,
+    node: Option<&Node>,
+    path: &str,
+) -> Result<Vec<Setting>, Mistake> {
     let main = variant.main.and_then(|name| variant.params.iter().find(|p| p.name == name));
     let make = |param: &Param| slot.below(variant, param);
-    let inner = match (node.map(|n| (n, &n.content)), main) {
-        (None | Some((_, Content::Null)), _) => complete(variant.params, Vec::new(), &make, &path, place)?,
+    match (node.map(|n| (n, &n.content)), main) {
+        (None | Some((_, Content::Null)), _) => complete(variant.params, Vec::new(), &make, path, place),
         (Some((_, Content::Map(entries))), _) => {
-            let given = keyed(variant.params, entries, &make, &path)?;
-            complete(variant.params, given, &make, &path, place)?
+            let given = keyed(variant.params, entries, &make, path)?;
+            complete(variant.params, given, &make, path, place)
         }
         (Some((node, _)), Some(param)) => {
             let mut slot = make(param);
-            slot.path.clone_from(&path);
-            complete(variant.params, vec![Setting::read(slot, node)?], &make, &path, place)?
+            path.clone_into(&mut slot.path);
+            complete(variant.params, vec![Setting::read(slot, node)?], &make, path, place)
         }
-        (Some((node, _)), None) => return Err(not_a_map(variant, node, &path)),
-    };
-    Ok(Alternative { value: Some(Value::Text(variant.name.to_owned())), place, inner })
+        (Some((node, _)), None) => Err(not_a_map(variant, node, path)),
+    }
 }
 
 fn not_a_map(variant: &Variant, node: &Node, path: &str) -> Mistake {
@@ -299,8 +334,7 @@ pub(crate) fn complete(
                     }
                     _ => param.name.to_owned(),
                 };
-                let at = path.to_owned();
-                return Err(Mistake::new(place, Problem::MissingKey { key, at }));
+                return Err(Mistake::missing_key(place, path, &key));
             }
         }
     }

@@ -1,5 +1,7 @@
 //! One node to the values that a parameter's kind allows.
 
+use std::collections::HashSet;
+
 use super::error::{Mistake, Place, Problem};
 use super::node::{Content, Node};
 use super::range;
@@ -21,8 +23,13 @@ pub(crate) fn sweep(kind: &Kind, node: &Node, at: &str) -> Result<Swept, Mistake
     };
     let mut values = Vec::new();
     let mut scale = None;
+    let mut once = Once::default();
     for item in items {
         let (more, found) = one_or_range(kind, item, at)?;
+        // Ranges may overlap: who writes `[1..8 +1, 8..64 x2]` means each value once.
+        if let (None, [value]) = (found, more.as_slice()) {
+            once.take(value.to_string(), item.place, &item.describe(), at)?;
+        }
         scale = found;
         values.extend(more.into_iter().map(|v| (v, item.place)));
         if values.len() > super::MAX_CASES {
@@ -30,6 +37,21 @@ pub(crate) fn sweep(kind: &Kind, node: &Node, at: &str) -> Result<Swept, Mistake
         }
     }
     Ok((values, scale.filter(|_| items.len() == 1)))
+}
+
+/// The items of a list so far. A repeated one would be dropped without a word, and is more
+/// likely a slip.
+#[derive(Default)]
+pub(super) struct Once(HashSet<String>);
+
+impl Once {
+    /// Takes an item by what it says, whatever its notation; `words` name it.
+    pub fn take(&mut self, says: String, place: Place, words: &str, at: &str) -> Result<(), Mistake> {
+        match self.0.insert(says) {
+            true => Ok(()),
+            false => Err(Mistake::invalid(place, at, format!("{words} repeats an item of the list"))),
+        }
+    }
 }
 
 fn one_or_range(kind: &Kind, node: &Node, at: &str) -> Result<(Vec<Value>, Option<Scale>), Mistake> {
@@ -192,7 +214,13 @@ fn limits(min: u64, max: u64, label: fn(u64) -> String) -> String {
 fn index_lists(max_length: usize, node: &Node, at: &str) -> Result<Vec<(Value, Place)>, Mistake> {
     match &node.content {
         Content::List(lists) if lists.first().is_some_and(|n| matches!(n.content, Content::List(_))) => {
-            lists.iter().map(|list| Ok((indices(max_length, list, at)?, list.place))).collect()
+            let mut once = Once::default();
+            let one = |list: &Node| {
+                let value = indices(max_length, list, at)?;
+                once.take(value.to_string(), list.place, "this list", at)?;
+                Ok((value, list.place))
+            };
+            lists.iter().map(one).collect()
         }
         _ => Ok(vec![(indices(max_length, node, at)?, node.place)]),
     }

@@ -7,6 +7,9 @@ use serde::Serialize;
 use crate::patterns::locality::{Bin, Locality, PAGE, SECTOR};
 use crate::units::{fmt_bytes, grouped, label_bytes, label_count, three_digits};
 
+/// One in so many strides is rare: a range of strides that has fewer has no line of its own.
+const RARE: u64 = 1000;
+
 /// An index array with a name.
 #[derive(Clone, Debug, Serialize)]
 pub struct Named {
@@ -98,7 +101,13 @@ fn strides(l: &Locality) -> Vec<String> {
         ..0 => format!("back {}", range(bin.high.unsigned_abs(), bin.low.unsigned_abs())),
         _ => range(bin.low.unsigned_abs(), bin.high.unsigned_abs()),
     };
-    std::iter::once(head).chain(s.bins.iter().map(|bin| row(&label(bin), bin.count, s.count))).collect()
+    let (rare, common): (Vec<_>, Vec<_>) = s.bins.iter().partition(|bin| bin.count * RARE < s.count);
+    // A line of its own takes no more room than a line for one.
+    let shown = if rare.len() > 1 { common } else { s.bins.iter().collect() };
+    let others = rare.iter().map(|bin| bin.count).sum();
+    let others = (rare.len() > 1).then(|| row(&format!("{} rarer ranges", rare.len()), others, s.count));
+    let rows = shown.iter().map(|bin| row(&label(bin), bin.count, s.count));
+    std::iter::once(head).chain(rows).chain(others).collect()
 }
 
 fn reuse(l: &Locality) -> Vec<String> {
@@ -158,6 +167,18 @@ fn percent(count: u64, of: u64) -> String {
 /// What writing answers.
 pub fn json(out: impl Write, arrays: &[Named]) -> io::Result<()> {
     serde_json::to_writer_pretty(out, arrays).map_err(io::Error::from)
+}
+
+/// The same objects, each in a line.
+///
+/// # Errors
+/// What writing answers.
+pub fn ndjson(mut out: impl Write, arrays: &[Named]) -> io::Result<()> {
+    for named in arrays {
+        serde_json::to_writer(&mut out, named)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
 }
 
 /// CSV with the [`COLUMNS`]: one row for each number.
@@ -251,6 +272,23 @@ mod tests {
     }
 
     #[test]
+    fn rare_strides_share_a_line() {
+        let steady = || (0..10_000u64).collect::<Vec<u64>>();
+        let strides = |indices: &[u64]| {
+            let lines = strides(&named(indices).locality);
+            lines[1..]
+                .iter()
+                .map(|line| line.split('#').next().unwrap_or_default().trim().to_owned())
+                .collect()
+        };
+        let one: Vec<String> = strides(&[steady(), vec![20_000]].concat());
+        assert!(one.len() == 2 && one[1].starts_with("8Ki to <16Ki"), "{one:?}");
+        let two: Vec<String> = strides(&[steady(), vec![20_000, 120_000, 5]].concat());
+        assert_eq!(two.len(), 2, "{two:?}");
+        assert!(two[1].starts_with("3 rarer ranges") && two[1].ends_with("<0.1 %"), "{two:?}");
+    }
+
+    #[test]
     fn long_names_are_broken_between_words() {
         let name = ["word"; 40].join(" · ");
         let lines = wrapped(&name);
@@ -294,5 +332,11 @@ mod tests {
         let value: serde_json::Value = serde_json::from_slice(&out).expect("JSON");
         assert_eq!(value[0]["distinct_lines"], 2);
         assert_eq!(value[0]["reuse"]["bins"][0]["count"], 1);
+        let mut out = Vec::new();
+        ndjson(&mut out, &[named(&[0, 8, 0]), named(&[1])]).expect("written");
+        let text = String::from_utf8(out).expect("UTF-8");
+        let lines: Vec<serde_json::Value> =
+            text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        assert_eq!((lines.len(), &lines[0]), (2, &value[0]));
     }
 }

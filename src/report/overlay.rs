@@ -1,16 +1,19 @@
 //! Several runs of an experiment on one chart: their cases become those of one plan with
 //! one more parameter, the run, and are drawn like any other.
 
-use std::collections::HashSet;
+mod styled;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use self::styled::{only_backends, styled};
 use super::files::{chart_names, replace};
 use super::series::{ChartData, series};
-use super::svg::{COLORS, Caption, device_name, render};
+use super::svg::{Caption, device_name, render};
 use super::verdicts::Named;
+use crate::backend::Verdict;
 use crate::judge::{Comparison, Matched};
 use crate::plan::{Axis, Case, Experiment, Plan, Scale, Value};
 use crate::run::Record;
@@ -106,13 +109,22 @@ fn overlay(
     others: &[Named],
     comparisons: &[Comparison],
 ) -> Overlay {
+    // What is hollow here tells runs apart, not what has a certificate.
+    let drawn = |record: &Record| {
+        record.statistics.is_none() || matches!(record.verdict, Some(Verdict::Certified { .. }))
+    };
+    let (records, uncertified): (Vec<Record>, Vec<Record>) = records.into_iter().partition(drawn);
     let plan = merged(experiment, &records, baseline, 1 + others.len(), comparisons);
     let data = styled(series(&plan, 0, &records), 1 + others.len(), &only_backends(&records));
     let runs = std::iter::once(baseline).chain(others);
     let key = runs.enumerate().map(|(run, named)| describe(run, named, &records)).collect();
     let alone: usize = comparisons.iter().map(|c| c.only_baseline.len() + c.only_other.len()).sum();
-    let notes =
-        (alone > 0).then(|| format!("Not drawn: cases without a counterpart ({alone} in all experiments)"));
+    let parts = [
+        (alone > 0).then(|| format!("cases without a counterpart ({alone} in all experiments)")),
+        (!uncertified.is_empty()).then(|| format!("results without a certificate ({})", uncertified.len())),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let notes = (!parts.is_empty()).then(|| format!("Not drawn: {}", parts.join(", ")));
     let caption = Caption::overlay(&plan, key, notes);
     Overlay { slug: experiment.slug.clone(), data, caption }
 }
@@ -141,57 +153,6 @@ fn merged(
     merged.chart.lines.insert(0, RUN.to_owned());
     let cases = records.iter().map(|record| record.case.clone()).collect();
     Plan { experiments: vec![merged], cases, ..baseline.side.ledger.plan().clone() }
-}
-
-/// The backend of each run that has only one, and its letter, where that holds for all of
-/// them: then their lines belong together whatever the backend.
-fn only_backends(records: &[Record]) -> Vec<(String, String)> {
-    let mut found: Vec<(String, String)> = Vec::new();
-    for record in records {
-        let run = record.case.params.text(RUN).unwrap_or_default().to_owned();
-        let pair = (run, record.case.backend().to_owned());
-        if !found.contains(&pair) {
-            found.push(pair);
-        }
-    }
-    let runs: HashSet<&String> = found.iter().map(|(run, _)| run).collect();
-    if runs.len() == found.len() { found } else { Vec::new() }
-}
-
-/// The same line has the same colour in every run. The baseline's are solid, the next runs'
-/// dashed; after the last dash they begin again, and only markers and labels tell.
-fn styled(mut data: ChartData, runs: usize, backends: &[(String, String)]) -> ChartData {
-    let parts: Vec<(usize, String)> = data.labels.iter().map(|label| parts(label, runs, backends)).collect();
-    let mut lines: Vec<&String> = Vec::new();
-    for (_, line) in &parts {
-        if !lines.contains(&line) {
-            lines.push(line);
-        }
-    }
-    // A single line is told apart by colour.
-    let stride = if lines.len() == 1 { 1 } else { lines.len().div_ceil(COLORS) * COLORS };
-    let style =
-        |(run, line): &(usize, String)| run * stride + lines.iter().position(|l| *l == line).unwrap_or(0);
-    let styles: Vec<usize> = parts.iter().map(style).collect();
-    let mut labels = vec![String::new(); styles.iter().max().map_or(0, |last| last + 1)];
-    for (label, style) in std::mem::take(&mut data.labels).into_iter().zip(&styles) {
-        labels[*style] = label;
-    }
-    data.labels = labels;
-    for panel in &mut data.panels {
-        panel.lines.iter_mut().for_each(|line| line.style = styles[line.style]);
-        panel.references.iter_mut().for_each(|reference| reference.style = styles[reference.style]);
-    }
-    data
-}
-
-/// The run of a label and the rest of it, without a backend that goes without saying:
-/// `B, cpu, random` is the second run's `random` where that has no other backend.
-fn parts(label: &str, runs: usize, backends: &[(String, String)]) -> (usize, String) {
-    let (first, rest) = label.split_once(", ").unwrap_or((label, ""));
-    let known = |word: &&str| backends.iter().any(|(run, backend)| run == first && backend == word);
-    let line: Vec<&str> = rest.split(", ").filter(|word| !known(word)).collect();
-    ((0..runs).find(|run| letter(*run) == first).unwrap_or(0), line.join(", "))
 }
 
 /// `A (baseline): reports/x · 2026-11-20 12:00:00 · host: scalar, cpu: AMD EPYC`.
@@ -243,40 +204,6 @@ mod tests {
         for words in ["A (baseline): old · ", "B: new · ", ">\nB, cpu\n<", "Not drawn"] {
             assert!(document.contains(words), "{words:?} is not in\n{document}");
         }
-    }
-
-    #[test]
-    fn a_line_keeps_its_colour_in_every_run() {
-        let (plan, records) = crate::report::series::tests::passes();
-        let mut merged = plan.clone();
-        merged.experiments[0].chart.lines.insert(0, RUN.to_owned());
-        let both: Vec<Record> = (0..2).flat_map(|run| records.iter().map(move |r| marked(r, run))).collect();
-        let data = styled(series(&merged, 0, &both), 2, &only_backends(&both));
-        let style = |label: &str| data.labels.iter().position(|l| l == label).expect(label);
-        for line in ["cpu", "cuda", "cpu, direct"] {
-            let (a, b) = (style(&format!("A, {line}")), style(&format!("B, {line}")));
-            assert_eq!((a < COLORS, a % COLORS), (true, b % COLORS), "{line}");
-            assert_ne!(a, b, "{line}");
-        }
-        let of =
-            |style: usize| data.panels[0].lines.iter().find(|l| l.style == style).map(|l| l.points.len());
-        assert_eq!(of(style("B, cuda")), Some(3));
-    }
-
-    #[test]
-    fn the_only_backend_of_a_run_does_not_make_another_line() {
-        let backends = [("A", "scalar"), ("B", "cpu")].map(|(a, b)| (a.to_owned(), b.to_owned()));
-        for (label, expected) in [
-            ("A, scalar, random", (0, "random")),
-            ("B, cpu, random", (1, "random")),
-            ("B, cpu", (1, "")),
-            ("B, scalar, random", (1, "scalar, random")),
-        ] {
-            assert_eq!(parts(label, 2, &backends), (expected.0, expected.1.to_owned()), "{label}");
-        }
-        let (_, records) = crate::report::series::tests::passes();
-        let both: Vec<Record> = (0..2).flat_map(|run| records.iter().map(move |r| marked(r, run))).collect();
-        assert!(only_backends(&both).is_empty(), "two backends a run");
     }
 
     #[test]

@@ -23,6 +23,9 @@ pub struct ChartData {
     /// index here, so that it looks the same in each panel and does not change while
     /// results arrive.
     pub labels: Vec<String>,
+    /// Where several runs lie over each other: so many styles are those of one run's lines,
+    /// then come the same lines of the next.
+    pub lines_per_run: Option<usize>,
     /// At least one, in the order of the plan.
     pub panels: Vec<Panel>,
     /// What is not a point, and why.

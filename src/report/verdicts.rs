@@ -161,12 +161,18 @@ fn rounds(record: &Record) -> Option<usize> {
     record.statistics.as_ref().map(|s| s.rounds)
 }
 
-fn seconds(record: &Record) -> Option<f64> {
-    record.statistics.as_ref().map(|s| s.median)
+/// The geometric mean of the rounds' medians, seconds: what ratios are made of, so that a
+/// table's columns and its ratio cannot disagree. Missing for a case without a valid result.
+pub fn seconds(record: &Record) -> Option<f64> {
+    record.statistics.as_ref()?;
+    let logarithms: Vec<f64> = record.medians().iter().map(|median| median.ln()).collect();
+    let mean = logarithms.iter().sum::<f64>() / logarithms.len() as f64;
+    Some(mean.exp()).filter(|seconds| seconds.is_finite())
 }
 
-fn bandwidth(record: &Record) -> Option<f64> {
-    record.quantity(Quantity::Bandwidth).filter(|rate| rate.is_finite())
+/// The effective bandwidth at that time, GB/s.
+pub fn bandwidth(record: &Record) -> Option<f64> {
+    record.quantity_at(Quantity::Bandwidth, seconds(record)?).filter(|rate| rate.is_finite())
 }
 
 /// `background load: 0.0 CPUs → 0.9 CPUs; …`
@@ -356,6 +362,22 @@ mod tests {
         ];
         assert_eq!(answers, expected);
         assert_eq!((rows[3].case.as_deref(), rows[3].run_rounds), (None, Some(3)));
+    }
+
+    /// A round far from the others moves a mean and no median.
+    #[test]
+    fn the_ratio_is_that_of_the_times_beside_it() {
+        let a = Made::new(&[vec![1.0, 1.01, 0.99, 1.0, 7.0]], Some(10.0));
+        let b = Made::new(&[vec![1.2, 1.19, 1.21, 1.2, 1.2]], Some(10.0));
+        let named = |name: &str, run| Named { name: name.to_owned(), side: Made::side(run) };
+        let comparisons = compare(a.side(), &[b.side()], MARGIN);
+        let found = rows(&named("old", &a), &[named("new", &b)], &comparisons, MARGIN);
+        let ratio = found[0].ratio.expect("a ratio");
+        let of =
+            |now: Option<f64>, then: Option<f64>| now.zip(then).map(|(now, then)| now / then).expect("both");
+        assert!(ratio < 0.9, "{ratio}");
+        assert!((of(found[0].run_s, found[0].baseline_s) / ratio - 1.0).abs() < 1e-12);
+        assert!((of(found[0].baseline_gb_s, found[0].run_gb_s) / ratio - 1.0).abs() < 1e-12);
     }
 
     #[test]

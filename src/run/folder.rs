@@ -25,7 +25,7 @@ use crate::plan::Plan;
 pub const SCHEMA: u32 = 2;
 
 pub(crate) const EVENTS: &str = "events.ndjson";
-pub(super) const MANIFEST: &str = "manifest.json";
+pub const MANIFEST: &str = "manifest.json";
 pub(super) const RECIPE: &str = "recipe.yaml";
 
 /// How the error of a case that an engine took with it begins.

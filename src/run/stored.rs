@@ -102,6 +102,9 @@ pub fn each_event_until(path: &Path, mut take: impl FnMut(Line) -> ControlFlow<(
 /// As for [`Stored::open`].
 pub fn manifest(path: &Path) -> anyhow::Result<Manifest> {
     let file = path.join(MANIFEST);
+    if !path.exists() {
+        bail!("{}: no such folder", path.display());
+    }
     if !file.is_file() {
         bail!("{} holds no run: there is no {MANIFEST}", path.display());
     }

@@ -12,7 +12,13 @@ pub const CHECK: Check = Check {
 /// The driver's version as the library tells it.
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 fn version() -> Result<String, String> {
-    let library = nvml_wrapper::Nvml::init().map_err(|error| error.to_string())?;
+    use nvml_wrapper::error::NvmlError;
+
+    let library = nvml_wrapper::Nvml::init().map_err(|error| match error {
+        // The loader's own message says the same at length.
+        NvmlError::LibloadingError(_) => "no libnvidia-ml.so.1".to_owned(),
+        other => other.to_string(),
+    })?;
     library.sys_driver_version().map_err(|error| error.to_string())
 }
 
@@ -24,7 +30,8 @@ fn version() -> Result<String, String> {
 fn judge(version: Result<String, String>) -> Finding {
     match version {
         Ok(version) => Finding::ok(format!("driver {version}")),
-        Err(reason) => Finding::note(format!("n/a: {}", crate::units::escaped(&reason))),
+        Err(reason) => Finding::note(format!("n/a: {}", crate::units::escaped(&reason)))
+            .advice("it comes with NVIDIA's driver; only cases of a GPU need it"),
     }
 }
 

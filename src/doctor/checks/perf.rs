@@ -29,8 +29,11 @@ fn judge(found: Option<PathBuf>, paranoid: Option<i32>, counters: bool) -> Findi
     };
     let text = found.display().to_string();
     match paranoid {
-        _ if !counters => Finding::note(format!("{text}, but the processor's counters are not there")),
-        None => Finding::note(format!("{text}, but the kernel has no counters")),
+        _ if !counters => Finding::note(format!("{text}, but the processor's counters are not there"))
+            .advice("a virtual machine has them where its host lends a PMU, bare metal has its own; only counters need it"),
+        None => Finding::note(format!("{text}, but the kernel has no counters")).advice(
+            "run a kernel with CONFIG_PERF_EVENTS, outside of a container that hides it; only counters need it",
+        ),
         // 2 forbids the kernel's events, 3 (Debian) all of them.
         Some(level) if level > 2 => Finding::note(format!("{text}, but perf_event_paranoid is {level}"))
             .advice("sysctl kernel.perf_event_paranoid=2 lets you count your own programs"),
@@ -53,7 +56,8 @@ mod tests {
             (found(), Some(2), false),
             (found(), None, true),
         ] {
-            assert_eq!(judge(program, paranoid, counters).level, Level::Note);
+            let finding = judge(program, paranoid, counters);
+            assert!(finding.level == Level::Note && finding.advice.is_some(), "{}", finding.text);
         }
     }
 }

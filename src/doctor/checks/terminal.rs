@@ -49,7 +49,10 @@ impl Terminal {
 
     fn words(&self) -> String {
         let kind = self.kind.as_deref().map_or("no TERM".to_owned(), escaped);
-        let size = self.size.map_or("no terminal".to_owned(), |(columns, rows)| format!("{columns}×{rows}"));
+        let Some((columns, rows)) = self.size else {
+            return "none here: standard output goes elsewhere".to_owned();
+        };
+        let size = format!("{columns}×{rows}");
         let colours = match (self.no_color, self.colours) {
             (true, _) => "NO_COLOR",
             (_, true) => "256 colours",
@@ -114,5 +117,7 @@ mod tests {
             assert_eq!(judge(&terminal).level, level, "{}", terminal.words());
         }
         assert_eq!(good.words(), "xterm-256color, 120×40, 256 colours, UTF-8");
+        let none = Terminal { size: None, ..good };
+        assert_eq!(none.words(), "none here: standard output goes elsewhere");
     }
 }

@@ -27,6 +27,7 @@ pub fn series(plan: &Plan, experiment: usize, records: &[Record]) -> ChartData {
             title: wanted.title.clone(),
             x,
             y: y_axis(wanted),
+            lines_per_run: None,
             labels: Vec::new(),
             panels: Vec::new(),
             notes: Vec::new(),
@@ -47,7 +48,8 @@ fn empty() -> ChartData {
     };
     let y = YAxis { quantity: Quantity::Bandwidth, relative_to: None, unit: Unit::GigabytesPerSecond };
     let panels = vec![Panel { title: String::new(), lines: Vec::new(), references: Vec::new() }];
-    ChartData { title: String::new(), x, y, labels: Vec::new(), panels, notes: Vec::new() }
+    let (labels, notes) = (Vec::new(), Vec::new());
+    ChartData { title: String::new(), x, y, labels, lines_per_run: None, panels, notes }
 }
 
 /// The swept values in the recipe's order, and whatever else the cases hold.

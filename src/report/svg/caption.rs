@@ -43,7 +43,7 @@ impl Caption {
     pub fn overlay(plan: &Plan, runs: Vec<String>, notes: Option<String>) -> Caption {
         let found = plan.experiments.first();
         let paper = found.and_then(|e| e.paper.as_ref()).map(paper);
-        let mut lines = vec![POINTS.to_owned()];
+        let mut lines = vec![format!("{POINTS}; the runs side by side")];
         lines.extend(found.and_then(|e| fixed(e, plan.cases.iter())));
         lines.extend(notes);
         Caption { paper, runs, lines, ..Caption::default() }

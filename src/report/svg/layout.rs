@@ -3,7 +3,7 @@
 use super::caption::Caption;
 use super::panel::{Frame, View};
 use super::scene::{Anchor, Color, FRAME, GREY, INK, Scene, Shape, Text, text_width, wrap};
-use super::style;
+use super::style::Look;
 use crate::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
 use crate::report::series::ChartData;
@@ -84,25 +84,26 @@ impl Page {
                 x = MARGIN;
                 self.y += 20.0;
             }
-            self.sample(x, *entry, *style, data.x.scale == Scale::Category);
+            let look = Look::of(*style, data.lines_per_run);
+            self.sample(x, *entry, look, data.x.scale == Scale::Category);
             self.scene.text(Text::new(x + 40.0, self.y + 10.0, label, LABEL, INK));
             x += width;
         }
         self.y += if entries.is_empty() { 0.0 } else { 26.0 };
     }
 
-    fn sample(&mut self, x: f64, entry: Entry, style: usize, names: bool) {
-        let (y, color) = (self.y + 10.0, style::color(style));
+    fn sample(&mut self, x: f64, entry: Entry, look: Look, names: bool) {
+        let (y, color) = (self.y + 10.0, look.color);
         let points = vec![(x, y), (x + 32.0, y)];
         match entry {
             Entry::Reference => {
-                self.scene.push(Shape::Path { points, color, width: 2, dash: style::REFERENCE });
+                self.scene.push(Shape::Path { points, color, width: 2, dash: look.reference });
             }
             Entry::Line => {
                 if !names {
-                    self.scene.push(Shape::Path { points, color, width: 2, dash: style::dash(style) });
+                    self.scene.push(Shape::Path { points, color, width: 2, dash: look.dash });
                 }
-                self.scene.push(style::marker(style, (x + 16.0, y), 5.0, true));
+                self.scene.push(look.marker((x + 16.0, y), 5.0, true));
             }
         }
     }

@@ -12,7 +12,6 @@ pub(crate) mod tests;
 use anyhow::Result;
 
 pub use caption::{Caption, device_name};
-pub use style::COLORS;
 
 use super::series::ChartData;
 

@@ -2,7 +2,7 @@
 
 use super::layout::{LABEL, TICK, measured_title};
 use super::scene::{Anchor, BAND, FRAME, GRID, INK, Scene, Shape, Text, text_width};
-use super::style;
+use super::style::Look;
 use crate::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
 use crate::report::series::{ChartData, Line, Measured, Panel};
@@ -11,6 +11,11 @@ use crate::report::series::{ChartData, Line, Measured, Panel};
 const MOST_COLUMNS: usize = 8;
 /// The part of a category's band over which its lines' points are spread.
 const SPREAD: f64 = 0.7;
+
+/// Pixels between the points of one run and those of the next.
+const ASIDE: f64 = 7.0;
+/// Pixels between two labels of a logarithmic vertical axis, whose ticks lie unevenly.
+const APART: f64 = 22.0;
 
 /// The axes that all panels share.
 pub struct View {
@@ -21,6 +26,7 @@ pub struct View {
     relative: bool,
     /// Styles with points, for spreading them within a category.
     present: Vec<usize>,
+    lines_per_run: Option<usize>,
 }
 
 /// Where a panel lies.
@@ -48,12 +54,19 @@ impl View {
         let mut present: Vec<usize> = lines.map(|l| l.style).collect();
         present.sort_unstable();
         present.dedup();
-        View { x, y: data.y_scale(), horizontal, relative: data.y.relative_to.is_some(), present }
+        let (relative, lines_per_run) = (data.y.relative_to.is_some(), data.lines_per_run);
+        View { x, y: data.y_scale(), horizontal, relative, present, lines_per_run }
     }
 
     pub fn vertical_ticks(&self, height: f64) -> Vec<(f64, String)> {
+        if self.horizontal {
+            return self.x.ticks(usize::MAX);
+        }
         let room = (height / 34.0).max(2.0) as usize;
-        if self.horizontal { self.x.ticks(usize::MAX) } else { self.y.ticks(room) }
+        let apart = |ticks: &[(f64, String)]| ticks.windows(2).all(|w| (w[1].0 - w[0].0) * height > APART);
+        let more = (room..=3 * room).rev().map(|n| self.y.ticks(n)).find(|ticks| apart(ticks));
+        let more = more.filter(|_| self.y.spacing == Spacing::Log10);
+        more.unwrap_or_else(|| self.y.ticks(room))
     }
 
     fn horizontal_ticks(&self, width: f64) -> Vec<(f64, String)> {
@@ -93,8 +106,8 @@ impl View {
             self.draw_level(scene, frame, 0.0, INK, None);
         }
         for reference in &panel.references {
-            let color = style::color(reference.style);
-            self.draw_level(scene, frame, reference.value.y, color, style::REFERENCE);
+            let look = self.look(reference.style);
+            self.draw_level(scene, frame, reference.value.y, look.color, look.reference);
         }
         panel.lines.iter().for_each(|line| self.draw_line(scene, line, frame));
     }
@@ -153,33 +166,40 @@ impl View {
     }
 
     fn draw_line(&self, scene: &mut Scene, line: &Line, frame: &Frame) {
-        let shift = self.shift(line.style);
+        let shift = self.shift(line.style, frame);
         let spot = |x: f64, m: &Measured| {
             let x = (self.x.position(x)? + shift).clamp(0.0, 1.0);
             Some((x, self.y.position(m.y)?))
         };
         let spots: Vec<((f64, f64), &Measured)> =
             line.points.iter().filter_map(|p| Some((spot(p.x, &p.value)?, &p.value))).collect();
-        let color = style::color(line.style);
+        let look = self.look(line.style);
+        let color = look.color;
         // Names have no order, so nothing lies between two of them.
         if self.x.spacing != Spacing::Category && spots.len() > 1 {
             let points = spots.iter().map(|((x, y), _)| self.pixel(frame, *x, *y)).collect();
-            scene.push(Shape::Path { points, color, width: 2, dash: style::dash(line.style) });
+            scene.push(Shape::Path { points, color, width: 2, dash: look.dash });
         }
         for ((x, y), measured) in spots {
             let ends = [measured.y_min, measured.y_max].map(|v| self.y.position(v));
             if let [Some(low), Some(high)] = ends {
                 scene.push(Shape::rule(self.pixel(frame, x, low), self.pixel(frame, x, high), color));
             }
-            scene.push(style::marker(line.style, self.pixel(frame, x, y), 4.0, measured.certified));
+            scene.push(look.marker(self.pixel(frame, x, y), 4.0, measured.certified));
         }
     }
 
-    /// How far a line's points stand from the middle of their category's band, so that
-    /// equal values of several lines do not cover each other.
-    fn shift(&self, style: usize) -> f64 {
+    fn look(&self, style: usize) -> Look {
+        Look::of(style, self.lines_per_run)
+    }
+
+    /// How far a line's points stand aside, as a part of the axis, so that equal values of
+    /// several lines of a category, or of several runs, do not cover each other.
+    fn shift(&self, style: usize, frame: &Frame) -> f64 {
         if self.x.spacing != Spacing::Category {
-            return 0.0;
+            let lines = self.lines_per_run.unwrap_or(usize::MAX).max(1);
+            let last = self.present.last().map_or(0, |style| style / lines);
+            return ((style / lines) as f64 - last as f64 / 2.0) * ASIDE / frame.width;
         }
         let n = self.present.len().max(1) as f64;
         let rank = self.present.iter().position(|&s| s == style).unwrap_or(0) as f64;

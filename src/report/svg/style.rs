@@ -3,8 +3,7 @@
 
 use super::scene::{Color, Shape, WHITE};
 
-/// So many colours there are: a style and the one so many further share theirs.
-pub const COLORS: usize = 7;
+const COLORS: usize = 7;
 
 /// Okabe and Ito's palette for all kinds of colour vision, without its yellow, which
 /// is too light on white.
@@ -18,11 +17,11 @@ const PALETTE: [Color; COLORS] = [
     (0x22, 0x22, 0x22),
 ];
 
-/// Dashes of the lines' second and third use of the palette.
+/// Dashes of the lines' second and third use of the palette, or of further runs.
 const DASHES: [Option<(i32, i32)>; 3] = [None, Some((9, 4)), Some((4, 3))];
 
-/// Dash of a reference, which is no sweep.
-pub const REFERENCE: Option<(i32, i32)> = Some((4, 4));
+/// Dashes of references, which are no sweeps, run after run.
+const REFERENCES: [Option<(i32, i32)>; 3] = [Some((4, 4)), Some((12, 4)), Some((2, 5))];
 
 /// Outlines of the markers around (0, 0) with radius 1; the first is a circle.
 const OUTLINES: [&[(f64, f64)]; 6] = [
@@ -47,23 +46,69 @@ const OUTLINES: [&[(f64, f64)]; 6] = [
     ],
 ];
 
-pub fn color(style: usize) -> Color {
-    PALETTE[style % PALETTE.len()]
+/// What a style looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    pub color: Color,
+    /// Of a line.
+    pub dash: Option<(i32, i32)>,
+    /// Of a reference.
+    pub reference: Option<(i32, i32)>,
+    outline: usize,
+    hollow: bool,
 }
 
-pub fn dash(style: usize) -> Option<(i32, i32)> {
-    DASHES[style / PALETTE.len() % DASHES.len()]
-}
-
-/// The marker of a style; hollow for what is not certified.
-pub fn marker(style: usize, at: (f64, f64), radius: f64, certified: bool) -> Shape {
-    let stroke = color(style);
-    let fill = if certified { stroke } else { WHITE };
-    match OUTLINES[style % OUTLINES.len()] {
-        [] => Shape::Circle { center: at, radius, fill, stroke },
-        outline => {
-            let points = outline.iter().map(|(x, y)| (at.0 + x * radius, at.1 + y * radius)).collect();
-            Shape::Polygon { points, fill, stroke }
+impl Look {
+    /// Of a style on a chart of one run, or of several with so many lines each: there colour
+    /// and marker tell the lines apart, dash and filling the runs. A single line has another
+    /// colour in each run.
+    pub fn of(style: usize, lines_per_run: Option<usize>) -> Look {
+        let (color, outline, dash, run) = match lines_per_run {
+            None => (style, style, style / COLORS, 0),
+            Some(1) => (style, 0, style, style),
+            Some(lines) => {
+                (style % lines.max(1), style % lines.max(1), style / lines.max(1), style / lines.max(1))
+            }
+        };
+        Look {
+            color: PALETTE[color % COLORS],
+            dash: DASHES[dash % DASHES.len()],
+            reference: REFERENCES[run % REFERENCES.len()],
+            outline: outline % OUTLINES.len(),
+            hollow: run % 2 == 1,
         }
+    }
+
+    /// The marker; hollow also for what is not certified.
+    pub fn marker(&self, at: (f64, f64), radius: f64, certified: bool) -> Shape {
+        let stroke = self.color;
+        let fill = if certified && !self.hollow { stroke } else { WHITE };
+        match OUTLINES[self.outline] {
+            [] => Shape::Circle { center: at, radius, fill, stroke },
+            outline => {
+                let points = outline.iter().map(|(x, y)| (at.0 + x * radius, at.1 + y * radius)).collect();
+                Shape::Polygon { points, fill, stroke }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_differ_in_dash_and_filling_and_lines_in_colour_and_marker() {
+        let look = |run: usize, line: usize| Look::of(run * 4 + line, Some(4));
+        for line in 0..4 {
+            let (a, b) = (look(0, line), look(1, line));
+            assert_eq!((a.color, a.outline), (b.color, b.outline), "line {line}");
+            assert_ne!((a.dash, a.hollow, a.reference), (b.dash, b.hollow, b.reference), "line {line}");
+            assert!(!a.hollow && b.hollow);
+        }
+        assert_ne!((look(0, 0).color, look(0, 0).outline), (look(0, 1).color, look(0, 1).outline));
+        let alone = [0, 1].map(|run| Look::of(run, Some(1)));
+        assert_ne!(alone[0].color, alone[1].color);
+        assert_eq!(alone[0].outline, alone[1].outline);
     }
 }

@@ -1,0 +1,110 @@
+//! What to do about cases of which nobody can tell.
+
+use super::{Heads, cases};
+use crate::cli::out;
+use crate::judge::{Answer, Comparison};
+use crate::measure::noise::Flag;
+use crate::report::verdicts::Named;
+use crate::run::Record;
+
+/// What comes from outside of the run, with what it is called among the causes.
+const DISTURBANCES: [(Flag, &str); 2] = [(Flag::Background, "background load"), (Flag::Steal, "steal time")];
+/// Fewer rounds than this are not worth another run.
+const ROUNDS: usize = 20;
+/// As many as `--rounds` takes.
+const MOST: usize = 1000;
+
+/// The lines below a table: what disturbed the cases that nobody can tell, and the command
+/// that measures them longer.
+pub(super) fn print(baseline: &Named, other: &Named, comparison: &Comparison, heads: &Heads) {
+    let lines = lines(baseline, other, comparison, &heads.again);
+    if !lines.is_empty() {
+        out::line("");
+    }
+    lines.iter().for_each(|line| out::line(line));
+}
+
+fn lines(baseline: &Named, other: &Named, comparison: &Comparison, again: &str) -> Vec<String> {
+    let open: Vec<Open> = comparison
+        .judgements
+        .iter()
+        .filter_map(|judgement| {
+            let pair = judgement.pair;
+            let (a, b) = (baseline.side.record(pair.baseline)?, other.side.record(pair.other)?);
+            // Without an interval more rounds are not what is missing, or the reason says so.
+            let is_open = judgement.answer == Answer::CannotTell && judgement.evidence.is_some();
+            let told = |name: &str| judgement.causes.iter().any(|cause| cause.what == name);
+            let beside =
+                |(flag, name): &&(Flag, &'static str)| told(name) || flagged(a, *flag) || flagged(b, *flag);
+            is_open.then(|| Open {
+                beside: DISTURBANCES.iter().filter(beside).map(|(_, name)| *name).collect(),
+                rounds: a.medians().len().max(b.medians().len()),
+            })
+        })
+        .collect();
+    let Some(most) = open.iter().map(|case| case.rounds).max() else { return Vec::new() };
+    let rounds = (2 * most).clamp(ROUNDS, MOST);
+    let longer = format!("More rounds: `scatterlab replay {again} --rounds {rounds}`");
+    beside(&open).into_iter().chain([longer]).collect()
+}
+
+/// A case with an interval of which nobody can tell.
+struct Open {
+    beside: Vec<&'static str>,
+    rounds: usize,
+}
+
+fn beside(open: &[Open]) -> Option<String> {
+    let disturbed = open.iter().filter(|case| !case.beside.is_empty()).count();
+    let has = |(_, name): &&(Flag, &str)| open.iter().any(|case| case.beside.contains(name));
+    let names: Vec<&str> = DISTURBANCES.iter().filter(has).map(|(_, name)| *name).collect();
+    let (all, names) = (cases(open.len()), names.join(" or "));
+    (disturbed > 0).then(|| {
+        format!(
+            "{disturbed} of {all} that cannot be told ran beside {names}: `scatterlab doctor` says by whom"
+        )
+    })
+}
+
+fn flagged(record: &Record, flag: Flag) -> bool {
+    record.rounds.iter().any(|round| round.flags.contains(&flag))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::tests::Run;
+    use crate::judge::{MARGIN, compare};
+
+    fn told(a: &Run, b: &Run) -> Vec<String> {
+        let comparison = compare(a.side(), &[b.side()], MARGIN).remove(0);
+        let [a, b] = [a, b].map(|run| Named { name: String::new(), side: run.side() });
+        lines(&a, &b, &comparison, "b")
+    }
+
+    const WILD: [f64; 5] = [1.0, 1.5, 0.7, 1.2, 0.8];
+
+    #[test]
+    fn load_on_either_side_is_named_once_with_what_to_do() {
+        let steady = vec![1.0, 1.002, 0.998, 1.001, 0.999];
+        let a = Run::new(&[WILD.to_vec(), WILD.to_vec(), steady.clone()], None);
+        let flagged = |flags: &[Flag]| Run::flagged(&[WILD.to_vec(), WILD.to_vec(), steady.clone()], flags);
+        assert_eq!(told(&a, &a), ["More rounds: `scatterlab replay b --rounds 20`"]);
+        let loaded = flagged(&[Flag::Background]);
+        for lines in [told(&a, &loaded), told(&loaded, &a)] {
+            let expected = "2 of 2 cases that cannot be told ran beside background load: `scatterlab doctor` says by whom";
+            assert_eq!(lines[0], expected);
+            assert_eq!(lines.len(), 2);
+        }
+        let both = told(&flagged(&[Flag::Background, Flag::Steal]), &a);
+        assert!(both[0].contains("beside background load or steal time"), "{both:?}");
+    }
+
+    #[test]
+    fn what_can_be_told_needs_no_advice() {
+        let steady = Run::new(&[vec![1.0, 1.002, 0.998]], None);
+        assert!(told(&steady, &steady).is_empty());
+        let few = Run::new(&[vec![1.0]], None);
+        assert!(told(&few, &steady).is_empty(), "the reason says that rounds are missing");
+    }
+}

@@ -1,0 +1,53 @@
+//! What stands below a table of verdicts about single cases.
+
+use super::cases;
+use crate::cli::out;
+use crate::judge::Difference;
+use crate::units;
+
+/// Reasons and causes below a table, each once.
+#[derive(Debug, Default)]
+pub(super) struct Notes(Vec<Note>);
+
+#[derive(Debug)]
+struct Note {
+    text: String,
+    /// An instance of it, where each case has another.
+    such_as: Option<String>,
+    cases: usize,
+}
+
+impl Notes {
+    /// The number of a note, which one more case has.
+    pub(super) fn number(&mut self, text: String, such_as: Option<String>) -> usize {
+        match self.0.iter_mut().position(|note| note.text == text) {
+            Some(at) => {
+                self.0[at].cases += 1;
+                at + 1
+            }
+            None => {
+                self.0.push(Note { text, such_as, cases: 1 });
+                self.0.len()
+            }
+        }
+    }
+
+    /// The same for what went on around a case's rounds, if anything did.
+    pub(super) fn causes(&mut self, causes: &[Difference]) -> Option<usize> {
+        let names: Vec<&str> = causes.iter().map(|cause| cause.what.as_str()).collect();
+        let figures: Vec<String> = causes.iter().map(ToString::to_string).collect();
+        let text = format!("around its rounds: {}", names.join(", "));
+        (!causes.is_empty()).then(|| self.number(text, Some(figures.join("; "))))
+    }
+
+    pub(super) fn print(&self) {
+        if !self.0.is_empty() {
+            out::line("");
+        }
+        for (at, note) in self.0.iter().enumerate() {
+            let such_as = note.such_as.as_ref().map(|text| format!(", such as {text}")).unwrap_or_default();
+            let line = format!("({}) {}{such_as} ({})", at + 1, note.text, cases(note.cases));
+            out::line(&units::escaped(&line));
+        }
+    }
+}
