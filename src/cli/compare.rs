@@ -9,10 +9,10 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::format::survive;
-use super::verdicts::{Heads, cases, print, print_key};
 use super::{CASES_FAILED, DIFFERS, out};
 use crate::judge::{self, Comparison};
 use crate::report::format::Format as Rows;
+use crate::report::judged::{self, Heads, cases, judged};
 use crate::report::overlay::{self, letter, overlays};
 use crate::report::unit;
 use crate::report::verdicts::{self, Named};
@@ -122,10 +122,11 @@ fn show(arguments: &CompareArguments, named: &[Named], comparisons: &[Comparison
         Format::Ndjson => verdicts::write_rows(io::stdout(), Rows::Ndjson, &rows()),
         Format::Json => verdicts::json(io::stdout(), baseline, others, comparisons, arguments.margin),
         Format::Text => {
-            print_key(&named.iter().collect::<Vec<_>>());
+            judged::key(&named.iter().collect::<Vec<_>>()).iter().for_each(|line| out::line(line));
             for (at, (other, comparison)) in others.iter().zip(comparisons).enumerate() {
                 let heads = Heads { baseline: letter(0), other: letter(at + 1) };
-                print(baseline, other, comparison, arguments.margin, &heads);
+                let judged = judged(baseline, other, comparison, arguments.margin, &heads);
+                judged.lines().iter().for_each(|line| out::line(line));
             }
             Ok(())
         }
@@ -177,7 +178,7 @@ fn slower(limit: f64, baseline: &Named, others: &[Named], comparisons: &[Compari
     for (other, comparison) in others.iter().zip(comparisons) {
         for judgement in comparison.judgements.iter().filter(|j| j.slower_by(limit)) {
             let label = label(baseline, judgement.pair.baseline);
-            let change = judgement.evidence.map(|e| super::verdicts::change(e.ratio)).unwrap_or_default();
+            let change = judgement.evidence.map(|e| judged::change(e.ratio)).unwrap_or_default();
             found.push(format!("slower in {}: {label}: {change}", other.name));
         }
     }
