@@ -42,5 +42,6 @@ fn options(stored: Stored, runner: WatchRunner, config: Config) -> Options {
         remote: None,
         config,
         lookups: None,
+        root: None,
     }
 }

@@ -14,7 +14,7 @@ const MEASURING: [&str; 2] = ["run", "replay"];
 pub struct Repeat {
     /// Runs the stored plan again and judges it against the folder.
     pub replay: String,
-    /// Runs it as it was run: the manifest's command line, or the folder's recipe where it was
+    /// Runs it as it was run: the manifest's command line into another folder, or the folder's recipe where it was
     /// started in the user interface.
     pub run: String,
 }
@@ -25,7 +25,7 @@ impl Repeat {
         let measures = |words: &&[String]| words.iter().any(|word| MEASURING.contains(&word.as_str()));
         let typed = manifest.command_line.get(1..).filter(measures);
         let run = match typed {
-            Some(words) => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+            Some(words) => without_out(words).map(quoted).collect::<Vec<_>>().join(" "),
             None => format!("run {}", word(&folder.join(RECIPE))),
         };
         // What stands in a manifest is pasted into somebody's shell.
@@ -35,6 +35,15 @@ impl Repeat {
             run: format!("scatterlab {}", escaped(&run)),
         }
     }
+}
+
+/// The words but for `--out` and its folder, which holds a run by now.
+fn without_out(words: &[String]) -> impl Iterator<Item = &str> {
+    let mut folder = false;
+    words.iter().map(String::as_str).filter(move |word| {
+        let out = std::mem::replace(&mut folder, *word == "--out");
+        !out && *word != "--out" && !word.starts_with("--out=")
+    })
 }
 
 #[cfg(test)]
@@ -51,6 +60,8 @@ mod tests {
         };
         let typed = of(&["/opt/bin/scatterlab", "run", "quickstart", "--set", "elements=1Mi..4Mi x2"]);
         assert_eq!(typed.run, "scatterlab run quickstart --set 'elements=1Mi..4Mi x2'");
+        let out = of(&["scatterlab", "replay", "a", "--out", "b", "--rounds", "5", "--out=c"]);
+        assert_eq!(out.run, "scatterlab replay a --rounds 5");
         assert_eq!(typed.replay, "scatterlab replay 'reports/my run'");
         assert_eq!(of(&["scatterlab"]).run, "scatterlab run 'reports/my run/recipe.yaml'");
         assert_eq!(of(&[]).run, of(&["scatterlab"]).run);

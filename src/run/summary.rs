@@ -162,7 +162,8 @@ fn device(device: &Device) -> String {
     })
 }
 
-fn took(records: &[Record]) -> Option<f64> {
+/// Seconds from the first round's begin to the last one's end; `None` where none says when it was.
+pub fn took(records: &[Record]) -> Option<f64> {
     let rounds =
         || records.iter().flat_map(|r| r.rounds.iter().chain(&r.set_aside)).filter(|r| r.started > 0.0);
     let began = rounds().map(|r| r.started).min_by(f64::total_cmp)?;
