@@ -13,9 +13,9 @@ use clap::{Args, ValueEnum, ValueHint};
 use super::format::survive;
 use super::out;
 use super::recipes::open_run;
-use super::verdicts::{Heads, print, print_key};
 use crate::judge::{self, Comparison};
 use crate::report::format::Format as Rows;
+use crate::report::judged::{self, Heads, judged};
 use crate::report::overlay::{self, letter, overlays};
 use crate::report::verdicts::{self, Named};
 use crate::run::folder::MANIFEST;
@@ -142,12 +142,13 @@ fn show(arguments: &CompareArguments, named: &[Named], comparisons: &[Comparison
         Format::Ndjson => verdicts::write_rows(io::stdout(), Rows::Ndjson, &rows()),
         Format::Json => verdicts::json(io::stdout(), baseline, others, comparisons, arguments.margin),
         Format::Text => {
-            print_key(&named.iter().collect::<Vec<_>>());
+            judged::key(&named.iter().collect::<Vec<_>>()).iter().for_each(|line| out::line(line));
             for (at, (other, comparison)) in others.iter().zip(comparisons).enumerate() {
                 let again = arguments.runs.get(at + 1).map(|path| quoted(&path.display().to_string()));
                 let again = again.unwrap_or_default();
                 let heads = Heads { baseline: letter(0), other: letter(at + 1), again };
-                print(baseline, other, comparison, arguments.margin, &heads);
+                let judged = judged(baseline, other, comparison, arguments.margin, &heads);
+                judged.lines().iter().for_each(|line| out::line(line));
             }
             Ok(())
         }

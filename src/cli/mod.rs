@@ -22,7 +22,6 @@ mod run;
 mod schema;
 mod table;
 mod tui;
-mod verdicts;
 mod verify;
 mod watch;
 

@@ -9,11 +9,11 @@ use clap::{Args, Parser, ValueHint};
 use super::interrupt::Interrupt;
 use super::recipes::Source;
 use super::run::overrides;
-use super::verdicts::{Heads, cases, print};
 use super::{Arguments, CANNOT_TELL, CASES_FAILED, Command, DIFFERS, EngineArguments, headless, out};
 use crate::engine::client::EngineCommand;
 use crate::judge::{self, Comparison, FEWEST};
 use crate::plan::{Plan, slug};
+use crate::report::judged::{Heads, cases, judged};
 use crate::report::verdicts::{self, Named};
 use crate::run::folder::{Manifest, fresh_path};
 use crate::run::stored::{self, Stored};
@@ -106,7 +106,8 @@ fn judge(stored: &Stored, folder: &Path, margin: f64) -> anyhow::Result<Comparis
     let comparison = comparisons.pop().context("nothing was compared")?;
     let again = quoted(&named(stored));
     let heads = Heads { baseline: "then".to_owned(), other: "now".to_owned(), again };
-    print(&baseline, &now[0], &comparison, margin, &heads);
+    let judged = judged(&baseline, &now[0], &comparison, margin, &heads);
+    judged.lines().iter().for_each(|line| out::line(line));
     out::line(&format!("verdicts: {}", path.display()));
     Ok(comparison)
 }

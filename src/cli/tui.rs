@@ -42,6 +42,7 @@ pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
         config,
         mode: tui::Mode::Run,
         lookups: Some(lookups(engine.clone(), root.clone())),
+        root: Some(root.clone()),
         runner: Box::new(EngineRunner { engine, out: None, root }),
         resolve: Box::new(move |entry: &RecipeEntry, overrides: &Overrides| {
             let source = Source { name: entry.path.clone(), text: entry.text.clone() };

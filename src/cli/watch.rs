@@ -43,5 +43,6 @@ fn options(stored: Stored, runner: WatchRunner, config: Config) -> Options {
         remote: None,
         config,
         lookups: None,
+        root: None,
     }
 }

@@ -5,6 +5,7 @@
 mod keep;
 mod local;
 mod store;
+mod walk;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -19,6 +20,7 @@ use crate::units::fmt_bytes;
 pub use keep::{FOLDER, keep, locate};
 pub use local::LocalFiles;
 pub use store::Store;
+pub use walk::walks;
 
 /// Longest file, bytes.
 pub const MAX_FILE: u64 = 16 << 30;

@@ -5,6 +5,7 @@ pub mod cell;
 pub mod csv;
 mod files;
 pub mod format;
+pub mod judged;
 pub mod locality;
 pub mod names;
 pub mod overlay;

@@ -4,13 +4,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// `YYYY-MM-DD HH:MM:SS`, UTC, now.
 pub fn now() -> String {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    format(seconds)
+    of(SystemTime::now())
 }
 
 /// Seconds since 1970, now; missing where the clock stands before that.
 pub fn epoch() -> Option<f64> {
     SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|d| d.as_secs_f64())
+}
+
+/// The same of another time; what lies before 1970 is 1970.
+pub fn of(time: SystemTime) -> String {
+    format(time.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs()))
 }
 
 /// `YYYY-MM-DD HH:MM:SS`, UTC, so many seconds after 1970.

@@ -11,10 +11,14 @@ pub mod folder;
 mod interrupted;
 mod ledger;
 pub mod newest;
+pub mod note;
 mod record;
 pub mod reference;
+pub mod repeat;
 pub mod runner;
+pub mod shelf;
 pub mod stored;
+pub mod summary;
 #[cfg(test)]
 mod tests;
 pub mod watch;

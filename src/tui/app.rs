@@ -4,6 +4,7 @@
 mod errands;
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::mpsc::TryRecvError;
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use super::home::scout::{Lookups, Scout};
 use super::mouse;
 use super::pacer::{POLL, Pacer};
 use super::recipes::RecipeEntry;
+use super::runs::{Answer, Desk, Job};
 use super::state::{Leaving, State};
 use super::theme::Theme;
 use super::update::{Effect, Input, update, wanted};
@@ -28,6 +30,7 @@ use super::view::{settle, view};
 use super::wake::{self, Waker};
 use crate::plan::{Overrides, Plan};
 use crate::run::runner::{Message, Runner, Running};
+use crate::run::watch::{Speed, WatchRunner};
 
 /// What is done in one turn of what the state wants, at most.
 const MOST_WANTED: usize = 200;
@@ -72,6 +75,14 @@ pub trait Source {
         Ok(())
     }
 
+    /// Asks the terminal to copy a text.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    fn copy(&mut self, _text: &str) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Takes the terminal again after somebody else has stopped the program.
     ///
     /// # Errors
@@ -101,6 +112,10 @@ pub struct App {
     suspend: bool,
     /// What was drawn on last.
     screen: Rect,
+    /// Where stored runs are read, if there are any.
+    pub desk: Option<Desk>,
+    /// What the terminal is to copy.
+    clip: Option<String>,
 }
 
 impl App {
@@ -118,6 +133,8 @@ impl App {
             behind: false,
             suspend: false,
             screen: Rect::ZERO,
+            desk: None,
+            clip: None,
         }
     }
 
@@ -171,6 +188,9 @@ impl App {
             Some(incoming) => self.take(incoming, source.now()),
             None => {}
         }
+        if let Some(text) = self.clip.take() {
+            source.copy(&text).context("writing to the terminal")?;
+        }
         if std::mem::take(&mut self.suspend) {
             source.suspend(self.parting()).context("taking the terminal back")?;
             self.continued(terminal, source.now())?;
@@ -189,6 +209,12 @@ impl App {
     pub fn find_out_by(&mut self, lookups: Lookups) {
         self.scout = Some(Scout::new(lookups));
         self.state.home.facts.found_out = true;
+    }
+
+    /// Stored runs are those below `root`.
+    pub fn look_below(&mut self, root: PathBuf) {
+        self.desk = Some(Desk::new(root));
+        self.state.runs.there = true;
     }
 
     /// Starts the first recipe, as a person would with a key.
@@ -300,6 +326,10 @@ impl App {
         }
         self.behind = false;
         for _ in 0..BURST {
+            let Some((ticket, answer)) = self.desk.as_ref().and_then(Desk::next) else { break };
+            self.apply(Input::Answer(ticket, answer), now);
+        }
+        for _ in 0..BURST {
             let Some(running) = &self.running else { return };
             match running.messages.try_recv() {
                 Ok(message) => {
@@ -355,6 +385,12 @@ impl App {
             }
             Effect::Home(errand) => self.run_errand(errand, now),
             Effect::Suspend => self.suspend = true,
+            Effect::Ask(ticket, job) => self.ask(ticket, job, now),
+            Effect::Copy(text) => self.clip = Some(text),
+            Effect::Play { path, plan, times } => {
+                let input = self.play(path, plan, times).unwrap_or_else(Input::NotStarted);
+                self.apply(input, now);
+            }
             Effect::Send(control) => {
                 if let Some(running) = &self.running {
                     // A run that has just ended no longer listens; its end arrives as a message.
@@ -370,13 +406,37 @@ impl App {
         let entry = self.state.recipes.entries().get(index).ok_or("there is no such recipe")?;
         let plan = (self.resolve)(entry, overrides)?;
         self.scout.iter_mut().for_each(Scout::hush);
+        self.desk.iter().for_each(Desk::stop);
         let running = self.runner.start(plan.clone(), &entry.text).map_err(|e| format!("{e:#}"))?;
+        let folder = self.listen(running)?;
+        Ok(Input::Started { recipe: index, plan: Box::new(plan), folder })
+    }
+
+    /// Plays a stored run; nothing is measured.
+    fn play(&mut self, path: PathBuf, plan: Box<Plan>, times: f64) -> Result<Input, String> {
+        let runner = WatchRunner { folder: path, speed: Speed::Times(times) };
+        let running = runner.start((*plan).clone(), "").map_err(|e| format!("{e:#}"))?;
+        let folder = self.listen(running)?;
+        Ok(Input::Played { plan, folder, times })
+    }
+
+    /// Hears what a run says from now on; returns its folder.
+    fn listen(&mut self, running: Running) -> Result<PathBuf, String> {
         let running = match &self.waker {
             Some(waker) => wake::watched(running, waker.clone()).map_err(|e| e.to_string())?,
             None => running,
         };
         let folder = running.folder.clone();
         self.running = Some(running);
-        Ok(Input::Started { recipe: index, plan: Box::new(plan), folder })
+        Ok(folder)
+    }
+
+    fn ask(&mut self, ticket: u64, job: Job, now: Duration) {
+        let waker = self.waker.clone();
+        // Patterns can be asked for where there are no stored runs.
+        let desk = self.desk.get_or_insert_with(|| Desk::new(PathBuf::new()));
+        if let Err(error) = desk.ask(ticket, job, waker) {
+            self.apply(Input::Answer(ticket, Answer::Refused(format!("no thread: {error}"))), now);
+        }
     }
 }

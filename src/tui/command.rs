@@ -7,6 +7,8 @@ use super::chart;
 use super::home::{self, Entering, entering};
 pub use super::key::{Key, char, control, key};
 use super::panel::{self, Focus};
+use super::pattern::Look;
+use super::runs::{self, Ask as RunsAsk};
 use super::state::{Mode, Overlay, State};
 use super::theme::Theme;
 
@@ -46,6 +48,10 @@ pub enum Action {
     CloseHelp,
     /// Something before a run.
     Home(home::Ask),
+    /// Something about stored runs.
+    Runs(RunsAsk),
+    /// Something about the lines that a case touches.
+    Pattern(Look),
 }
 
 impl Action {
@@ -76,6 +82,8 @@ impl Action {
             Action::Suspend => "suspend",
             Action::Chart(ask) => ask.name(),
             Action::Home(ask) => ask.name(),
+            Action::Runs(ask) => ask.name(),
+            Action::Pattern(look) => look.name(),
         }
     }
 }
@@ -229,7 +237,7 @@ const BACK: Command = Command {
     bindings: &[(key(KeyCode::Esc), Action::Back)],
     hinted: 1,
     name: "back",
-    help: "back to the recipes, and there to all of them; a run goes on",
+    help: "back, in the end to the recipes, and there to all of them; a run goes on",
 };
 
 const HELP: Command = Command {
@@ -289,9 +297,10 @@ pub fn in_force(state: &State) -> [&'static [Command]; 2] {
         return [entering.commands(), entering::FIELD];
     }
     match state.overlay {
+        Some(Overlay::Export { .. }) => [runs::ask::DIALOG, &[]],
         Some(Overlay::Help { .. }) => [panel::help::COMMANDS, &[]],
         None if state.mode == Mode::Rehearsal => [&[], REHEARSING],
-        None => [state.focus.commands(), around(state.focus, state.mode)],
+        None => [state.focus.commands(), around(state.focus, state.mode())],
     }
 }
 
@@ -331,12 +340,14 @@ pub fn scopes() -> Vec<Scope> {
     let running = Focus::ALL.iter().map(|f| panel(f, Mode::Run));
     let watching = Focus::ALL.iter().map(|f| panel(f, Mode::Watch));
     let help = Scope { title: "Help", lists: vec![panel::help::COMMANDS] };
-    running.chain(watching).chain([help]).collect()
+    let dialog = Scope { title: "Export", lists: vec![runs::ask::DIALOG] };
+    running.chain(watching).chain([help, dialog]).collect()
 }
 
 /// Every command whose keys can be set, with the title of the first list that has it.
 pub fn listed() -> Vec<(&'static str, &'static Command)> {
-    let others = [("While watching", WATCHING), ("Help", panel::help::COMMANDS)];
+    let others =
+        [("While watching", WATCHING), ("Help", panel::help::COMMANDS), ("Export", runs::ask::DIALOG)];
     let lists = every(Mode::Run).into_iter().chain(others);
     lists.flat_map(|(title, list)| list.iter().map(move |command| (title, command))).collect()
 }

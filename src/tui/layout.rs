@@ -16,6 +16,8 @@ const BOTH_LISTS: u16 = 26;
 const WITH_SAMPLES: u16 = 17;
 /// From this height on, samples and log stand under the chart.
 const WITH_BOTH: u16 = 27;
+/// From this height on, a run's details stand below the list of runs.
+const WITH_DETAILS: u16 = 17;
 /// Widest help.
 const HELP: u16 = 84;
 /// Rows of the log under the chart.
@@ -66,6 +68,9 @@ impl Areas {
     }
 
     fn columns(&mut self, state: &State, body: Rect) {
+        if state.focus.is_aside() {
+            return self.aside(state.focus, body);
+        }
         let full = state.session.as_ref().is_some_and(|s| s.view.full);
         if full && state.focus == Focus::Chart {
             return self.panels.push((Focus::Chart, body));
@@ -80,6 +85,15 @@ impl Areas {
         self.rule = Some(Rect { x: body.x + width, width: 1, ..body });
         self.lists(state, Rect { width, ..body });
         self.main(state, Rect { x: body.x + width + 1, width: body.width - width - 1, ..body });
+    }
+
+    /// The stored runs above what is known of one, or a panel alone.
+    fn aside(&mut self, focus: Focus, body: Rect) {
+        if !focus.is_runs() || body.height < WITH_DETAILS {
+            return self.panels.push((focus, body));
+        }
+        let (list, details) = split(body, body.height / 2);
+        self.panels.extend([(Focus::Runs, list), (Focus::Details, details)]);
     }
 
     /// The recipes, the cases or both.

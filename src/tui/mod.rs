@@ -6,6 +6,7 @@
 
 mod app;
 mod chart;
+mod clip;
 mod command;
 pub mod config;
 mod field;
@@ -18,9 +19,11 @@ mod mouse;
 mod pacer;
 mod palette;
 mod panel;
+mod pattern;
 mod plot;
 mod recipes;
 pub mod rehearsal;
+mod runs;
 mod session;
 mod state;
 mod terminal;
@@ -36,6 +39,7 @@ mod tests;
 use std::io::stdout;
 use std::mem::ManuallyDrop;
 use std::panic::{self, AssertUnwindSafe};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
@@ -74,6 +78,8 @@ pub struct Options {
     /// Who finds out what a recipe costs and where its last run is; nobody: the preview does
     /// not tell.
     pub lookups: Option<Lookups>,
+    /// The folder below which runs are stored, where they can be looked at.
+    pub root: Option<PathBuf>,
 }
 
 /// Takes the terminal over until the person leaves; gives it back also after a panic
@@ -90,6 +96,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     if let Some(lookups) = options.lookups {
         app.find_out_by(lookups);
     }
+    options.root.into_iter().for_each(|root| app.look_below(root));
     let mut source = TerminalSource::new(mouse).context("listening for signals")?;
     app.wake_by(source.waker());
     if mode == Mode::Watch {

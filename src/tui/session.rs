@@ -48,8 +48,8 @@ pub struct Current {
 /// One run, from its start until the next one replaces it.
 #[derive(Clone, Debug)]
 pub struct Session {
-    /// Index of its recipe.
-    pub recipe: usize,
+    /// Index of its recipe, where it is one of those that are listed.
+    pub recipe: Option<usize>,
     pub folder: PathBuf,
     pub ledger: Ledger,
     pub phase: Phase,
@@ -86,13 +86,13 @@ pub struct Session {
 
 impl Session {
     /// A run that has just been started at `now`.
-    pub fn new(recipe: usize, ledger: Ledger, folder: PathBuf, now: Duration) -> Session {
+    pub fn new(recipe: impl Into<Option<usize>>, ledger: Ledger, folder: PathBuf, now: Duration) -> Session {
         let mut eta = Eta::new(&ledger);
         eta.begin(now);
         let chart = series(ledger.plan(), 0, ledger.records());
         let view = ChartView::new(ledger.plan().experiments.len());
         let mut session = Session {
-            recipe,
+            recipe: recipe.into(),
             folder,
             ledger,
             phase: Phase::Running,

@@ -7,7 +7,9 @@ use super::command::Action;
 use super::home::{self, Home};
 use super::keymap::Keymap;
 use super::panel::Focus;
+use super::pattern::{self, PatternView};
 use super::recipes::{RecipeEntry, Recipes};
+use super::runs::{self, Runs};
 use super::session::{Phase, Session};
 
 /// Where the session's events come from.
@@ -18,6 +20,8 @@ pub enum Mode {
     Run,
     /// A run folder: nothing is measured.
     Watch,
+    /// A run folder that was read as a whole.
+    Stored,
     /// Nowhere: they are invented, so that there is something to draw.
     Rehearsal,
 }
@@ -27,6 +31,8 @@ pub enum Mode {
 pub enum Overlay {
     /// The help, from this line.
     Help { scroll: usize },
+    /// What was written of a run, with this of its lines selected.
+    Export { selected: usize },
 }
 
 /// On the way out.
@@ -59,6 +65,10 @@ pub struct State {
     pub recipes: Recipes,
     pub home: Home,
     pub session: Option<Session>,
+    /// The stored runs.
+    pub runs: Runs,
+    /// Which lines of memory a case touches.
+    pub pattern: Option<PatternView>,
     pub focus: Focus,
     pub overlay: Option<Overlay>,
     pub leaving: Leaving,
@@ -81,6 +91,8 @@ impl State {
             recipes: Recipes::new(recipes),
             home: Home::default(),
             session: None,
+            runs: Runs::default(),
+            pattern: None,
             focus: Focus::Recipes,
             overlay: None,
             leaving: Leaving::No,
@@ -97,28 +109,43 @@ impl State {
         self.session.as_ref().is_some_and(Session::active)
     }
 
+    /// Where events come from now: of a stored run that is played, from its folder.
+    pub fn mode(&self) -> Mode {
+        let watched = self.session.as_ref().is_some_and(|s| s.mode == Mode::Watch && s.active());
+        if watched { Mode::Watch } else { self.mode }
+    }
+
+    /// Whether a run is active that measures.
+    pub fn measuring(&self) -> bool {
+        self.active() && self.mode() != Mode::Watch
+    }
+
     /// Whether samples are being timed.
     pub fn timing(&self) -> bool {
-        self.mode != Mode::Watch && self.session.as_ref().is_some_and(|session| session.timing(self.now))
+        self.mode() != Mode::Watch && self.session.as_ref().is_some_and(|session| session.timing(self.now))
     }
 
     /// Whether nothing but a key may cause drawing now.
     pub fn hushed(&self) -> bool {
-        self.mode != Mode::Watch && self.session.as_ref().is_some_and(Session::hushed)
+        self.mode() != Mode::Watch && self.session.as_ref().is_some_and(Session::hushed)
     }
 
     /// Whether the recipes are looked at, and not a run.
     pub fn at_home(&self) -> bool {
-        matches!(self.focus, Focus::Recipes | Focus::Editor | Focus::Queue) || self.session.is_none()
+        let home = matches!(self.focus, Focus::Recipes | Focus::Editor | Focus::Queue);
+        home || (self.session.is_none() && !self.focus.is_aside())
     }
 
     /// The panels that Tab goes through: those that there are now.
     pub fn present(&self) -> Vec<Focus> {
+        if self.focus.is_aside() {
+            return self.focus.aside().to_vec();
+        }
         let there = |focus: &Focus| match focus {
             Focus::Recipes => true,
-            Focus::Editor => false,
             Focus::Queue => !self.home.queue.is_empty(),
-            Focus::Cases | Focus::Chart | Focus::Samples | Focus::Log => self.session.is_some(),
+            focus if focus.is_run() => self.session.is_some(),
+            _ => false,
         };
         Focus::ALL.into_iter().filter(there).collect()
     }
@@ -128,14 +155,16 @@ impl State {
         let session = self.session.as_ref();
         match action {
             Action::Cancel => session.is_some_and(|s| s.active() && s.phase != Phase::Cancelling),
-            Action::Pause => self.active() && self.mode == Mode::Watch,
+            Action::Pause => self.active() && self.mode() == Mode::Watch,
             Action::Resume => session.is_some_and(|s| matches!(s.phase, Phase::Dead { .. })),
             // While a run is active it waits for its turn; a stored run has no turns.
             Action::Start => {
-                (!self.active() || self.mode == Mode::Run) && matches!(self.recipes.plan(), Some(Ok(_)))
+                (!self.active() || self.mode() == Mode::Run) && matches!(self.recipes.plan(), Some(Ok(_)))
             }
-            Action::Chart(ask) => session.is_some_and(|s| allows(s, ask)),
+            Action::Chart(ask) => !self.focus.is_aside() && session.is_some_and(|s| allows(s, ask)),
             Action::Home(ask) => home::allows(self, ask),
+            Action::Runs(ask) => runs::allows(self, ask),
+            Action::Pattern(look) => pattern::allows(self, look),
             Action::FocusNext | Action::FocusPrevious => self.present().len() > 1,
             Action::Back => {
                 self.focus != Focus::Recipes

@@ -24,6 +24,7 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::low_level::{pipe, unregister};
 
 use super::app::{Incoming, Source};
+use super::clip;
 use super::wake::{self, Waker, Wakes};
 
 /// Longest wait that is asked of the system at once.
@@ -297,6 +298,12 @@ impl Source for TerminalSource {
 
     fn take_back(&mut self) -> io::Result<()> {
         take(self.mouse)
+    }
+
+    fn copy(&mut self, text: &str) -> io::Result<()> {
+        let mut out = stdout();
+        out.write_all(clip::sequence(text, |key| std::env::var(key).ok()).as_bytes())?;
+        out.flush()
     }
 }
 

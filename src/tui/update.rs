@@ -10,6 +10,8 @@ use super::command::Action;
 use super::field::Stroke;
 use super::home::{self, Errand, News};
 use super::panel::{self, Focus};
+use super::pattern;
+use super::runs::{self, Answer, Job};
 use super::session::{Phase, Session};
 use super::state::{Leaving, Mode, Overlay, State};
 use crate::plan::Plan;
@@ -34,6 +36,10 @@ pub enum Input {
     Typed(Stroke),
     /// Something that somebody was sent for.
     Home(News),
+    /// What became of a request, by its number.
+    Answer(u64, Answer),
+    /// This stored run is played, so many times as fast as it ran.
+    Played { plan: Box<Plan>, folder: PathBuf, times: f64 },
     /// The panel under the pointer, all of its area, and where in it a button was pressed.
     Click { panel: Focus, area: Rect, column: u16, row: u16 },
     /// The wheel was turned over a panel, downwards where positive; all of its area, and
@@ -58,7 +64,7 @@ pub enum Input {
 }
 
 /// Something to do outside of the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Start the recipe at this index.
     Start(usize),
@@ -70,6 +76,12 @@ pub enum Effect {
     Suspend,
     /// Something before a run.
     Home(Errand),
+    /// Read or write something of stored runs; the answer comes with this number.
+    Ask(u64, Job),
+    /// Play the stored run in this folder, so many times as fast as it ran.
+    Play { path: PathBuf, plan: Box<Plan>, times: f64 },
+    /// Ask the terminal to copy a text.
+    Copy(String),
 }
 
 /// Takes in what happened at `now`, and says what is to be done.
@@ -83,6 +95,7 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
             home::typed(state, stroke);
         }
         Input::Home(news) => return home::take(state, news),
+        Input::Answer(ticket, answer) => return runs::take(state, ticket, answer),
         Input::Click { panel, area, column, row } => click(state, panel, area, (column, row)),
         Input::Wheel { panel, area, column, row, by } => turn(state, panel, area, (column, row), by),
         Input::Continued => {
@@ -100,14 +113,16 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
         Input::Started { recipe, plan, folder } => {
             let mut session = Session::new(recipe, Ledger::new(*plan), folder, now);
             session.mode = state.mode;
-            if let Some(before) = &state.session {
-                session.come_after(before);
-            }
-            state.session = Some(session);
+            let focus = state.focus;
+            begin(state, session);
             // Nobody asked just now to see what comes out of the queue.
-            if state.home.queue.starting.take().is_none() {
-                state.focus = Focus::Cases;
+            if state.home.queue.starting.take().is_some() {
+                state.focus = focus;
             }
+        }
+        Input::Played { plan, folder, times } => {
+            begin(state, Session::new(None, Ledger::new(*plan), folder, now));
+            runs::playing(state, times);
         }
         Input::NotStarted(reason) => home::not_started(state, &reason),
         Input::Terminate => return leave(state, PATIENCE_AFTER_SIGNAL),
@@ -115,6 +130,16 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
     }
     finish_leaving(state);
     None
+}
+
+/// The run screen shows this session from now on.
+pub fn begin(state: &mut State, mut session: Session) {
+    runs::stopped(&mut state.runs);
+    if let Some(before) = &state.session {
+        session.come_after(before);
+    }
+    state.session = Some(session);
+    state.focus = Focus::Cases;
 }
 
 /// The recipe whose meaning the screen needs and does not have, or what else is to be done.
@@ -164,6 +189,8 @@ fn obey(state: &mut State, action: Action) -> Option<Effect> {
         Action::First => step(state, isize::MIN),
         Action::Last => step(state, isize::MAX),
         Action::Chart(ask) => look(state, ask),
+        Action::Runs(ask) => return runs::obey(state, ask),
+        Action::Pattern(look) => return pattern::obey(state, look),
         _ => in_session(state, action),
     }
     None
@@ -193,23 +220,44 @@ fn back(state: &mut State) {
     if state.overlay.take().is_some() {
         return;
     }
-    let chart = state.session.as_mut().filter(|_| state.focus == Focus::Chart);
-    match chart {
-        Some(session) if session.view.cursor => session.ask(Ask::Cursor),
-        Some(session) if session.view.full => session.ask(Ask::Full),
-        _ => {
-            if state.focus == Focus::Recipes {
-                home::entering::clear_filter(state);
-            }
-            state.focus = Focus::Recipes;
-            None
+    if leave_chart(state) {
+        return;
+    }
+    // Who goes away does not want to be taken back by an answer.
+    state.runs.give_up();
+    let stored = state.runs.there && state.session.as_ref().is_some_and(|s| s.recipe.is_none());
+    state.focus = match state.focus {
+        Focus::Details | Focus::Comparison => Focus::Runs,
+        Focus::Pattern => state.pattern.as_ref().map_or(Focus::Recipes, |view| view.back),
+        Focus::Runs if !state.runs.search().is_empty() => {
+            state.runs.set_search("");
+            Focus::Runs
         }
+        focus if focus.is_run() && stored => Focus::Runs,
+        Focus::Recipes => {
+            home::entering::clear_filter(state);
+            Focus::Recipes
+        }
+        _ => Focus::Recipes,
     };
+}
+
+/// Takes the cursor or the whole screen away from the chart, if it has the focus and one of
+/// them.
+fn leave_chart(state: &mut State) -> bool {
+    let Some(session) = state.session.as_mut().filter(|_| state.focus == Focus::Chart) else { return false };
+    let ask = match &session.view {
+        view if view.cursor => Ask::Cursor,
+        view if view.full => Ask::Full,
+        _ => return false,
+    };
+    session.ask(ask);
+    true
 }
 
 /// Looks at the chart in another way, and at nothing else.
 fn look(state: &mut State, ask: Ask) {
-    let Some(session) = &mut state.session else { return };
+    let Some(session) = state.session.as_mut().filter(|_| !state.focus.is_aside()) else { return };
     let elsewhere = state.focus != Focus::Chart;
     state.focus = Focus::Chart;
     let there = match ask {
@@ -227,6 +275,7 @@ fn look(state: &mut State, ask: Ask) {
 fn step(state: &mut State, by: isize) {
     match &mut state.overlay {
         Some(Overlay::Help { scroll }) => *scroll = scroll.saturating_add_signed(by),
+        Some(Overlay::Export { selected }) => *selected = selected.saturating_add_signed(by).min(2),
         None => step_in(state, state.focus, by),
     }
 }
@@ -236,6 +285,13 @@ fn step_in(state: &mut State, panel: Focus, by: isize) {
         Focus::Recipes => return state.recipes.step(by),
         Focus::Editor => return state.home.editor.step(by),
         Focus::Queue => return state.home.queue.step(by),
+        Focus::Runs => return state.runs.step(by),
+        Focus::Details => {
+            state.runs.details_scroll = state.runs.details_scroll.saturating_add_signed(by);
+            return;
+        }
+        Focus::Comparison => return state.runs.sheet.iter_mut().for_each(|sheet| sheet.step(by)),
+        Focus::Pattern => return state.pattern.iter_mut().for_each(|view| view.step(by)),
         _ => {}
     }
     let Some(session) = &mut state.session else { return };
@@ -252,15 +308,20 @@ fn step_in(state: &mut State, panel: Focus, by: isize) {
 
 /// Brings the focus to the panel, and what stands under the pointer into the selection.
 fn click(state: &mut State, panel: Focus, area: Rect, at: (u16, u16)) {
+    if state.runs.typing.is_some() {
+        return;
+    }
     dismiss(state);
     state.home.stop_typing();
     match panel {
         Focus::Editor => panel::editor::click(state, area, at.1),
         Focus::Queue => panel::queue::click(state, area, at.1),
+        Focus::Runs => panel::runs::click(state, area, at.1),
+        Focus::Comparison => panel::compare::click(state, area, at.1),
         Focus::Recipes => panel::recipes::click(state, area, at.1),
         Focus::Cases => panel::cases::click(state, area, at.1),
         Focus::Chart => panel::chart::click(state, area, at),
-        Focus::Samples | Focus::Log => {}
+        Focus::Samples | Focus::Log | Focus::Details | Focus::Pattern => {}
     }
     state.focus = panel;
 }
@@ -285,7 +346,7 @@ pub fn start(state: &mut State) -> Option<Effect> {
     let selected = state.recipes.selected()?;
     if let Some(session) = state.session.as_ref().filter(|s| s.active()) {
         let same = session.ledger.plan().overrides == state.home.edits.of(selected).words();
-        if session.recipe == selected && (same || state.mode == Mode::Watch) {
+        if session.recipe == Some(selected) && (same || state.mode == Mode::Watch) {
             state.focus = Focus::Cases;
             return None;
         }
@@ -324,7 +385,7 @@ fn pause(state: &mut State) -> Option<Effect> {
 fn quit(state: &mut State) -> Option<Effect> {
     state.home.stop_typing();
     match state.leaving {
-        Leaving::No if state.active() && state.mode != Mode::Watch => state.leaving = Leaving::Asked,
+        Leaving::No if state.measuring() => state.leaving = Leaving::Asked,
         Leaving::No | Leaving::Waiting { .. } | Leaving::Now => state.leaving = Leaving::Now,
         Leaving::Asked => return leave(state, PATIENCE),
     }
@@ -348,7 +409,7 @@ fn receive(state: &mut State, message: Message) -> Option<Effect> {
     if let Some(session) = &mut state.session {
         session.receive(message, now);
         if over {
-            state.home.facts.ran(session.recipe);
+            session.recipe.into_iter().for_each(|recipe| state.home.facts.ran(recipe));
         }
     }
     let dead = state.session.as_ref().is_some_and(|s| matches!(s.phase, Phase::Dead { .. }));

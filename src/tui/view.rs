@@ -27,6 +27,8 @@ fn plain(buffer: &mut Buffer) {
         let plain = match cell.symbol() {
             "µ" => "u",
             "…" => "~",
+            "·" => "|",
+            "→" => ">",
             "−" | "–" | "—" => "-",
             "×" => "x",
             "▏" => "_",
@@ -52,6 +54,9 @@ fn panels(state: &State, theme: Theme, screen: Rect, buffer: &mut Buffer) {
     if let Some(Overlay::Help { scroll }) = state.overlay {
         panel::help::draw(state.mode, &state.keymap, scroll, theme, areas.help, buffer);
     }
+    if let (Some(Overlay::Export { selected }), Some(exported)) = (state.overlay, &state.runs.exported) {
+        panel::export::draw(exported, selected, theme, areas.body, buffer);
+    }
     panel::banner::draw(state, theme, areas.banner, buffer);
     panel::hints::draw(state, theme, areas.hints, buffer);
 }
@@ -63,6 +68,10 @@ pub fn settle(state: &mut State, theme: Theme, screen: Rect) {
     if let Some(Overlay::Help { scroll }) = &mut state.overlay {
         let last = panel::help::last_scroll(state.mode, &state.keymap, theme, areas.help);
         *scroll = (*scroll).min(last);
+    }
+    if let Some(area) = areas.panel(Focus::Details) {
+        let last = panel::details::last_scroll(&state.runs, theme, area);
+        state.runs.details_scroll = state.runs.details_scroll.min(last);
     }
     let Some(session) = &mut state.session else { return };
     if let Some(area) = areas.panel(Focus::Chart) {
@@ -95,6 +104,10 @@ fn body(state: &State, theme: Theme, areas: &Areas, buffer: &mut Buffer) {
             Focus::Chart => panel::chart::draw(state, theme, area, buffer),
             Focus::Samples => panel::samples::draw(state, theme, area, buffer),
             Focus::Log => panel::log::draw(state, theme, area, buffer),
+            Focus::Runs => panel::runs::draw(state, theme, area, buffer),
+            Focus::Details => panel::details::draw(state, theme, area, buffer),
+            Focus::Comparison => panel::compare::draw(state, theme, area, buffer),
+            Focus::Pattern => panel::pattern::draw(state, theme, area, buffer),
         }
     }
 }

@@ -4,9 +4,9 @@ use anyhow::{anyhow, bail};
 
 use super::Array;
 use crate::cli::recipes::Source;
-use crate::indices;
-use crate::plan::{Case, Overrides, Params, Plan, Value};
-use crate::primitives::{self, Walk};
+use crate::indices::walks;
+use crate::plan::{Case, Overrides, Params, Value};
+use crate::primitives::Walk;
 use crate::report::names;
 
 /// Most indices of an array that are looked at: enough to tell, and soon done.
@@ -26,7 +26,7 @@ pub fn arrays(name: &str) -> anyhow::Result<Vec<Array>> {
             continue;
         }
         seen.push(identity);
-        for walk in walks(&plan, case).map_err(|why| anyhow!("{}: {why}", words(case)))? {
+        for walk in walks(&plan.indices, case, MOST).map_err(|why| anyhow!("{}: {why}", words(case)))? {
             arrays.push(array(case, walk));
         }
     }
@@ -34,15 +34,6 @@ pub fn arrays(name: &str) -> anyhow::Result<Vec<Array>> {
         bail!("{name}: no case of it goes through indices");
     }
     Ok(arrays)
-}
-
-fn walks(plan: &Plan, case: &Case) -> Result<Vec<Walk>, String> {
-    let primitive = primitives::find(&case.primitive).ok_or("no such primitive")?;
-    let stored = |hash: &str| {
-        let file = plan.indices.iter().find(|file| file.hash == hash).ok_or("no such file in the plan")?;
-        indices::find(file).map_err(|missing| missing.to_string())
-    };
-    primitive.walks(&case.params, case.seed, MOST, &stored)
 }
 
 fn array(case: &Case, walk: Walk) -> Array {

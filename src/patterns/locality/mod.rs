@@ -2,11 +2,13 @@
 //! it moves, and how soon it comes back. Pure.
 
 mod reuse;
+mod touch;
 
 use serde::Serialize;
 
 use super::class::classify;
 use reuse::Stack;
+pub use touch::{LINE_SIZES, Touch, Touched};
 
 /// Bytes of a sector, the part of a line that a GPU transfers.
 pub const SECTOR: u64 = 32;

@@ -7,6 +7,7 @@ use super::{Ask, Errand, editor};
 use crate::tui::command::{Action, Command, Key, control, key};
 use crate::tui::field::{Field, Stroke};
 use crate::tui::panel::Focus;
+use crate::tui::runs;
 use crate::tui::state::State;
 use crate::tui::update::Effect;
 
@@ -16,6 +17,8 @@ pub enum Entering {
     Filter,
     Value,
     FileName,
+    /// What stored runs are searched for, or a note on one.
+    OfRuns,
 }
 
 impl Entering {
@@ -25,6 +28,7 @@ impl Entering {
         match state.focus {
             _ if state.overlay.is_some() => None,
             _ if home.saving.is_some() => Some(Entering::FileName),
+            focus if focus.is_runs() && state.runs.typing.is_some() => Some(Entering::OfRuns),
             Focus::Editor if home.editor.field.is_some() => Some(Entering::Value),
             Focus::Recipes if home.filter.typing => Some(Entering::Filter),
             _ => None,
@@ -37,6 +41,7 @@ impl Entering {
             Entering::Filter => FILTER,
             Entering::Value => VALUE,
             Entering::FileName => FILE_NAME,
+            Entering::OfRuns => OF_RUNS,
         }
     }
 
@@ -45,6 +50,7 @@ impl Entering {
             Entering::Filter => Some(&mut state.home.filter.field),
             Entering::Value => state.home.editor.field.as_mut(),
             Entering::FileName => state.home.saving.as_mut().map(|saving| &mut saving.field),
+            Entering::OfRuns => state.runs.typing.as_mut().map(|typing| &mut typing.field),
         }
     }
 }
@@ -82,6 +88,10 @@ pub const VALUE: &[Command] = &[
 pub const FILE_NAME: &[Command] =
     &[enter("save", "save the recipe; a file that exists is asked about"), escape("cancel", "do not save")];
 
+/// While a search of stored runs, or a note on one, is typed.
+pub const OF_RUNS: &[Command] =
+    &[enter("keep", "keep the search or the note"), escape("leave", "leave it as it was")];
+
 /// In every text field.
 pub const FIELD: &[Command] = &[
     Command {
@@ -108,6 +118,7 @@ pub fn typed(state: &mut State, stroke: Stroke) {
         Entering::Filter => state.home.filter.apply(&mut state.recipes),
         Entering::Value => state.home.editor.error = None,
         Entering::FileName => {}
+        Entering::OfRuns => runs::typed(&mut state.runs),
     }
 }
 
@@ -117,6 +128,7 @@ pub fn accept(state: &mut State) -> Option<Effect> {
         Entering::Filter => state.home.filter.typing = false,
         Entering::Value => editor::accept(state),
         Entering::FileName => return Some(Effect::Home(Errand::Save)),
+        Entering::OfRuns => return runs::keep(state),
     }
     None
 }
@@ -127,6 +139,7 @@ pub fn abandon(state: &mut State) {
         Some(Entering::Filter) => clear_filter(state),
         Some(Entering::Value) => state.home.editor.close(),
         Some(Entering::FileName) => state.home.saving = None,
+        Some(Entering::OfRuns) => runs::discard(&mut state.runs),
         None => {}
     }
 }

@@ -7,6 +7,7 @@ use ratatui::style::Style;
 
 use crate::tui::command::Action;
 use crate::tui::keymap::Keymap;
+use crate::tui::runs::Purpose;
 use crate::tui::session::{Phase, Session};
 use crate::tui::state::{Leaving, Mode, State};
 use crate::tui::theme::Theme;
@@ -14,6 +15,9 @@ use crate::tui::words;
 
 /// The most rows it takes.
 pub const MOST_ROWS: usize = 3;
+
+/// Columns of a text that is being typed.
+const TYPED: usize = 120;
 
 /// The banner's text and whether it is about something bad.
 pub fn text(state: &State) -> Option<(String, bool)> {
@@ -30,6 +34,14 @@ pub fn text(state: &State) -> Option<(String, bool)> {
             return Some((format!("Waiting for the run to end. {quit} again: quit at once."), false));
         }
         Leaving::No | Leaving::Now => {}
+    }
+    if let Some(typing) = &state.runs.typing {
+        let (what, help) = match typing.purpose {
+            Purpose::Search { .. } => ("search", " words of title, folder, machine, date or note"),
+            Purpose::Note(_) => ("note", " nothing takes the note away"),
+        };
+        let help = if typing.field.is_empty() { help } else { "" };
+        return Some((format!("{what}: {}{help}", typing.field.shown(TYPED, Theme::PLAIN)), false));
     }
     if let Some(notice) = &state.notice {
         return Some((notice.clone(), false));

@@ -9,13 +9,24 @@ use super::{Focus, bar, below_heading, first_row, heading};
 use crate::plan::Quantity;
 use crate::run::{Record, Status};
 use crate::tui::command::{self, Command};
+use crate::tui::pattern;
+use crate::tui::runs::ask;
 use crate::tui::session::Session;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
-pub const COMMANDS: &[Command] =
-    &[command::MOVE, command::EXPERIMENTS, command::PANELS, command::FOLLOW, command::ENDS, command::PAGES];
+pub const COMMANDS: &[Command] = &[
+    command::MOVE,
+    command::EXPERIMENTS,
+    command::PANELS,
+    command::FOLLOW,
+    ask::EXPORT,
+    ask::COPY_ASIDE,
+    pattern::SHOW_ASIDE,
+    command::ENDS,
+    command::PAGES,
+];
 
 /// Symbols of the states, in Unicode and in ASCII, and what they mean.
 pub const MARKS: &[(&str, &str, &str)] = &[

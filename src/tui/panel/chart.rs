@@ -7,7 +7,9 @@ use ratatui::layout::Rect;
 use super::{Focus, below_heading, heading};
 use crate::tui::chart::{Ask, readout};
 use crate::tui::command::{self, Action, Command, char, key};
+use crate::tui::pattern;
 use crate::tui::plot::Selection;
+use crate::tui::runs::ask;
 use crate::tui::session::Session;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
@@ -30,6 +32,9 @@ pub const COMMANDS: &[Command] = &[
     command::PANELS,
     command::EXPERIMENTS,
     command::FOLLOW,
+    ask::EXPORT_ASIDE,
+    ask::COPY_ASIDE,
+    pattern::SHOW_ASIDE,
     Command {
         bindings: &[(char('o'), Action::Chart(Ask::Before))],
         hinted: 1,

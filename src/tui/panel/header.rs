@@ -39,8 +39,9 @@ fn subject(state: &State, theme: Theme) -> String {
         return format!("{}{}{}", engine(state, theme), theme.separator(), state.devices);
     };
     let separator = theme.separator();
-    let path = state.recipes.entries().get(session.recipe).map_or("", |r| r.path.as_str());
-    let changes = session.ledger.plan().overrides.iter().map(String::as_str);
+    let recipe = session.recipe.and_then(|at| state.recipes.entries().get(at));
+    let path = recipe.map_or_else(|| session.folder.display().to_string(), |r| r.path.clone());
+    let changes = session.ledger.plan().overrides.iter().cloned();
     let recipe = std::iter::once(path).chain(changes).collect::<Vec<_>>().join(" ");
     let host = session.environment.as_ref().map(|e| format!("{separator}{}", e.host)).unwrap_or_default();
     format!("{separator}{recipe}{}{separator}{}{host}", engine(state, theme), backends(session).join(", "))
@@ -85,7 +86,12 @@ pub fn progress(session: &Session, state: &State, theme: Theme) -> String {
         Phase::Dead { .. } => format!("ENGINE DIED {done}/{all} rounds{separator}{spent}"),
         Phase::Broken(_) => format!("BROKEN {done}/{all} rounds{separator}{spent}"),
         Phase::Over { cancelled } => {
-            let word = if *cancelled { "CANCELLED" } else { "DONE" };
+            let word = match (session.mode, cancelled) {
+                (Mode::Stored, false) => "STORED",
+                (Mode::Stored, true) => "STORED, INCOMPLETE",
+                (_, true) => "CANCELLED",
+                (_, false) => "DONE",
+            };
             format!("{word} {done}/{all} rounds{}{separator}{spent}", failures(session, theme))
         }
     }
@@ -93,7 +99,7 @@ pub fn progress(session: &Session, state: &State, theme: Theme) -> String {
 
 fn mode(mode: Mode) -> &'static str {
     match mode {
-        Mode::Run => "RUN",
+        Mode::Run | Mode::Stored => "RUN",
         Mode::Watch => "WATCH",
         Mode::Rehearsal => "REHEARSAL",
     }

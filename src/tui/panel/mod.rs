@@ -3,14 +3,19 @@
 pub mod banner;
 pub mod cases;
 pub mod chart;
+pub mod compare;
+pub mod details;
 pub mod editor;
+pub mod export;
 pub mod header;
 pub mod help;
 pub mod hints;
 pub mod log;
+pub mod pattern;
 pub mod preview;
 pub mod queue;
 pub mod recipes;
+pub mod runs;
 pub mod samples;
 pub mod status;
 
@@ -35,12 +40,54 @@ pub enum Focus {
     Chart,
     Samples,
     Log,
+    /// The list of stored runs.
+    Runs,
+    /// What is known about the selected one.
+    Details,
+    Comparison,
+    Pattern,
 }
 
 impl Focus {
-    /// In the order of the Tab key.
-    pub const ALL: [Focus; 7] =
-        [Focus::Recipes, Focus::Editor, Focus::Queue, Focus::Cases, Focus::Chart, Focus::Samples, Focus::Log];
+    /// In the order of the Tab key, and then those aside.
+    pub const ALL: [Focus; 11] = [
+        Focus::Recipes,
+        Focus::Editor,
+        Focus::Queue,
+        Focus::Cases,
+        Focus::Chart,
+        Focus::Samples,
+        Focus::Log,
+        Focus::Runs,
+        Focus::Details,
+        Focus::Comparison,
+        Focus::Pattern,
+    ];
+
+    /// The panels of a screen of their own, apart from recipes and the run, that this one is
+    /// on; none for the others.
+    pub fn aside(self) -> &'static [Focus] {
+        match self {
+            Focus::Runs | Focus::Details => &[Focus::Runs, Focus::Details],
+            Focus::Comparison => &[Focus::Comparison],
+            Focus::Pattern => &[Focus::Pattern],
+            _ => &[],
+        }
+    }
+
+    pub fn is_aside(self) -> bool {
+        !self.aside().is_empty()
+    }
+
+    /// Whether the list of stored runs or its details are looked at.
+    pub fn is_runs(self) -> bool {
+        matches!(self, Focus::Runs | Focus::Details)
+    }
+
+    /// Whether a run is looked at.
+    pub fn is_run(self) -> bool {
+        matches!(self, Focus::Cases | Focus::Chart | Focus::Samples | Focus::Log)
+    }
 
     /// Heading of its commands in the help.
     pub fn title(self) -> &'static str {
@@ -52,6 +99,10 @@ impl Focus {
             Focus::Chart => "Chart",
             Focus::Samples => "Samples",
             Focus::Log => "Log",
+            Focus::Runs => "Runs",
+            Focus::Details => "Details of a run",
+            Focus::Comparison => "Comparison",
+            Focus::Pattern => "Pattern",
         }
     }
 
@@ -65,6 +116,10 @@ impl Focus {
             Focus::Chart => chart::COMMANDS,
             Focus::Samples => samples::COMMANDS,
             Focus::Log => log::COMMANDS,
+            Focus::Runs => crate::tui::runs::ask::LIST,
+            Focus::Details => crate::tui::runs::ask::DETAILS,
+            Focus::Comparison => crate::tui::runs::ask::SHEET,
+            Focus::Pattern => crate::tui::pattern::COMMANDS,
         }
     }
 

@@ -8,7 +8,9 @@ use ratatui::style::Style;
 use super::{Focus, bar, below_heading, first_row, heading};
 use crate::tui::command::{self, Action, Command, char, key};
 use crate::tui::home::Ask;
+use crate::tui::pattern;
 use crate::tui::recipes::Row;
+use crate::tui::runs::ask;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
@@ -39,7 +41,9 @@ pub const COMMANDS: &[Command] = &[
         name: "queue",
         help: "let the recipe wait for its turn; where nothing runs it starts, and the recipes stay",
     },
+    ask::BROWSE,
     command::MOVE,
+    pattern::SHOW,
     Command {
         bindings: &[(char('w'), Action::Home(Ask::SaveAs))],
         hinted: 1,
@@ -123,7 +127,7 @@ pub fn click(state: &mut State, area: Rect, row: u16) {
 fn entry(state: &State, index: usize, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(entry) = state.recipes.entries().get(index) else { return };
     let selected = state.recipes.selected() == Some(index);
-    let shown = state.session.as_ref().is_some_and(|s| s.recipe == index && s.active());
+    let shown = state.session.as_ref().is_some_and(|s| s.recipe == Some(index) && s.active());
     let marker = match (selected, shown) {
         (true, _) => "> ",
         (_, true) => theme.symbol("▶ ", "* "),

@@ -14,13 +14,16 @@ use crate::plan::Quantity;
 use crate::report::names;
 use crate::run::{Record, Status};
 use crate::tui::command::{self, Command};
+use crate::tui::pattern;
+use crate::tui::runs::ask;
 use crate::tui::session::{Current, Session};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
 use crate::units;
 
-pub const COMMANDS: &[Command] = &[command::MOVE, command::PAGES, command::ENDS];
+pub const COMMANDS: &[Command] =
+    &[command::MOVE, ask::EXPORT, ask::COPY_ASIDE, pattern::SHOW_ASIDE, command::PAGES, command::ENDS];
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(session) = &state.session else { return };
@@ -37,6 +40,17 @@ pub fn last_scroll(session: &Session, theme: Theme, area: Rect) -> usize {
     let Some(record) = session.ledger.records().get(session.selected) else { return 0 };
     let rows = usize::from(area.height).saturating_sub(1);
     lines(session, record, usize::from(area.width), theme).len().saturating_sub(rows)
+}
+
+/// Everything that the panel says of the selected case, as text to copy.
+pub fn text(session: &Session) -> Option<String> {
+    let record = session.ledger.records().get(session.selected)?;
+    let title = format!("{}: {}", session.chart().title, session.name(session.selected));
+    let theme = Theme { utf8: true, ..Theme::PLAIN };
+    // So wide that nothing is wrapped, but for lists that nobody reads in one line.
+    let lines = lines(session, record, 1000, theme).into_iter().map(|line| line.to_string());
+    let lines = std::iter::once(title).chain(lines).map(|line| units::escaped(line.trim()));
+    Some(lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// Facts: a name and a value.

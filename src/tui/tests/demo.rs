@@ -58,6 +58,7 @@ fn demo() {
         remote: None,
         config: Config::default(),
         lookups: None,
+        root: None,
     })
     .expect("a terminal");
 }

@@ -11,10 +11,11 @@ const BEGIN: &str = "<!-- keys: written by the test that compares them -->\n";
 const END: &str = "<!-- end of keys -->";
 
 /// The commands of text fields, which have fixed keys.
-const FIELDS: [(&str, &[Command]); 4] = [
+const FIELDS: [(&str, &[Command]); 5] = [
     ("Typing a filter", entering::FILTER),
     ("Typing a value", entering::VALUE),
     ("Typing a file's name", entering::FILE_NAME),
+    ("Typing a search or a note", entering::OF_RUNS),
     ("Typing", entering::FIELD),
 ];
 

@@ -5,7 +5,7 @@ mod demo;
 mod docs;
 pub mod fixture;
 mod home;
-mod loops;
+pub mod loops;
 mod mouse;
 mod panic;
 mod random;

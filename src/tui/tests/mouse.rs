@@ -66,7 +66,7 @@ fn session(app: &App) -> &Session {
 #[test]
 fn a_click_selects_the_row_and_brings_the_focus() {
     let (mut app, _runner) = measured();
-    assert_eq!(session(&app).recipe, 1, "the recipe that was clicked was started");
+    assert_eq!(session(&app).recipe, Some(1), "the recipe that was clicked was started");
     click(&mut app, "8 cpu");
     assert_eq!(session(&app).name(session(&app).selected), "8 cpu");
     assert!(!session(&app).follow);

@@ -28,6 +28,7 @@ fn panics() {
         devices: fixture::DEVICES.to_owned(),
         mode: Mode::Run,
         remote: None,
+        root: None,
         config: Config::default(),
         lookups: None,
     });

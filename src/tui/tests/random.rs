@@ -28,8 +28,8 @@ enum Step {
 }
 
 fn key() -> impl Strategy<Value = KeyCode> {
-    let letters =
-        "jkhlgGxrfq?[]{}HJKLvzaAbiod+-=0123459zvv+äß/eawudU ".chars().map(KeyCode::Char).collect::<Vec<_>>();
+    let letters = "jkhlgGxrfq?[]{}HJKLvzaAbiod+-=0123459zvv+äß/eawudU oeypcmnRst";
+    let letters = letters.chars().map(KeyCode::Char).collect::<Vec<_>>();
     let named = [
         KeyCode::Enter,
         KeyCode::Tab,
@@ -97,7 +97,10 @@ proptest! {
         size in (1u16..150, 1u16..60),
     ) {
         let runner = script::Scripted::default();
-        let app = app(&runner, Theme { colour, utf8, ..Theme::PLAIN });
+        let root = crate::tui::runs::tests::shelf();
+        let mut app = app(&runner, Theme { colour, utf8, ..Theme::PLAIN });
+        app.look_below(root.path().to_owned());
+        app.desk.iter_mut().for_each(|desk| desk.at_once = true);
         play(app, &runner, steps, size);
     }
 

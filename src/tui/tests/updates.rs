@@ -120,6 +120,11 @@ fn hints_show_only_what_would_do_something() {
     let names = |state: &State| hints::hints(state).iter().map(|(c, _)| c.name).collect::<Vec<_>>();
     assert_eq!(names(&home()), ["start", "filter", "edit", "queue", "move", "save as", "help", "quit"]);
     let mut state = home();
+    state.recipes.select(1);
+    state.runs.there = true;
+    let at_home = ["start", "filter", "edit", "queue", "runs", "move", "pattern", "save as", "help", "quit"];
+    assert_eq!(names(&state), at_home, "there are runs, and it goes through indices");
+    let mut state = home();
     state.recipes.select(2);
     assert_eq!(
         names(&state),
@@ -134,7 +139,7 @@ fn hints_show_only_what_would_do_something() {
         ["move", "resume", "cancel", "cursor", "full", "next panel", "back", "help", "quit"]
     );
     say(&mut state, Message::Over);
-    assert_eq!(names(&state), ["move", "cursor", "full", "next panel", "back", "help", "quit"]);
+    assert_eq!(names(&state), ["move", "export", "cursor", "full", "next panel", "back", "help", "quit"]);
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn over(app: &mut App, runner: &Scripted) {
 }
 
 fn running(app: &App) -> Option<usize> {
-    app.state.session.as_ref().filter(|session| session.active()).map(|session| session.recipe)
+    app.state.session.as_ref().filter(|session| session.active()).and_then(|session| session.recipe)
 }
 
 #[test]

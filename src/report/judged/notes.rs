@@ -1,9 +1,7 @@
 //! What stands below a table of verdicts about single cases.
 
 use super::cases;
-use crate::cli::out;
 use crate::judge::Difference;
-use crate::units;
 
 /// Reasons and causes below a table, each once.
 #[derive(Debug, Default)]
@@ -40,14 +38,13 @@ impl Notes {
         (!causes.is_empty()).then(|| self.number(text, Some(figures.join("; "))))
     }
 
-    pub(super) fn print(&self) {
-        if !self.0.is_empty() {
-            out::line("");
-        }
-        for (at, note) in self.0.iter().enumerate() {
+    /// After an empty line, each with its number.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let line = |(at, note): (usize, &Note)| {
             let such_as = note.such_as.as_ref().map(|text| format!(", such as {text}")).unwrap_or_default();
-            let line = format!("({}) {}{such_as} ({})", at + 1, note.text, cases(note.cases));
-            out::line(&units::escaped(&line));
-        }
+            format!("({}) {}{such_as} ({})", at + 1, note.text, cases(note.cases))
+        };
+        let gap = (!self.0.is_empty()).then(String::new);
+        gap.into_iter().chain(self.0.iter().enumerate().map(line)).collect()
     }
 }

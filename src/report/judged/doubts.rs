@@ -1,7 +1,6 @@
 //! What to do about cases of which nobody can tell.
 
-use super::{Heads, cases};
-use crate::cli::out;
+use super::cases;
 use crate::judge::{Answer, Comparison};
 use crate::measure::noise::Flag;
 use crate::report::verdicts::Named;
@@ -14,17 +13,9 @@ const ROUNDS: usize = 20;
 /// As many as `--rounds` takes.
 const MOST: usize = 1000;
 
-/// The lines below a table: what disturbed the cases that nobody can tell, and the command
-/// that measures them longer.
-pub(super) fn print(baseline: &Named, other: &Named, comparison: &Comparison, heads: &Heads) {
-    let lines = lines(baseline, other, comparison, &heads.again);
-    if !lines.is_empty() {
-        out::line("");
-    }
-    lines.iter().for_each(|line| out::line(line));
-}
-
-fn lines(baseline: &Named, other: &Named, comparison: &Comparison, again: &str) -> Vec<String> {
+/// The lines below a table, after an empty one: what disturbed the cases that nobody can
+/// tell, and the command that measures them longer.
+pub(super) fn lines(baseline: &Named, other: &Named, comparison: &Comparison, again: &str) -> Vec<String> {
     let open: Vec<Open> = comparison
         .judgements
         .iter()
@@ -45,7 +36,7 @@ fn lines(baseline: &Named, other: &Named, comparison: &Comparison, again: &str) 
     let Some(most) = open.iter().map(|case| case.rounds).max() else { return Vec::new() };
     let rounds = (2 * most).clamp(ROUNDS, MOST);
     let longer = format!("More rounds: `scatterlab replay {again} --rounds {rounds}`");
-    beside(&open).into_iter().chain([longer]).collect()
+    std::iter::once(String::new()).chain(beside(&open)).chain([longer]).collect()
 }
 
 /// A case with an interval of which nobody can tell.
@@ -79,7 +70,7 @@ mod tests {
     fn told(a: &Run, b: &Run) -> Vec<String> {
         let comparison = compare(a.side(), &[b.side()], MARGIN).remove(0);
         let [a, b] = [a, b].map(|run| Named { name: String::new(), side: run.side() });
-        lines(&a, &b, &comparison, "b")
+        lines(&a, &b, &comparison, "b").into_iter().skip(1).collect()
     }
 
     const WILD: [f64; 5] = [1.0, 1.5, 0.7, 1.2, 0.8];

@@ -1,4 +1,5 @@
-//! The table of what was judged, for people.
+//! The table of what was judged, for people: the lines of `compare` and `replay`, and the
+//! rows that the user interface draws.
 
 mod doubts;
 mod notes;
@@ -6,18 +7,21 @@ mod ratio;
 
 use self::notes::Notes;
 pub use self::ratio::change;
-use super::out;
+use super::overlay::letter;
+use super::unit;
+use super::verdicts::{Named, bandwidth, pair_label};
 use crate::judge::{Answer, Comparison, Copied, Direction, Judgement};
 use crate::measure::interval::CONFIDENCE;
 use crate::plan::Case;
-use crate::report::overlay::letter;
-use crate::report::unit;
-use crate::report::verdicts::{Named, bandwidth, pair_label};
 use crate::run::Record;
 use crate::units;
 
 /// Columns between which a table leaves two spaces; numbers stand to the right.
-const RIGHT: [bool; 5] = [false, true, true, true, false];
+pub const RIGHT: [bool; 5] = [false, true, true, true, false];
+
+/// Below the columns: what their figures are.
+const ESTIMATOR: &str =
+    "GB/s and times: of the geometric means of the rounds' medians. A time above ×1 is slower.";
 
 /// Cases without a counterpart that are named, of each experiment.
 const NAMED: usize = 10;
@@ -32,18 +36,42 @@ pub struct Heads {
     pub again: String,
 }
 
+/// What was judged of two runs, in words. No text of it steers a terminal, wherever the
+/// folders come from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// Above the cells of the rows.
+    pub head: [String; 5],
+    pub rows: Vec<Row>,
+    /// What stands below the table: notes, cases without a counterpart, what differs between
+    /// the machines. An empty line stands before each part.
+    pub remarks: Vec<String>,
+    /// How many cases have which answer.
+    pub summary: String,
+}
+
+/// A pair of cases.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The experiment that begins here, where there are several.
+    pub title: Option<String>,
+    /// Name, both rates, change of time with its interval, answer.
+    pub cells: [String; 5],
+    pub answer: Answer,
+}
+
 /// Which run each letter stands for.
-pub fn print_key(runs: &[&Named]) {
-    let widest = runs.iter().map(|run| width(&run.name)).max().unwrap_or(0);
-    for (at, run) in runs.iter().enumerate() {
+pub fn key(runs: &[&Named]) -> Vec<String> {
+    let widest = runs.iter().map(|run| width(&units::escaped(&run.name))).max().unwrap_or(0);
+    let line = |(at, run): (usize, &&Named)| {
         let manifest = run.side.manifest;
         let role = if at == 0 { "baseline" } else { "" };
         let about = [manifest.started.as_str(), &manifest.environment.host, &devices(run)];
         let about: Vec<&str> = about.into_iter().filter(|word| !word.is_empty()).collect();
-        let name = padded(&run.name, widest, false);
-        // A folder from elsewhere must not steer this terminal.
-        out::line(&units::escaped(&format!("{}  {name}  {role:8}  {}", letter(at), about.join(" · "))));
-    }
+        let name = padded(&units::escaped(&run.name), widest, false);
+        units::escaped(&format!("{}  {name}  {role:8}  {}", letter(at), about.join(" · ")))
+    };
+    runs.iter().enumerate().map(line).collect()
 }
 
 /// `AMD EPYC, NVIDIA H200`: what the run has results of.
@@ -60,40 +88,55 @@ fn devices(run: &Named) -> String {
     names.join(", ")
 }
 
-/// Prints a run's table, what explains, what matched nothing, and the summary.
-pub fn print(baseline: &Named, other: &Named, comparison: &Comparison, margin: f64, heads: &Heads) {
+/// A run's table, what explains, what matched nothing, and the summary.
+pub fn judged(
+    baseline: &Named,
+    other: &Named,
+    comparison: &Comparison,
+    margin: f64,
+    heads: &Heads,
+) -> Judged {
     let mut notes = Notes::default();
-    let mut rows: Vec<[String; 5]> = Vec::new();
-    let mut titles = Vec::new();
+    let rows = rows(baseline, other, comparison, &mut notes);
+    let [before, after] = [&heads.baseline, &heads.other].map(|head| format!("{head} GB/s"));
+    let times = format!("time {}/{}", heads.other, heads.baseline);
+    let head = ["case".to_owned(), before, after, times, "answer".to_owned()];
+    let mut remarks = vec![ESTIMATOR.to_owned()];
+    remarks.extend(notes.lines());
+    remarks.extend(doubts::lines(baseline, other, comparison, &heads.again));
+    remarks.extend(alone(baseline, &comparison.only_baseline, &heads.baseline));
+    remarks.extend(alone(other, &comparison.only_other, &heads.other));
+    remarks.extend(differences(comparison));
+    let remarks = remarks.iter().map(|line| units::escaped(line)).collect();
+    Judged { head, rows, remarks, summary: summary(comparison, margin) }
+}
+
+fn rows(baseline: &Named, other: &Named, comparison: &Comparison, notes: &mut Notes) -> Vec<Row> {
     let several = baseline.side.ledger.plan().experiments.len() > 1;
+    let mut rows = Vec::new();
     let mut last = None;
     for judgement in &comparison.judgements {
         let pair = judgement.pair;
         let (Some(a), Some(b)) = (baseline.side.record(pair.baseline), other.side.record(pair.other)) else {
             continue;
         };
-        if several && last != Some(a.case.experiment) {
-            last = Some(a.case.experiment);
-            titles.push((rows.len(), title(baseline, &a.case)));
-        }
-        rows.push(row(baseline, judgement, a, b, &mut notes).map(|cell| units::escaped(&cell)));
+        let begins = several && last != Some(a.case.experiment);
+        last = Some(a.case.experiment);
+        let title = begins.then(|| units::escaped(&title(baseline, &a.case)));
+        let cells = row(baseline, judgement, a, b, notes).map(|cell| units::escaped(&cell));
+        rows.push(Row { title, cells, answer: judgement.answer });
     }
-    let head = [
-        "case",
-        &format!("{} GB/s", heads.baseline),
-        &format!("{} GB/s", heads.other),
-        &format!("time {}/{}", heads.other, heads.baseline),
-        "answer",
-    ];
-    print_table(&head.map(str::to_owned), &rows, &titles);
-    out::line("GB/s and times: of the geometric means of the rounds' medians. A time above ×1 is slower.");
-    notes.print();
-    doubts::print(baseline, other, comparison, heads);
-    print_alone(baseline, &comparison.only_baseline, &heads.baseline);
-    print_alone(other, &comparison.only_other, &heads.other);
-    print_differences(comparison);
-    out::line("");
-    out::line(&summary(comparison, margin));
+    rows
+}
+
+impl Judged {
+    /// Everything as lines of text.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = table(&self.head, &self.rows);
+        lines.extend(self.remarks.iter().cloned());
+        lines.extend([String::new(), self.summary.clone()]);
+        lines
+    }
 }
 
 fn title(run: &Named, case: &Case) -> String {
@@ -130,20 +173,20 @@ pub fn cases(n: usize) -> String {
 }
 
 /// The cases without a counterpart, by name, experiment by experiment.
-fn print_alone(run: &Named, alone: &[usize], head: &str) {
+fn alone(run: &Named, alone: &[usize], head: &str) -> Vec<String> {
     if alone.is_empty() {
-        return;
+        return Vec::new();
     }
-    out::line("");
-    out::line(&format!("Only in {head}, {}:", cases(alone.len())));
+    let mut lines = vec![String::new(), format!("Only in {head}, {}:", cases(alone.len()))];
     let records: Vec<&Record> = alone.iter().filter_map(|at| run.side.record(*at)).collect();
     for (at, experiment) in run.side.ledger.plan().experiments.iter().enumerate() {
         let own = records.iter().filter(|record| record.case.experiment == at);
         let names: Vec<String> = own.map(|record| experiment.label(&record.case)).collect();
         if !names.is_empty() {
-            out::line(&units::escaped(&format!("  {}: {}", experiment.title, first(&names))));
+            lines.push(format!("  {}: {}", experiment.title, first(&names)));
         }
     }
+    lines
 }
 
 /// The first names, and how many follow.
@@ -155,24 +198,24 @@ fn first(names: &[String]) -> String {
     }
 }
 
-fn print_differences(comparison: &Comparison) {
+fn differences(comparison: &Comparison) -> Vec<String> {
+    let mut lines = Vec::new();
     if !comparison.differences.is_empty() {
-        out::line("");
-        out::line("What differs between the machines and the programs:");
-        comparison.differences.iter().for_each(|difference| {
+        lines.extend(["", "What differs between the machines and the programs:"].map(str::to_owned));
+        lines.extend(comparison.differences.iter().map(|difference| {
             let remark = if difference.explains { "" } else { " (explains nothing)" };
-            out::line(&format!("  {difference}{remark}"));
-        });
+            format!("  {difference}{remark}")
+        }));
     }
     if !comparison.copies.is_empty() {
-        out::line("");
+        lines.push(String::new());
     }
-    for copies in &comparison.copies {
+    lines.extend(comparison.copies.iter().map(|copies| {
         let [before, after] = [&copies.baseline, &copies.other].map(copied);
         let change = units::fmt_change(copies.other.median / copies.baseline.median - 1.0);
-        let backend = units::escaped(&copies.backend);
-        out::line(&format!("The machine's own copy on {backend}: {before} → {after} ({change})"));
-    }
+        format!("The machine's own copy on {}: {before} → {after} ({change})", copies.backend)
+    }));
+    lines
 }
 
 /// `33.7 GB/s (30.7–38.4)`, of a single copy `33.7 GB/s`.
@@ -206,23 +249,20 @@ pub fn summary(comparison: &Comparison, margin: f64) -> String {
     format!("{} · margin {margin} %, all intervals hold at once with {confidence} %", parts.join(", "))
 }
 
-fn print_table(head: &[String; 5], rows: &[[String; 5]], titles: &[(usize, String)]) {
-    let cells = |column: usize| rows.iter().map(move |row| width(&row[column]));
+fn table(head: &[String; 5], rows: &[Row]) -> Vec<String> {
+    let cells = |column: usize| rows.iter().map(move |row| width(&row.cells[column]));
     let widths: Vec<usize> = (0..5).map(|c| cells(c).chain([width(&head[c])]).max().unwrap_or(0)).collect();
     let line = |row: &[String; 5]| {
         let cells =
             row.iter().zip(&widths).zip(RIGHT).map(|((cell, width), right)| padded(cell, *width, right));
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
-    out::line("");
-    out::line(&line(head));
-    for (at, row) in rows.iter().enumerate() {
-        titles
-            .iter()
-            .filter(|(before, _)| *before == at)
-            .for_each(|(_, title)| out::line(&units::escaped(title)));
-        out::line(&line(row));
+    let mut lines = vec![String::new(), line(head)];
+    for row in rows {
+        lines.extend(row.title.clone());
+        lines.push(line(&row.cells));
     }
+    lines
 }
 
 /// Characters; every one that a label holds takes one column.

@@ -1,0 +1,97 @@
+//! The stored runs below a folder: where they are, and what is said of each in a few lines.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::folder::{EVENTS, MANIFEST, RECIPE};
+use super::{newest, note};
+
+/// The folders below `root` that hold a run, in no order. What cannot be listed has none.
+pub fn folders(root: &Path) -> Vec<PathBuf> {
+    let mut found = newest::folders(root, newest::DEPTH);
+    found.retain(|folder| folder.join(MANIFEST).exists());
+    found
+}
+
+/// The files that are read of a run, and how long they may be, bytes. Runs that took hours
+/// have some megabytes.
+const READ: [(&str, u64); 3] = [(MANIFEST, 64 << 20), (EVENTS, 1 << 30), (RECIPE, 16 << 20)];
+
+/// Whether a folder can be read without waiting for ever or filling the memory: somebody's
+/// pipe of the right name has no end.
+///
+/// # Errors
+/// Which file is in the way.
+pub fn check(run: &Path) -> Result<(), String> {
+    for (name, longest) in READ {
+        match fs::metadata(run.join(name)) {
+            Ok(about) if !about.is_file() => return Err(format!("{name} is no file")),
+            Ok(about) if about.len() > longest => {
+                let longest = crate::units::fmt_bytes(longest);
+                return Err(format!("{name} is longer than {longest}, the most that is read"));
+            }
+            // What is missing is told by whoever needs it.
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Lengths and times of the files that tell what a run is: while they stay, so does what
+/// was read of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp([Option<(u64, SystemTime)>; 3]);
+
+impl Stamp {
+    pub fn of(run: &Path) -> Stamp {
+        let about = |name: &str| {
+            let about = fs::metadata(run.join(name)).ok()?;
+            Some((about.len(), about.modified().ok()?))
+        };
+        Stamp([MANIFEST, EVENTS, note::FILE].map(about))
+    }
+
+    /// When the manifest was written.
+    pub fn written(&self) -> Option<SystemTime> {
+        self.0[0].map(|(_, time)| time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_end_is_not_read() {
+        let run = tempfile::tempdir().expect("temporary folder");
+        assert_eq!(check(run.path()), Ok(()), "nothing is there to wait for");
+        let events = fs::File::create(run.path().join(EVENTS)).expect("a file");
+        events.set_len((1 << 30) + 1).expect("a sparse file");
+        assert!(check(run.path()).is_err_and(|why| why.contains("longer than 1.00 GiB")));
+        fs::remove_file(run.path().join(EVENTS)).expect("removed");
+        let path = std::ffi::CString::new(run.path().join(EVENTS).display().to_string()).expect("a path");
+        // SAFETY: the path is a string that ends with a zero byte.
+        assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
+        assert_eq!(check(run.path()), Err("events.ndjson is no file".to_owned()));
+    }
+
+    #[test]
+    fn runs_are_found_two_folders_deep_and_their_stamps_move_with_their_files() {
+        let root = tempfile::tempdir().expect("temporary folder");
+        for name in ["a", "out/b", "out/deep/c", "none"] {
+            fs::create_dir_all(root.path().join(name)).expect("folder");
+        }
+        for name in ["a", "out/b", "out/deep/c"] {
+            fs::write(root.path().join(name).join(MANIFEST), "{}").expect("written");
+        }
+        let mut found = folders(root.path());
+        found.sort();
+        assert_eq!(found, [root.path().join("a"), root.path().join("out/b")]);
+        assert!(folders(&root.path().join("missing")).is_empty());
+        let before = Stamp::of(&found[0]);
+        assert_eq!((before, before.written().is_some()), (Stamp::of(&found[0]), true));
+        fs::write(found[0].join(EVENTS), "x").expect("written");
+        assert_ne!(before, Stamp::of(&found[0]));
+    }
+}

@@ -1,0 +1,243 @@
+//! A stored run in a few lines: what a list of runs keeps of each.
+
+use std::path::Path;
+
+use super::repeat::Repeat;
+use super::stored::Stored;
+use super::{Record, Status};
+use crate::backend::{Availability, Device};
+use crate::plan::{Experiment, Quantity};
+use crate::units::escaped;
+
+/// Most characters of a word that is kept.
+const WORD: usize = 200;
+/// Most lines of the recipe that are kept.
+const RECIPE_LINES: usize = 40;
+/// Most experiments and devices that are told of.
+const MOST: usize = 24;
+
+/// What is known about a run. Every text is one line without control characters: a folder may
+/// come from anywhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    pub title: String,
+    /// `YYYY-MM-DD HH:MM:SS` UTC.
+    pub started: String,
+    pub version: String,
+    pub revision: String,
+    pub host: String,
+    pub cpu: String,
+    /// `linux 6.1`.
+    pub system: String,
+    /// Bytes.
+    pub memory: u64,
+    /// Of the plan's cases, in their order.
+    pub backends: Vec<String>,
+    /// `cuda: NVIDIA H200`, `cuda n/a: no CUDA driver`.
+    pub devices: Vec<String>,
+    pub tally: Tally,
+    /// Whether a resumed run would have nothing to do.
+    pub complete: bool,
+    /// Seconds from the first round's begin to the last one's end; missing in old runs.
+    pub took: Option<f64>,
+    pub results: Vec<Outcome>,
+    /// What the first failed case says.
+    pub failure: Option<String>,
+    pub repeat: Repeat,
+    /// The recipe's first lines.
+    pub recipe: Vec<String>,
+}
+
+/// How many cases there are of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub done: usize,
+    /// Begun or not begun.
+    pub open: usize,
+    pub failed: usize,
+    /// `n/a`.
+    pub absent: usize,
+    /// Of those that are done, with a flagged round.
+    pub doubtful: usize,
+}
+
+impl Tally {
+    fn of(records: &[Record]) -> Tally {
+        let mut tally = Tally::default();
+        for record in records {
+            match record.status {
+                Status::Done => tally.done += 1,
+                Status::Pending | Status::Partial => tally.open += 1,
+                Status::Failed(_) => tally.failed += 1,
+                Status::NotApplicable(_) => tally.absent += 1,
+            }
+            tally.doubtful += usize::from(record.status == Status::Done && !record.flags().is_empty());
+        }
+        tally
+    }
+
+    /// Cases that could run.
+    pub fn possible(&self) -> usize {
+        self.done + self.open + self.failed
+    }
+}
+
+/// The results of an experiment on one backend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    pub experiment: String,
+    pub backend: String,
+    pub quantity: Quantity,
+    /// Least and largest of the chart's quantity, in its unit.
+    pub range: [f64; 2],
+    /// Cases with a result.
+    pub cases: usize,
+}
+
+impl Summary {
+    pub fn of(stored: &Stored) -> Summary {
+        let (manifest, records) = (&stored.manifest, stored.ledger.records());
+        let environment = &manifest.environment;
+        let failure = records.iter().find_map(|record| match &record.status {
+            Status::Failed(error) => Some(word(error)),
+            _ => None,
+        });
+        Summary {
+            title: word(&manifest.plan.title),
+            started: word(&manifest.started),
+            version: word(&manifest.version),
+            revision: word(&manifest.revision),
+            host: word(&environment.host),
+            cpu: word(&environment.cpu),
+            system: word(&format!("{} {}", environment.os, environment.kernel)),
+            memory: environment.memory,
+            backends: backends(records),
+            devices: manifest.devices.iter().take(MOST).map(device).collect(),
+            tally: Tally::of(records),
+            complete: stored.ledger.is_complete(),
+            took: took(records),
+            results: results(&manifest.plan.experiments, records),
+            failure,
+            repeat: repeat(&stored.path, stored),
+            recipe: stored.recipe.lines().take(RECIPE_LINES).map(word).collect(),
+        }
+    }
+}
+
+/// A text in one line without control characters, not too long.
+fn word(text: &str) -> String {
+    let mut text = escaped(text.trim_end());
+    if let Some((end, _)) = text.char_indices().nth(WORD) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+fn repeat(path: &Path, stored: &Stored) -> Repeat {
+    let Repeat { replay, run } = Repeat::of(path, &stored.manifest);
+    // A line that was cut would do something else.
+    let whole = |line: String| if line.len() <= LONGEST_COMMAND { line } else { replay.clone() };
+    Repeat { run: whole(run), replay: replay.clone() }
+}
+
+/// Most bytes of a command line that are kept.
+const LONGEST_COMMAND: usize = 4096;
+
+fn backends(records: &[Record]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for record in records {
+        let name = record.case.backend();
+        if names.len() < MOST && !names.iter().any(|known| known == name) {
+            names.push(word(name));
+        }
+    }
+    names
+}
+
+fn device(device: &Device) -> String {
+    word(&match &device.availability {
+        Availability::Available => format!("{}: {}", device.backend, device.name),
+        Availability::Unavailable { reason } => format!("{} n/a: {reason}", device.backend),
+    })
+}
+
+/// Seconds from the first round's begin to the last one's end; `None` where none says when it was.
+pub fn took(records: &[Record]) -> Option<f64> {
+    let rounds =
+        || records.iter().flat_map(|r| r.rounds.iter().chain(&r.set_aside)).filter(|r| r.started > 0.0);
+    let began = rounds().map(|r| r.started).min_by(f64::total_cmp)?;
+    let sampled = |r: &crate::engine::protocol::RoundResult| {
+        r.started + r.samples.iter().sum::<f64>() * f64::from(r.batch)
+    };
+    let ended = rounds().map(sampled).max_by(f64::total_cmp)?;
+    Some(ended - began).filter(|took| took.is_finite() && *took >= 0.0)
+}
+
+fn results(experiments: &[Experiment], records: &[Record]) -> Vec<Outcome> {
+    let mut all: Vec<(usize, Outcome)> = Vec::new();
+    for record in records {
+        let (at, backend) = (record.case.experiment, record.case.backend());
+        let Some(experiment) = experiments.get(at) else { continue };
+        let quantity = experiment.chart.y;
+        let Some(value) = record.quantity(quantity).filter(|value| value.is_finite()) else { continue };
+        match all.iter().position(|(of, outcome)| *of == at && outcome.backend == backend) {
+            Some(known) => {
+                let (_, outcome) = &mut all[known];
+                let [low, high] = outcome.range;
+                outcome.range = [low.min(value), high.max(value)];
+                outcome.cases += 1;
+            }
+            None if all.len() < MOST => {
+                let (experiment, backend) = (word(&experiment.title), word(backend));
+                all.push((at, Outcome { experiment, backend, quantity, range: [value; 2], cases: 1 }));
+            }
+            None => {}
+        }
+    }
+    all.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::tests::{Run, manifest};
+    use crate::run::Ledger;
+    use crate::run::folder::Manifest;
+
+    fn stored(run: Run) -> Stored {
+        let Run { manifest, ledger } = run;
+        Stored { path: "reports/a".into(), manifest, recipe: "title: A\n\tx\n".to_owned(), ledger, whole: 0 }
+    }
+
+    #[test]
+    fn cases_are_counted_and_results_have_their_range() {
+        let run = Run::new(&[vec![1.0; 3], vec![2.0; 3], vec![]], None);
+        let mut stored = stored(run);
+        stored.ledger.fail(0, "out[7]\nis 3".to_owned());
+        let summary = Summary::of(&stored);
+        assert_eq!((summary.tally.failed, summary.tally.possible()), (1, 3));
+        assert_eq!(summary.failure.as_deref(), Some("out[7]\\nis 3"));
+        assert_eq!(summary.recipe, ["title: A", "\\tx"]);
+        assert_eq!(summary.results.iter().map(|r| r.cases).collect::<Vec<_>>(), [1]);
+        assert_eq!((summary.complete, summary.took), (false, None), "old runs say no time");
+        assert_eq!(summary.backends, ["cpu"]);
+    }
+
+    #[test]
+    fn what_a_folder_says_is_short_and_steers_no_terminal() {
+        let evil = "\u{1b}]0;owned\u{7}\u{9b}2J\n".repeat(1000);
+        let mut manifest = Manifest { started: evil.clone(), revision: evil.clone(), ..manifest() };
+        manifest.environment.host.clone_from(&evil);
+        manifest.plan.title.clone_from(&evil);
+        manifest.devices[0].name.clone_from(&evil);
+        manifest.command_line = vec!["scatterlab".to_owned(), "run".to_owned(), evil.clone()];
+        let ledger = Ledger::new(manifest.plan.clone());
+        let stored = Stored { recipe: evil.repeat(9), ..stored(Run { manifest, ledger }) };
+        let text = format!("{:?}", Summary::of(&stored));
+        // Debug escapes what it quotes: what is left of ours is doubly escaped.
+        assert!(!text.contains("\"\\u{1b}") && !text.contains(char::is_control), "{text}");
+        assert!(text.len() < 100_000, "{}", text.len());
+        assert_eq!(Summary::of(&stored).repeat.run, "scatterlab replay reports/a");
+    }
+}

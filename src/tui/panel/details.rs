@@ -1,0 +1,103 @@
+//! What is known about the selected run.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::{Focus, heading};
+use crate::plan::Quantity;
+use crate::run::summary::{Outcome, Summary, Tally};
+use crate::tui::runs::{Entry, Runs};
+use crate::tui::state::State;
+use crate::tui::theme::Theme;
+use crate::tui::words;
+use crate::units;
+
+/// Facts' names have this many columns.
+const NAMES: usize = 9;
+
+pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
+    let title = state.runs.selected().map_or("Details", |entry| entry.name.as_str());
+    let area = heading(title, state.focus == Focus::Details, theme, area, buffer);
+    let lines = lines(&state.runs, usize::from(area.width), theme);
+    super::lines(lines.into_iter().skip(state.runs.details_scroll), area, buffer);
+}
+
+/// The furthest that the panel can be scrolled in `area`.
+pub fn last_scroll(runs: &Runs, theme: Theme, area: Rect) -> usize {
+    let rows = usize::from(area.height).saturating_sub(1);
+    lines(runs, usize::from(area.width), theme).len().saturating_sub(rows)
+}
+
+fn lines(runs: &Runs, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+    let Some(entry) = runs.selected() else { return Vec::new() };
+    let mut lines = Vec::new();
+    match &entry.content {
+        Ok(summary) => facts(entry, summary, theme)
+            .iter()
+            .for_each(|(name, text)| lines.extend(fact(name, text, columns, theme))),
+        Err(reason) => {
+            let rows = words::wrap(reason, columns.saturating_sub(4).max(1)).into_iter();
+            lines.extend(rows.map(|row| Line::styled(format!(" ! {row}"), theme.bad())));
+        }
+    }
+    if let Some(summary) = entry.summary() {
+        lines.push(Line::default());
+        let rows = summary.recipe.iter();
+        let row = |text: &String| words::fit(text, columns.saturating_sub(4), theme);
+        lines.extend(rows.map(|text| Line::styled(format!("   {}", row(text)), theme.dim())));
+    }
+    lines
+}
+
+fn facts(entry: &Entry, summary: &Summary, theme: Theme) -> Vec<(&'static str, String)> {
+    let separator = theme.separator();
+    let mut facts = vec![("title", summary.title.clone())];
+    facts.extend(entry.note.clone().map(|note| ("note", note)));
+    let took = summary.took.map(|took| format!("{separator}took {}", units::fmt_seconds(took)));
+    facts.push(("started", format!("{} UTC{}", summary.started, took.unwrap_or_default())));
+    let state = if summary.complete { "complete" } else { "not complete" };
+    facts.push(("cases", format!("{state}: {}", cases(summary.tally))));
+    facts.extend(summary.failure.clone().map(|failure| ("failed", failure)));
+    facts.extend(summary.results.iter().map(|outcome| ("result", result(outcome, theme))));
+    facts.push(("command", summary.repeat.run.clone()));
+    let machine = [&summary.host, &summary.cpu, &summary.system].map(String::as_str);
+    let machine: Vec<&str> = machine.into_iter().filter(|word| !word.trim().is_empty()).collect();
+    let memory = units::fmt_bytes(summary.memory);
+    facts.push(("machine", format!("{}{separator}{memory}", machine.join(separator))));
+    facts.extend(summary.devices.iter().map(|device| ("device", device.clone())));
+    facts.push(("program", format!("scatterlab {}, revision {}", summary.version, summary.revision)));
+    facts
+}
+
+/// `12 done (1 doubtful), 1 failed, 2 open, 7 n/a`.
+fn cases(tally: Tally) -> String {
+    let doubtful = (tally.doubtful > 0).then(|| format!(" ({} doubtful)", tally.doubtful));
+    let mut parts = vec![format!("{} done{}", tally.done, doubtful.unwrap_or_default())];
+    let others = [(tally.failed, "failed"), (tally.open, "open"), (tally.absent, "n/a")];
+    parts.extend(others.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")));
+    parts.join(", ")
+}
+
+/// `Kernels, cpu: 3.40 GB/s to 34.3 GB/s (6 cases)`.
+fn result(outcome: &Outcome, theme: Theme) -> String {
+    let word = |value| match outcome.quantity {
+        Quantity::Bandwidth | Quantity::SystemBandwidth => units::fmt_rate(value),
+        Quantity::Time => units::fmt_seconds(value),
+        Quantity::Throughput => units::fmt_throughput(value),
+    };
+    let [low, high] = outcome.range.map(word);
+    let range = if low == high { low } else { format!("{low} to {high}") };
+    let (experiment, backend, cases) =
+        (&outcome.experiment, &outcome.backend, words::number_of(outcome.cases, "case"));
+    format!("{backend}: {range}{}{cases}{}{experiment}", theme.separator(), theme.separator())
+}
+
+fn fact(name: &str, text: &str, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+    let rows = words::wrap(text, columns.saturating_sub(NAMES + 3).max(1)).into_iter().enumerate();
+    rows.map(|(row, text)| {
+        let name = if row == 0 { name } else { "" };
+        Line::from(vec![Span::styled(format!(" {name:<NAMES$} "), theme.dim()), Span::raw(text)])
+    })
+    .collect()
+}

@@ -1,0 +1,204 @@
+//! What a person can ask for about the lines that a case touches.
+
+use ratatui::crossterm::event::KeyCode;
+
+use super::PatternView;
+use super::question::{Question, Touches};
+use crate::patterns::locality::LINE_SIZES;
+use crate::plan::Plan;
+use crate::tui::command::{self, Action, Command, char, key};
+use crate::tui::panel::Focus;
+use crate::tui::runs::Job;
+use crate::tui::state::State;
+use crate::tui::update::Effect;
+use crate::tui::words;
+use crate::units::escaped;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// Show it of the selected case.
+    Show,
+    Left,
+    Right,
+    /// Of the case before, or behind.
+    Previous,
+    Next,
+    /// Lines of another length.
+    Length,
+    /// Whole lines, or their sectors.
+    Sectors,
+    /// The other side of a case that gathers and scatters.
+    Side,
+}
+
+impl Look {
+    /// Its name in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Look::Show => "pattern",
+            Look::Left => "pattern-left",
+            Look::Right => "pattern-right",
+            Look::Previous => "previous-pattern",
+            Look::Next => "next-pattern",
+            Look::Length => "line-length",
+            Look::Sectors => "sectors",
+            Look::Side => "other-side",
+        }
+    }
+}
+
+/// Primitives that go through indices.
+const WITH_INDICES: [&str; 3] = ["gather", "scatter", "pattern"];
+
+/// On a recipe, or a case of a run.
+pub const SHOW: Command = Command {
+    bindings: &[(char('p'), Action::Pattern(Look::Show))],
+    hinted: 1,
+    name: "pattern",
+    help: "which cache lines and sectors the first iterations of a gather or scatter touch",
+};
+
+/// The same where the row of hints is needed for a run.
+pub const SHOW_ASIDE: Command = Command { hinted: 0, ..SHOW };
+
+pub const COMMANDS: &[Command] = &[
+    command::MOVE,
+    Command {
+        bindings: &[
+            (char('h'), Action::Pattern(Look::Left)),
+            (char('l'), Action::Pattern(Look::Right)),
+            (key(KeyCode::Left), Action::Pattern(Look::Left)),
+            (key(KeyCode::Right), Action::Pattern(Look::Right)),
+        ],
+        hinted: 2,
+        name: "left/right",
+        help: "to lower or higher lines",
+    },
+    Command {
+        bindings: &[(char('['), Action::Pattern(Look::Previous)), (char(']'), Action::Pattern(Look::Next))],
+        hinted: 2,
+        name: "case",
+        help: "the previous or next case with indices",
+    },
+    Command {
+        bindings: &[(char('b'), Action::Pattern(Look::Length))],
+        hinted: 1,
+        name: "64/128 B",
+        help: "lines of 128 bytes, as on GPUs, or of 64, as on processors",
+    },
+    Command {
+        bindings: &[(char('s'), Action::Pattern(Look::Sectors))],
+        hinted: 1,
+        name: "sectors",
+        help: "lines by their sectors of 32 bytes, or whole",
+    },
+    Command {
+        bindings: &[(char('t'), Action::Pattern(Look::Side))],
+        hinted: 1,
+        name: "other side",
+        help: "the gathering or the scattering side of a case that does both",
+    },
+    command::PAGES,
+    command::ENDS,
+];
+
+/// Whether it would do something now.
+pub fn allows(state: &State, look: Look) -> bool {
+    let view = state.pattern.as_ref().filter(|_| state.focus == Focus::Pattern);
+    match look {
+        Look::Show => selected(state).is_some(),
+        Look::Previous => view.is_some_and(|view| neighbour(state, view.touches.at, false).is_some()),
+        Look::Next => view.is_some_and(|view| neighbour(state, view.touches.at, true).is_some()),
+        Look::Side => view.is_some_and(|view| view.touches.sides.len() > 1),
+        _ => view.is_some(),
+    }
+}
+
+pub fn obey(state: &mut State, look: Look) -> Option<Effect> {
+    let view = state.pattern.as_mut().filter(|_| state.focus == Focus::Pattern);
+    match (look, view) {
+        (Look::Show, _) => return ask(state, selected(state)?),
+        (Look::Previous, Some(view)) => {
+            let at = view.touches.at;
+            return ask(state, neighbour(state, at, false)?);
+        }
+        (Look::Next, Some(view)) => {
+            let at = view.touches.at;
+            return ask(state, neighbour(state, at, true)?);
+        }
+        (Look::Left, Some(view)) => view.shift(-1),
+        (Look::Right, Some(view)) => view.shift(1),
+        (Look::Sectors, Some(view)) => view.whole = !view.whole,
+        (Look::Length, Some(view)) => {
+            (view.line, view.column) = ((view.line + 1) % LINE_SIZES.len(), 0);
+        }
+        (Look::Side, Some(view)) => {
+            (view.side, view.row, view.column) = ((view.side + 1) % view.touches.sides.len().max(1), 0, 0);
+        }
+        _ => {}
+    }
+    None
+}
+
+/// Whether the cases are those of the run, and not those of a recipe.
+fn of_run(state: &State) -> bool {
+    let focus = match (state.focus, &state.pattern) {
+        (Focus::Pattern, Some(view)) => view.back,
+        (focus, _) => focus,
+    };
+    state.session.is_some() && focus.is_run()
+}
+
+/// The plan whose cases are looked at.
+fn plan(state: &State) -> Option<&Plan> {
+    match of_run(state) {
+        true => Some(state.session.as_ref()?.ledger.plan()),
+        false => state.recipes.plan()?.as_ref().ok(),
+    }
+}
+
+fn has_indices(plan: &Plan, at: usize) -> bool {
+    plan.cases.get(at).is_some_and(|case| WITH_INDICES.contains(&case.primitive.as_str()))
+}
+
+/// The selected case of the run, or the first one of the recipe.
+fn selected(state: &State) -> Option<usize> {
+    let plan = plan(state)?;
+    let mut all = 0..plan.cases.len();
+    match (state.focus, of_run(state)) {
+        (Focus::Pattern, _) => None,
+        (_, true) => state.session.as_ref().map(|s| s.selected).filter(|at| has_indices(plan, *at)),
+        (_, false) => all.find(|at| has_indices(plan, *at)),
+    }
+}
+
+fn neighbour(state: &State, at: usize, forward: bool) -> Option<usize> {
+    let plan = plan(state)?;
+    let wanted = |at: &usize| has_indices(plan, *at);
+    if forward { (at + 1..plan.cases.len()).find(wanted) } else { (0..at).rev().find(wanted) }
+}
+
+/// Indices take a core, so none are made while something is timed.
+fn ask(state: &mut State, at: usize) -> Option<Effect> {
+    if state.measuring() {
+        state.notice = Some("a run is active: indices are made when it is over".to_owned());
+        return None;
+    }
+    let plan = plan(state)?;
+    let case = plan.cases.get(at)?.clone();
+    let experiment = plan.experiments.get(case.experiment);
+    let name = experiment.map_or_else(|| case.primitive.clone(), |e| words::swept(e, &case));
+    let name = escaped(&format!("{} {name}", case.primitive));
+    let question = Question { at, name, case, files: plan.indices.clone() };
+    Some(Effect::Ask(state.runs.ticket(), Job::Touch(Box::new(question))))
+}
+
+/// Shows what was worked out, with the settings of what was shown before.
+pub fn show(state: &mut State, touches: Touches) {
+    let before = state.pattern.as_ref();
+    let (line, whole) = before.map_or((1, false), |view| (view.line, view.whole));
+    let back = before.map(|view| view.back).filter(|_| state.focus == Focus::Pattern);
+    let back = back.unwrap_or(state.focus);
+    state.pattern = Some(PatternView { touches, side: 0, line, whole, row: 0, column: 0, back });
+    state.focus = Focus::Pattern;
+}

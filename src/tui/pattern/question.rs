@@ -1,0 +1,99 @@
+//! What is asked about a case, and worked out by a thread.
+
+use anyhow::{anyhow, bail};
+
+use crate::indices;
+use crate::patterns::locality::Touched;
+use crate::plan::{Case, IndexFile, Value};
+use crate::primitives;
+
+/// Most iterations that are looked at.
+const ITERATIONS: u64 = 64;
+/// Most indices of all of them.
+const MOST: u64 = 1 << 16;
+/// Elements of an iteration, where the primitive has no pattern: what a warp does at once.
+const WARP: u64 = 32;
+
+/// Which case, and the files of its plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// Position in its plan.
+    pub at: usize,
+    /// The case in words.
+    pub name: String,
+    pub case: Case,
+    pub files: Vec<IndexFile>,
+}
+
+/// What a case touches.
+#[derive(Clone, Debug)]
+pub struct Touches {
+    pub at: usize,
+    pub name: String,
+    /// One, or two where the case gathers and scatters.
+    pub sides: Vec<Side>,
+}
+
+/// One side of it.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// In the definition's own letters: `L`, `p` …
+    pub name: &'static str,
+    /// Facts about the indices.
+    pub facts: Vec<String>,
+    pub touched: Touched,
+    /// The lines that are touched, for each of [`LINE_SIZES`](crate::patterns::locality::LINE_SIZES).
+    pub lines: [Vec<u64>; 2],
+}
+
+impl Question {
+    /// Works the answer out.
+    ///
+    /// # Errors
+    /// A case without indices, or whose indices cannot be had.
+    pub fn answer(&self) -> anyhow::Result<Touches> {
+        let pattern = self.annotation("pattern-length");
+        let each = pattern.unwrap_or(WARP).clamp(1, MOST);
+        let most = (each * ITERATIONS).min(MOST.max(each));
+        let walks =
+            indices::walks(&self.files, &self.case, most).map_err(|why| anyhow!("{}: {why}", self.name))?;
+        if walks.is_empty() {
+            bail!("{} goes through no indices", self.case.primitive);
+        }
+        let sides = walks.into_iter().map(|walk| {
+            let touched = Touched::of(&walk.indices, each as usize, walk.element);
+            let touched = touched.map_err(|why| anyhow!("{}: {why}", self.name))?;
+            let lines = std::array::from_fn(|length| touched.all_lines(length));
+            let facts = self.facts(walk.total, each, pattern.is_some(), &touched);
+            Ok(Side { name: walk.side, facts, touched, lines })
+        });
+        let sides = sides.collect::<anyhow::Result<Vec<Side>>>()?;
+        Ok(Touches { at: self.at, name: self.name.clone(), sides })
+    }
+
+    fn facts(&self, total: u64, each: u64, pattern: bool, touched: &Touched) -> Vec<String> {
+        let grouped = crate::units::grouped;
+        let mut facts = vec![format!("elements of {}", crate::units::fmt_bytes(touched.element))];
+        facts.extend(self.annotation("pattern-delta").map(|delta| format!("delta {}", grouped(delta))));
+        facts.push(match pattern {
+            true => format!("{} indices an iteration", grouped(each)),
+            false => format!("{each} elements a row, as a warp takes them"),
+        });
+        let (shown, all) = (touched.sectors.len() as u64, total.div_ceil(each));
+        facts.push(format!(
+            "{} of {} {}",
+            grouped(shown),
+            grouped(all),
+            if pattern { "iterations" } else { "rows" }
+        ));
+        facts
+    }
+
+    fn annotation(&self, name: &str) -> Option<u64> {
+        let annotations = primitives::find(&self.case.primitive)?.annotations(&self.case.params);
+        annotations.into_iter().find_map(|(known, value)| match value {
+            Value::Int(value) if known == name => Some(value),
+            _ => None,
+        })
+    }
+}

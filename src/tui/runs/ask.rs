@@ -1,0 +1,127 @@
+//! What a person can ask for about stored runs.
+
+use ratatui::crossterm::event::KeyCode;
+
+use crate::tui::command::{self, Action, Command, char, control, key};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// Show the list.
+    Browse,
+    /// Read the list anew.
+    Reload,
+    /// Show the selected run in the run screen.
+    Open,
+    /// Play it.
+    Watch,
+    /// Type what to search for.
+    Search,
+    /// Type a note on it.
+    Note,
+    /// Compare others with it.
+    Mark,
+    /// Compare it with the one that is marked.
+    Compare,
+    /// Write its tables and charts.
+    Export,
+    /// Copy what is under the cursor.
+    Copy,
+    /// Close the dialog.
+    Close,
+}
+
+impl Ask {
+    /// Its name in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Ask::Browse => "runs",
+            Ask::Reload => "reload-runs",
+            Ask::Open => "open-run",
+            Ask::Watch => "watch-run",
+            Ask::Search => "search-runs",
+            Ask::Note => "note",
+            Ask::Mark => "mark-run",
+            Ask::Compare => "compare",
+            Ask::Export => "export",
+            Ask::Copy => "copy",
+            Ask::Close => "close-dialog",
+        }
+    }
+}
+
+macro_rules! command {
+    ($key:expr, $ask:ident, $name:literal, $help:literal) => {
+        Command { bindings: &[($key, Action::Runs(Ask::$ask))], hinted: 1, name: $name, help: $help }
+    };
+}
+
+pub const BROWSE: Command = command!(char('o'), Browse, "runs", "list the stored runs");
+pub const EXPORT: Command =
+    command!(char('e'), Export, "export", "write its charts and tables, and say how to run it again");
+pub const COPY: Command = command!(
+    char('y'),
+    Copy,
+    "copy",
+    "copy what is under the cursor: a folder, a case's values, a command line (by OSC 52)"
+);
+/// The same where the row of hints is needed for a run.
+pub const COPY_ASIDE: Command = Command { hinted: 0, ..COPY };
+pub const EXPORT_ASIDE: Command = Command { hinted: 0, ..EXPORT };
+const OPEN: Command =
+    command!(key(KeyCode::Enter), Open, "open", "show the run as it was when it ended; nothing is measured");
+const SEARCH: Command = command!(
+    char('/'),
+    Search,
+    "search",
+    "list only runs with these words: title, folder, machine, note, date"
+);
+const MARK: Command = command!(char('m'), Mark, "mark", "make it the baseline that others are compared with");
+const COMPARE: Command = command!(
+    char('c'),
+    Compare,
+    "compare",
+    "compare it with the baseline, case by case, as `scatterlab compare`"
+);
+const WATCH: Command = command!(char('w'), Watch, "watch", "play the run as it went, in a minute at most");
+const NOTE: Command = command!(char('n'), Note, "note", "write a line about it, into its folder's note.txt");
+const RELOAD: Command = command!(char('R'), Reload, "reload", "read the list anew");
+
+/// On the list.
+pub const LIST: &[Command] = &[
+    OPEN,
+    SEARCH,
+    MARK,
+    COMPARE,
+    EXPORT,
+    WATCH,
+    NOTE,
+    COPY,
+    command::MOVE,
+    RELOAD,
+    command::PAGES,
+    command::ENDS,
+];
+
+/// Beside it, on the details of the selected one.
+pub const DETAILS: &[Command] =
+    &[OPEN, COPY, EXPORT, WATCH, NOTE, MARK, COMPARE, command::MOVE, command::PAGES, command::ENDS];
+
+/// On a comparison.
+pub const SHEET: &[Command] = &[command::MOVE, COPY, command::PAGES, command::ENDS];
+
+/// While the dialog of an export is open.
+pub const DIALOG: &[Command] = &[
+    command::MOVE,
+    COPY,
+    Command {
+        bindings: &[
+            (key(KeyCode::Esc), Action::Runs(Ask::Close)),
+            (key(KeyCode::Enter), Action::Runs(Ask::Close)),
+        ],
+        hinted: 1,
+        name: "close",
+        help: "close the dialog",
+    },
+    Command { bindings: &[(control('c'), Action::Quit)], hinted: 1, name: "quit", help: "quit" },
+    command::SUSPEND,
+];

@@ -1,0 +1,82 @@
+//! A folder in the list.
+
+use std::path::{Path, PathBuf};
+
+use crate::run::shelf::{self, Stamp};
+use crate::run::stored::Stored;
+use crate::run::summary::Summary;
+use crate::run::{clock, note};
+use crate::units::escaped;
+
+/// A folder with a manifest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    pub path: PathBuf,
+    /// Its path below the root, without control characters.
+    pub name: String,
+    /// What it holds, or why that cannot be read.
+    pub content: Result<Box<Summary>, String>,
+    pub note: Option<String>,
+    pub stamp: Stamp,
+    /// `YYYY-MM-DD HH:MM:SS` UTC: when the run started, or the manifest was written.
+    pub when: String,
+    /// What it is found by.
+    haystack: String,
+}
+
+impl Entry {
+    /// Reads a folder below `root`, whatever it holds.
+    pub fn read(root: &Path, path: PathBuf) -> Entry {
+        let stamp = Stamp::of(&path);
+        let content = shelf::check(&path).map_err(anyhow::Error::msg);
+        let content = content.and_then(|()| Stored::open(&path));
+        let content = content.map(|stored| Box::new(Summary::of(&stored)));
+        // Which folder it is stands beside it.
+        let within = format!("{}/", path.display());
+        let content = content.map_err(|error| escaped(&format!("{error:#}").replace(&within, "")));
+        Entry::new(root, path, stamp, content)
+    }
+
+    pub(super) fn new(
+        root: &Path,
+        path: PathBuf,
+        stamp: Stamp,
+        content: Result<Box<Summary>, String>,
+    ) -> Entry {
+        let name = escaped(&path.strip_prefix(root).unwrap_or(&path).display().to_string());
+        let written = || stamp.written().map(clock::of).unwrap_or_default();
+        let when = content.as_ref().map_or_else(|_| written(), |summary| summary.started.clone());
+        let note = note::read(&path);
+        let mut entry = Entry { path, name, content, note, stamp, when, haystack: String::new() };
+        entry.haystack = entry.words().to_lowercase();
+        entry
+    }
+
+    fn words(&self) -> String {
+        let rest = match &self.content {
+            Ok(summary) => {
+                let Summary { title, host, cpu, revision, backends, devices, .. } = &**summary;
+                [title, host, cpu, revision, &backends.join(" "), &devices.join(" ")]
+                    .map(String::as_str)
+                    .join("\n")
+            }
+            Err(_) => "broken".to_owned(),
+        };
+        [&self.name, &self.when, &rest].map(String::as_str).join("\n")
+    }
+
+    /// Whether it has all of these words, in lower case.
+    pub fn has(&self, words: &[String]) -> bool {
+        let note = self.note.as_deref().unwrap_or_default().to_lowercase();
+        words.iter().all(|word| self.haystack.contains(word) || note.contains(word))
+    }
+
+    /// Newer ones come first; of the same second, by their names.
+    pub fn comes_before(&self, other: &Entry) -> bool {
+        (&other.when, &self.name) < (&self.when, &other.name)
+    }
+
+    pub fn summary(&self) -> Option<&Summary> {
+        self.content.as_deref().ok()
+    }
+}

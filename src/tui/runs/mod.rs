@@ -1,0 +1,190 @@
+//! The stored runs: a list of what is known about each, and what can be done with one.
+//!
+//! Reading them is the work of threads ([`desk`]); the state holds summaries only, and one
+//! run at most that was opened, as the session of the run screen.
+
+pub mod ask;
+pub mod desk;
+pub mod entry;
+mod obey;
+mod opened;
+pub mod sheet;
+#[cfg(test)]
+pub mod tests;
+mod work;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+pub use ask::Ask;
+pub use desk::{Answer, Desk, Job};
+pub use entry::Entry;
+pub use obey::{allows, discard, keep, obey, playing, stopped, take, typed};
+pub use sheet::{Exported, Sheet};
+
+use super::field::Field;
+use crate::run::shelf::Stamp;
+
+/// What a text is typed for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// What the list is searched for; what it was searched for before.
+    Search { before: String },
+    /// A note on this run.
+    Note(PathBuf),
+}
+
+/// A text that is being typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Typing {
+    pub purpose: Purpose,
+    pub field: Field,
+}
+
+/// How far the list is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Listing {
+    #[default]
+    Never,
+    /// A thread reads.
+    Reading,
+    /// Whole, but for so many older runs than are listed.
+    Done { more: usize },
+}
+
+/// The list, and what is going on beside it.
+#[derive(Clone, Debug, Default)]
+pub struct Runs {
+    /// Whether there is a folder to look for runs in.
+    pub there: bool,
+    /// Newest first.
+    entries: Vec<Entry>,
+    /// Positions in the list of those that are shown.
+    shown: Vec<usize>,
+    /// Of those that are shown.
+    selected: usize,
+    /// What is searched for.
+    search: String,
+    pub listing: Listing,
+    /// The run that others are compared with.
+    pub baseline: Option<PathBuf>,
+    pub typing: Option<Typing>,
+    /// The request whose answer is waited for.
+    waiting: Option<u64>,
+    /// Requests so far.
+    asked: u64,
+    pub sheet: Option<Sheet>,
+    pub exported: Option<Exported>,
+    /// First line of the details.
+    pub details_scroll: usize,
+}
+
+impl Runs {
+    /// The entries that are shown, in their order.
+    pub fn shown(&self) -> impl ExactSizeIterator<Item = &Entry> {
+        self.shown.iter().map(|at| &self.entries[*at])
+    }
+
+    /// How many there are, shown or not.
+    pub fn count(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn selected(&self) -> Option<&Entry> {
+        self.entries.get(*self.shown.get(self.selected)?)
+    }
+
+    /// Position of the selected one among those that are shown.
+    pub fn position(&self) -> usize {
+        self.selected
+    }
+
+    pub fn select(&mut self, at: usize) {
+        let at = at.min(self.shown.len().saturating_sub(1));
+        if at != self.selected {
+            self.details_scroll = 0;
+        }
+        self.selected = at;
+    }
+
+    /// Moves the selection, stopping at the ends.
+    pub fn step(&mut self, by: isize) {
+        self.select(self.selected.saturating_add_signed(by));
+    }
+
+    pub fn search(&self) -> &str {
+        &self.search
+    }
+
+    /// Shows what has all these words, in any order and case.
+    pub fn set_search(&mut self, text: &str) {
+        text.clone_into(&mut self.search);
+        self.filter();
+    }
+
+    /// Keeps the selected run selected, where it is still shown.
+    fn filter(&mut self) {
+        let before = self.selected().map(|entry| entry.path.clone());
+        let words: Vec<String> = self.search.split_whitespace().map(str::to_lowercase).collect();
+        let found = |(at, entry): (usize, &Entry)| entry.has(&words).then_some(at);
+        self.shown = self.entries.iter().enumerate().filter_map(found).collect();
+        self.reselect(before.as_deref());
+    }
+
+    fn reselect(&mut self, path: Option<&Path>) {
+        let at = path.and_then(|path| self.shown().position(|entry| entry.path == path));
+        self.select(at.unwrap_or(self.selected));
+    }
+
+    /// What need not be read again while its stamp stays.
+    fn known(&self) -> Vec<(PathBuf, Stamp)> {
+        self.entries.iter().map(|entry| (entry.path.clone(), entry.stamp)).collect()
+    }
+
+    /// Takes an entry in, in the place of an older one of the same folder.
+    fn insert(&mut self, entry: Entry) {
+        let before = self.selected().map(|selected| selected.path.clone());
+        self.entries.retain(|known| known.path != entry.path);
+        let at = self.entries.partition_point(|known| known.comes_before(&entry));
+        self.entries.insert(at, entry);
+        // Who has not moved looks at the newest.
+        let before = before.filter(|_| self.selected > 0 || self.listing != Listing::Reading);
+        self.filter();
+        match before {
+            Some(path) => self.reselect(Some(&path)),
+            None => self.select(0),
+        }
+    }
+
+    /// Forgets what is no longer there.
+    fn keep(&mut self, paths: &HashSet<PathBuf>) {
+        self.entries.retain(|entry| paths.contains(&entry.path));
+        self.baseline = self.baseline.take().filter(|path| paths.contains(path));
+        self.filter();
+    }
+
+    fn set_note(&mut self, path: &Path, note: Option<String>) {
+        if let Some(entry) = self.entries.iter_mut().find(|entry| entry.path == path) {
+            entry.note = note;
+            entry.stamp = Stamp::default();
+        }
+        self.filter();
+    }
+
+    /// The number of a request whose answer will be waited for.
+    pub fn ticket(&mut self) -> u64 {
+        self.asked += 1;
+        self.waiting = Some(self.asked);
+        self.asked
+    }
+
+    /// No answer is waited for any more.
+    pub fn give_up(&mut self) {
+        self.waiting = None;
+    }
+
+    /// Whether this answer is waited for; it is then no longer.
+    fn awaited(&mut self, ticket: u64) -> bool {
+        self.waiting == Some(ticket) && self.waiting.take().is_some()
+    }
+}

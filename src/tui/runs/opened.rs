@@ -1,0 +1,70 @@
+//! A stored run as the run screen shows it: as it was when it ended.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::engine::protocol::{Event, Level};
+use crate::run::stored::{Stored, each_event};
+use crate::run::summary;
+use crate::tui::log::Log;
+use crate::tui::session::{Phase, Session};
+use crate::tui::state::Mode;
+
+/// A run that was read, with what its engine logged.
+#[derive(Debug)]
+pub struct Opened {
+    stored: Stored,
+    log: Log,
+}
+
+impl Opened {
+    /// Reads a run and its log.
+    ///
+    /// # Errors
+    /// As for [`Stored::open`].
+    pub fn read(path: &Path) -> anyhow::Result<Opened> {
+        let stored = Stored::open(path)?;
+        let (mut log, mut began) = (Log::default(), None);
+        each_event(path, |line| {
+            let at = line.at.unwrap_or_default();
+            let since = at - *began.get_or_insert(at);
+            let since = Duration::try_from_secs_f64(since).unwrap_or_default();
+            if let Some((level, text)) = said(&line.event) {
+                log.push(since, level, &text);
+            }
+        })?;
+        Ok(Opened { stored, log })
+    }
+
+    /// Its session, which is over.
+    pub fn session(self) -> Session {
+        let Opened { stored: Stored { path, manifest, ledger, .. }, log } = self;
+        let took = summary::took(ledger.records()).unwrap_or_default();
+        let complete = ledger.is_complete();
+        let mut session = Session::new(None, ledger, path, Duration::ZERO);
+        session.eta.pause();
+        session.log = log;
+        session.mode = Mode::Stored;
+        session.follow = false;
+        session.phase = Phase::Over { cancelled: !complete };
+        session.ended = Some(Duration::try_from_secs_f64(took).unwrap_or_default());
+        session.environment = Some(manifest.environment);
+        session
+    }
+}
+
+/// What an event puts into the log.
+fn said(event: &Event) -> Option<(Level, String)> {
+    match event {
+        Event::Hello { version, environment, .. } => {
+            let text = format!("engine {version} on {}, {}", environment.host, environment.cpu);
+            Some((Level::Info, text))
+        }
+        Event::Log { level, text } => Some((*level, text.clone())),
+        Event::Failed { error, .. } => Some((Level::Error, error.clone())),
+        Event::Finished { cancelled } => {
+            Some((Level::Info, if *cancelled { "cancelled" } else { "done" }.to_owned()))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,78 @@
+//! What was read or written of runs, ready to be drawn.
+
+use crate::judge::Answer;
+use crate::report::judged::Judged;
+use crate::run::repeat::Repeat;
+
+/// A comparison of two runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sheet {
+    /// Which run each letter stands for.
+    pub key: Vec<String>,
+    pub judged: Judged,
+    /// Line under the cursor.
+    pub selected: usize,
+}
+
+/// A line of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Part<'a> {
+    /// An experiment begins.
+    Title(&'a str),
+    Case(&'a [String; 5], Answer),
+    Remark(&'a str),
+}
+
+impl Sheet {
+    /// Its lines below the head of the table.
+    pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        let rows = self.judged.rows.iter().flat_map(|row| {
+            let title = row.title.as_deref().map(Part::Title);
+            title.into_iter().chain([Part::Case(&row.cells, row.answer)])
+        });
+        rows.chain(self.judged.remarks.iter().map(|remark| Part::Remark(remark)))
+    }
+
+    /// How many lines there are.
+    pub fn count(&self) -> usize {
+        let titles = self.judged.rows.iter().filter(|row| row.title.is_some()).count();
+        self.judged.rows.len() + titles + self.judged.remarks.len()
+    }
+
+    pub fn step(&mut self, by: isize) {
+        self.selected = self.selected.saturating_add_signed(by).min(self.count().saturating_sub(1));
+    }
+
+    /// The line under the cursor as text.
+    pub fn text(&self) -> Option<String> {
+        Some(match self.parts().nth(self.selected)? {
+            Part::Title(text) | Part::Remark(text) => text.to_owned(),
+            Part::Case(cells, _) => {
+                let heads = self.judged.head.iter().zip(cells).skip(1);
+                let rest: Vec<String> = heads.map(|(head, cell)| format!("{head}: {cell}")).collect();
+                format!("{}; {}", cells[0], rest.join("; "))
+            }
+        })
+    }
+}
+
+/// What was written of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// Where the files are.
+    pub folder: String,
+    /// Their names.
+    pub files: Vec<String>,
+    pub repeat: Repeat,
+}
+
+impl Exported {
+    /// What can be copied, and what it is.
+    pub fn lines(&self) -> [(&'static str, &str); 3] {
+        [
+            ("judge it again", &self.repeat.replay),
+            ("run it again", &self.repeat.run),
+            ("folder", &self.folder),
+        ]
+    }
+}

@@ -1,0 +1,118 @@
+//! Runs on disk, and what the screen makes of them.
+
+mod acts;
+mod broken;
+mod outside;
+mod screens;
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+
+use crate::engine::protocol::{Event, RoundResult};
+use crate::plan::{Measure, Plan};
+use crate::run::folder::{Folder, Manifest, SCHEMA, Urgency};
+use crate::run::runner::Message;
+use crate::tui::app::{App, Incoming};
+use crate::tui::tests::loops::app;
+use crate::tui::tests::{fixture, script};
+use crate::tui::theme::Theme;
+
+pub const NOW: Duration = Duration::from_secs(1);
+
+/// The multi-pass recipe with enough rounds to be judged.
+pub fn plan() -> Plan {
+    let mut plan = fixture::passes();
+    plan.experiments[0].measure = Measure::fixed(3, 5);
+    plan
+}
+
+pub fn manifest(plan: Plan, started: &str) -> Manifest {
+    let Event::Hello { version, environment, devices, .. } = script::hello() else { unreachable!("hello") };
+    let command_line = ["/opt/scatterlab", "run", "he2007/fig09-passes"].map(str::to_owned).to_vec();
+    let (started, revision) = (started.to_owned(), "1234567".to_owned());
+    Manifest { schema: SCHEMA, version, revision, started, command_line, environment, devices, plan }
+}
+
+/// A run whose times are `factor` times those of the script.
+pub fn write(root: &Path, name: &str, started: &str, factor: f64, fails: Option<usize>) -> PathBuf {
+    let plan = plan();
+    let path = root.join(name);
+    let mut folder = Folder::create(&path).expect("a folder");
+    folder.write_recipe(&fixture::recipes()[1].text).expect("written");
+    folder.write_manifest(&manifest(plan.clone(), started)).expect("written");
+    let events = script::messages(&plan, fails).into_iter().filter_map(|message| match message {
+        Message::Event(event) => Some(slowed(event, factor)),
+        _ => None,
+    });
+    let end = Event::Finished { cancelled: false };
+    events.chain([end]).for_each(|event| folder.append(&event, Urgency::Written).expect("written"));
+    path
+}
+
+fn slowed(event: Event, factor: f64) -> Event {
+    match event {
+        Event::Round { seq, result } => {
+            let samples = result.samples.iter().map(|sample| sample * factor).collect();
+            Event::Round { seq, result: RoundResult { samples, ..result } }
+        }
+        other => other,
+    }
+}
+
+/// A folder with this for a manifest, written at a time of its own.
+pub fn foreign(root: &Path, name: &str, text: &str) -> PathBuf {
+    let path = root.join(name);
+    fs::create_dir_all(&path).expect("a folder");
+    let manifest = path.join("manifest.json");
+    fs::write(&manifest, text).expect("written");
+    let file = File::options().write(true).open(&manifest).expect("opened");
+    file.set_modified(UNIX_EPOCH + Duration::from_secs(1_795_000_000)).expect("a time");
+    path
+}
+
+/// Three runs, one of them with a failed case and a note, and a folder of somebody else's.
+pub fn shelf() -> tempfile::TempDir {
+    let root = tempfile::tempdir().expect("temporary folder");
+    write(root.path(), "20261119-101500-passes", "2026-11-19 10:15:00", 1.0, None);
+    write(root.path(), "20261120-223758-passes", "2026-11-20 22:37:58", 1.2, None);
+    let third = write(root.path(), "deep/20261121-080000-passes", "2026-11-21 08:00:00", 1.0, Some(4));
+    crate::run::note::write(&third, "after the kernel update").expect("written");
+    foreign(root.path(), "somebody-else", "{\"name\": \"a web application\"}");
+    root
+}
+
+/// The app over these runs, whose desk answers at once.
+pub fn over(root: &Path, theme: Theme) -> (App, script::Scripted) {
+    let runner = script::Scripted::default();
+    let mut app = app(&runner, theme);
+    app.look_below(root.to_owned());
+    app.desk.iter_mut().for_each(|desk| desk.at_once = true);
+    app.tick(NOW);
+    (app, runner)
+}
+
+/// Types a key, and takes in what follows.
+pub fn press(app: &mut App, code: KeyCode) {
+    app.take(Incoming::Key(KeyEvent::from(code)), NOW);
+    app.receive(NOW);
+    app.tick(NOW);
+}
+
+pub fn typed(app: &mut App, text: &str) {
+    text.chars().for_each(|c| press(app, KeyCode::Char(c)));
+}
+
+/// The list of the runs below `root` is open.
+pub fn listed(root: &Path, theme: Theme) -> App {
+    let mut app = over(root, theme).0;
+    typed(&mut app, "o");
+    app
+}
+
+/// The folders that are shown.
+pub fn names(app: &App) -> Vec<String> {
+    app.state.runs.shown().map(|entry| entry.name.clone()).collect()
+}

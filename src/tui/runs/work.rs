@@ -1,0 +1,97 @@
+//! What the threads do.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::desk::{Answer, Job};
+use super::entry::Entry;
+use super::opened::Opened;
+use super::sheet::{Exported, Sheet};
+use crate::judge::{self, MARGIN};
+use crate::report::judged::{self, Heads, judged};
+use crate::report::verdicts::Named;
+use crate::report::write_all;
+use crate::run::repeat::Repeat;
+use crate::run::shelf::{self, Stamp};
+use crate::run::stored::Stored;
+use crate::run::{note, summary};
+use crate::shell::quoted;
+use crate::units::escaped;
+
+/// Most runs that are listed, the newest: each keeps some kilobytes.
+const MOST: usize = 5000;
+
+/// A watched run takes at most so long, seconds.
+const WATCHED: f64 = 60.0;
+
+/// Does a job; `tell` says whether anybody listens still.
+pub fn perform(root: &Path, job: Job, tell: &mut dyn FnMut(Answer) -> bool) {
+    let answer = match job {
+        Job::List { known } => return list(root, &known.into_iter().collect(), tell),
+        Job::Open(path) => Opened::read(&path).map(|opened| Answer::Opened(Box::new(opened))),
+        Job::Watch(path) => playable(path),
+        Job::Compare { baseline, other } => compare(root, &baseline, &other),
+        Job::Export(path) => export(&path),
+        Job::Note { path, text } => {
+            note::write(&path, &text).map(|()| Answer::Noted { note: note::read(&path), path })
+        }
+        Job::Touch(question) => question.answer().map(|touches| Answer::Touched(Box::new(touches))),
+    };
+    tell(answer.unwrap_or_else(|error| Answer::Refused(escaped(&format!("{error:#}")))));
+}
+
+/// The newest first, by what can be told without reading: nobody waits for the old ones.
+fn list(root: &Path, known: &HashMap<PathBuf, Stamp>, tell: &mut dyn FnMut(Answer) -> bool) {
+    let stamped = |path: PathBuf| (Stamp::of(&path), path);
+    let mut found: Vec<(Stamp, PathBuf)> = shelf::folders(root).into_iter().map(stamped).collect();
+    found.sort_by(|(a, p), (b, q)| b.written().cmp(&a.written()).then_with(|| p.cmp(q)));
+    let more = found.len().saturating_sub(MOST);
+    found.truncate(MOST);
+    for (stamp, path) in &found {
+        let fresh = known.get(path) != Some(stamp);
+        if fresh && !tell(Answer::Found(Box::new(Entry::read(root, path.clone())))) {
+            return;
+        }
+    }
+    let paths: HashSet<PathBuf> = found.into_iter().map(|(_, path)| path).collect();
+    tell(Answer::Listed { paths, more });
+}
+
+fn playable(path: PathBuf) -> anyhow::Result<Answer> {
+    let stored = Stored::open(&path)?;
+    let times = summary::took(stored.ledger.records()).map_or(1.0, |took| (took / WATCHED).max(1.0));
+    Ok(Answer::Playable { path, plan: Box::new(stored.manifest.plan), times })
+}
+
+fn compare(root: &Path, baseline: &Path, other: &Path) -> anyhow::Result<Answer> {
+    let [before, after] = [Stored::open(baseline)?, Stored::open(other)?];
+    let [before, after] = [named(root, &before), named(root, &after)];
+    let comparisons = judge::compare(before.side, &[after.side], MARGIN);
+    let comparison = comparisons.first().context("nothing was compared")?;
+    if comparison.judgements.is_empty() {
+        bail!("{} and {} have no case in common", before.name, after.name);
+    }
+    let again = quoted(&other.display().to_string());
+    let heads = Heads { baseline: "A".to_owned(), other: "B".to_owned(), again };
+    let judged = judged(&before, &after, comparison, MARGIN, &heads);
+    Ok(Answer::Compared(Box::new(Sheet { key: judged::key(&[&before, &after]), judged, selected: 0 })))
+}
+
+/// A run by its folder's name below the root.
+fn named<'a>(root: &Path, stored: &'a Stored) -> Named<'a> {
+    let name = stored.path.strip_prefix(root).unwrap_or(&stored.path);
+    Named { name: name.display().to_string(), side: stored.into() }
+}
+
+fn export(path: &Path) -> anyhow::Result<Answer> {
+    let stored = Stored::open(path)?;
+    let written = write_all(path, &stored.manifest, stored.ledger.records())?;
+    let name = |path: &PathBuf| Some(escaped(&path.file_name()?.to_string_lossy()));
+    Ok(Answer::Exported(Box::new(Exported {
+        folder: escaped(&path.display().to_string()),
+        files: written.iter().filter_map(name).collect(),
+        repeat: Repeat::of(path, &stored.manifest),
+    })))
+}
