@@ -303,10 +303,10 @@ fn a_configuration_changes_keys_and_leaves_the_mouse_alone() {
     let folder = folder();
     fs::create_dir(folder.path().join("scatterlab")).expect("folder");
     let file = folder.path().join("scatterlab/config.yaml");
-    fs::write(&file, "mouse: false\nsymbols: ascii\nkeys: {quit: Q, last: u}\n").expect("written");
+    fs::write(&file, "mouse: false\nsymbols: ascii\nkeys: {quit: Q, last: Z}\n").expect("written");
     let mut screen = Screen::start(folder.path(), (80, 24), &[BINARY]);
     screen.wait("Q quit");
-    screen.keys("u");
+    screen.keys("Z");
     screen.wait("long.yaml");
     assert!(!screen.raw().contains("\x1b[?1000h"), "the mouse is left to the terminal");
     assert!(screen.text().is_ascii(), "{}", screen.text());
