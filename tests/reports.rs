@@ -67,6 +67,8 @@ fn counters_of_a_stored_run_are_those_of_its_plan() {
     run(root.path(), &[]);
     let results = fs::read_to_string(root.path().join("out/results.csv")).expect("results");
     let case = results.lines().nth(1).and_then(|row| row.split(',').next()).expect("a case").to_owned();
+    // A replay needs three rounds to judge against.
+    fs::write(root.path().join("small.yaml"), SMALL.replace("rounds: 2", "rounds: 3")).expect("recipe");
     let only = ["run", "small.yaml", "--backend", "scalar", "--only", &case, "--out", "one"];
     assert!(scatterlab(root.path(), &only).status.success());
     let output = scatterlab(root.path(), &["replay", "one", "--rounds", "3", "--out", "more"]);
