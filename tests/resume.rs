@@ -312,5 +312,8 @@ fn what_a_stored_run_has_decided_cannot_be_changed() {
     }
     let output = scatterlab(root.path(), &["run", "--resume", "out"]);
     assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stderr), "scatterlab: out: no such folder\n");
+    fs::create_dir(root.path().join("out")).expect("a folder");
+    let output = scatterlab(root.path(), &["run", "--resume", "out"]);
     assert_eq!(text(&output.stderr), "scatterlab: out holds no run: there is no manifest.json\n");
 }
