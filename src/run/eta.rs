@@ -87,6 +87,11 @@ impl Eta {
         self.began = Some(now);
     }
 
+    /// Nothing was done for so long.
+    pub fn shift(&mut self, by: Duration) {
+        self.began = self.began.map(|began| began + by);
+    }
+
     /// Nothing is being worked on.
     pub fn pause(&mut self) {
         self.began = None;
@@ -168,7 +173,7 @@ pub fn rounds_wanted(plan: &Plan, record: &Record) -> u32 {
 }
 
 fn first_rounds(plan: &Plan, record: &Record) -> u32 {
-    plan.experiments.get(record.case.experiment).map_or(0, |e| e.measure.rounds)
+    plan.experiments.get(record.case.experiment).map_or(0, |e| e.measure.rounds).max(record.wanted)
 }
 
 fn rounds_left(plan: &Plan, record: &Record) -> u32 {

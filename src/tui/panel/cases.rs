@@ -18,6 +18,8 @@ use crate::tui::words;
 
 pub const COMMANDS: &[Command] = &[
     command::MOVE,
+    command::SKIP,
+    command::AGAIN,
     command::EXPERIMENTS,
     command::PANELS,
     command::FOLLOW,

@@ -22,8 +22,16 @@ use crate::tui::theme::Theme;
 use crate::tui::words;
 use crate::units;
 
-pub const COMMANDS: &[Command] =
-    &[command::MOVE, ask::EXPORT, ask::COPY_ASIDE, pattern::SHOW_ASIDE, command::PAGES, command::ENDS];
+pub const COMMANDS: &[Command] = &[
+    command::MOVE,
+    command::SKIP,
+    command::AGAIN,
+    ask::EXPORT,
+    ask::COPY_ASIDE,
+    pattern::SHOW_ASIDE,
+    command::PAGES,
+    command::ENDS,
+];
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(session) = &state.session else { return };

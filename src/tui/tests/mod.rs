@@ -1,6 +1,7 @@
 //! Tests of the user interface as a whole, on a terminal in memory.
 
 mod charts;
+mod controls;
 mod demo;
 mod docs;
 pub mod fixture;
