@@ -346,6 +346,8 @@ impl Drive {
     fn take(&mut self, event: &Event, client: &mut Client) -> anyhow::Result<()> {
         match event {
             Event::Progress { case, round, .. } => self.current = Some((case.clone(), *round)),
+            // Another case may be skipped in the middle of this one.
+            Event::Skipped { case, .. } if self.current.as_ref().is_some_and(|(id, _)| id != case) => {}
             _ if event.seq().is_some() => self.current = None,
             _ => {}
         }

@@ -46,6 +46,8 @@ pub enum Action {
     NextPanel,
     PreviousExperiment,
     NextExperiment,
+    /// Show or hide the panel of the devices.
+    Devices,
     /// Let the selection follow the running case.
     Follow,
     /// Look at the chart in another way.
@@ -87,6 +89,7 @@ impl Action {
             Action::PreviousExperiment => "previous-experiment",
             Action::NextExperiment => "next-experiment",
             Action::Follow => "follow",
+            Action::Devices => "devices",
             Action::Pause => "pause",
             Action::Freeze => "freeze",
             Action::Skip => "skip",
@@ -166,6 +169,7 @@ pub const GLOBAL: &[Command] = &[
     CURSOR,
     FULL,
     FREEZE,
+    DEVICES,
     TAB,
     BACK,
     HELP,
@@ -195,6 +199,7 @@ pub const WATCHING: &[Command] = &[
     CURSOR,
     FULL,
     FREEZE,
+    DEVICES,
     TAB,
     BACK,
     HELP,
@@ -249,6 +254,13 @@ const FREEZE: Command = Command {
     hinted: 1,
     name: "freeze",
     help: "keep the screen as it is while results arrive, or show them",
+};
+
+const DEVICES: Command = Command {
+    bindings: &[(char('D'), Action::Devices)],
+    hinted: 0,
+    name: "devices",
+    help: "show or hide the clocks, power and load of the devices around the newest rounds",
 };
 
 const TAB: Command = Command {

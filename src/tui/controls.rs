@@ -13,13 +13,14 @@ pub fn allows(state: &State, action: Action) -> bool {
     let Some(run) = state.run() else { return waiting };
     let working = matches!(run.phase, Phase::Running | Phase::Dead { .. }) && run.mode == Mode::Run;
     // A case that nobody looks at is not skipped by mistake.
-    let selected = state.session.as_ref().filter(|_| working && !state.at_home()).map(|shown| shown.selected);
+    let selected =
+        state.session.as_ref().filter(|_| working && state.focus.is_run()).map(|shown| shown.selected);
     match action {
         Action::Cancel => run.active() && run.phase != Phase::Cancelling,
         Action::CancelAll => waiting || (run.active() && run.phase != Phase::Cancelling),
         Action::Resume => matches!(run.phase, Phase::Dead { .. }),
         Action::Pause => run.phase == Phase::Running,
-        Action::Freeze => state.live.is_some() || (run.active() && !state.at_home()),
+        Action::Freeze => state.live.is_some() || (run.active() && state.focus.is_run()),
         Action::Skip => selected.is_some_and(|at| run.ledger.may_skip(at)),
         Action::Again => selected.is_some_and(|at| run.ledger.may_repeat(at)),
         _ => true,

@@ -17,6 +17,7 @@ mod key;
 mod keymap;
 mod layout;
 mod log;
+mod machine;
 mod mouse;
 mod pacer;
 mod palette;

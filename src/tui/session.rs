@@ -9,6 +9,7 @@ use super::chart::overlay::Overlay;
 use super::chart::{ChartView, Shown};
 use super::hold::Hold;
 use super::log::Log;
+use super::machine::Machine;
 use super::state::Mode;
 use super::theme::Theme;
 use super::words::{self, number_of};
@@ -59,6 +60,8 @@ pub struct Session {
     pub eta: Eta,
     pub began: Duration,
     pub ended: Option<Duration>,
+    /// The devices and what they did around the newest rounds.
+    pub machine: Machine,
     /// Where the engine runs, once it has said so.
     pub environment: Option<Environment>,
     /// Selected case.
@@ -103,6 +106,7 @@ impl Session {
             eta,
             began: now,
             ended: None,
+            machine: Machine::default(),
             environment: None,
             selected: 0,
             follow: true,
@@ -164,6 +168,13 @@ impl Session {
             Phase::Running | Phase::Cancelling => self.eta.remaining(self.frozen.unwrap_or(now)),
             _ => None,
         }
+    }
+
+    /// Time that the running case still needs by its rule.
+    pub fn case_remaining(&self, now: Duration) -> Option<Duration> {
+        let works = self.phase == Phase::Running && self.hold.since().is_none();
+        let case = self.current.filter(|_| works)?.case;
+        self.eta.of_case(case, true, &self.ledger, self.frozen.unwrap_or(now))
     }
 
     /// Finished and all (case, round) pairs.
@@ -390,7 +401,8 @@ impl Session {
         self.stale |= changed.is_some();
         changed.inspect(|at| self.eta.note(*at, &self.ledger));
         match event {
-            Event::Hello { version, environment, .. } => {
+            Event::Hello { version, environment, devices, .. } => {
+                self.machine.devices.clone_from(devices);
                 let text = format!("engine {version} on {}, {}", environment.host, environment.cpu);
                 self.environment = Some(environment.clone());
                 self.released(now);
@@ -402,7 +414,10 @@ impl Session {
                 self.say(now, Level::Info, &format!("{cases}, {rounds}"));
             }
             Event::Progress { case, round, stage } => self.moved(case, *round, *stage),
-            Event::Round { .. } => self.finished_round(changed, now),
+            Event::Round { result, .. } => {
+                self.machine.measured(&result.conditions);
+                self.finished_round(changed, now);
+            }
             Event::NotApplicable { reason, .. } => self.settled(changed, "n/a", reason, Level::Info, now),
             Event::Failed { error, .. } => self.settled(changed, "failed", error, Level::Error, now),
             Event::Skipped { .. } => self.settled(changed, SKIPPED, "", Level::Info, now),
@@ -443,8 +458,11 @@ impl Session {
 
     fn settled(&mut self, case: Option<usize>, word: &str, reason: &str, level: Level, now: Duration) {
         let Some(case) = case else { return };
-        self.eta.begin(now);
-        self.current = None;
+        // Another case may be skipped in the middle of this one.
+        if self.current.is_none_or(|current| current.case == case) {
+            self.eta.begin(now);
+            self.current = None;
+        }
         let text = match word {
             // A missing driver concerns many cases; once in the log is enough.
             "n/a" => format!("{}: n/a: {reason}", self.ledger.plan().cases[case].backend()),

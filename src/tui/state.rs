@@ -27,6 +27,15 @@ pub enum Mode {
     Rehearsal,
 }
 
+/// The panel of the devices, which is there where there is room unless somebody has said
+/// otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DevicesPanel {
+    pub wanted: Option<bool>,
+    /// Whether it was drawn last.
+    pub shown: bool,
+}
+
 /// What lies over the panels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overlay {
@@ -74,6 +83,7 @@ pub struct State {
     /// Which lines of memory a case touches.
     pub pattern: Option<PatternView>,
     pub focus: Focus,
+    pub devices_panel: DevicesPanel,
     pub overlay: Option<Overlay>,
     pub leaving: Leaving,
     /// One line about the last thing asked for, until the next key.
@@ -99,6 +109,7 @@ impl State {
             runs: Runs::default(),
             pattern: None,
             focus: Focus::Recipes,
+            devices_panel: DevicesPanel::default(),
             overlay: None,
             leaving: Leaving::No,
             notice: None,
@@ -201,6 +212,7 @@ impl State {
             Action::Start => {
                 (!self.active() || self.mode() == Mode::Run) && matches!(self.recipes.plan(), Some(Ok(_)))
             }
+            Action::Devices => self.focus.is_run() && session.is_some(),
             Action::Chart(ask) => !self.focus.is_aside() && session.is_some_and(|s| allows(s, ask)),
             Action::Home(ask) => home::allows(self, ask),
             Action::Runs(ask) => runs::allows(self, ask),

@@ -182,6 +182,9 @@ fn obey(state: &mut State, action: Action) -> Option<Effect> {
         Action::CloseHelp => state.overlay = None,
         Action::Suspend => return Some(Effect::Suspend),
         Action::Back => back(state),
+        Action::Devices if state.allows(action) => {
+            state.devices_panel.wanted = Some(!state.devices_panel.shown);
+        }
         Action::FocusNext => state.focus = state.focus.neighbour(1, &state.present()),
         Action::FocusPrevious => state.focus = state.focus.neighbour(-1, &state.present()),
         Action::Home(ask) => return home::obey(state, ask),

@@ -135,6 +135,9 @@ fn only_what_is_not_done_is_skipped_and_only_what_is_is_repeated() {
     assert_eq!((session(&app).progress(), allowed(&app)), ((2, 14), [false, true]));
     said(&mut app, &runner, at(2), Event::Retried { case: id(2), rounds: 4 });
     assert_eq!((session(&app).progress(), allowed(&app)), ((2, 16), [true, false]));
+    said(&mut app, &runner, at(3), script::progress(&fixture::passes(), 4, 0, Stage::Sample));
+    said(&mut app, &runner, at(3), Event::Skipped { seq: 1, case: id(6) });
+    assert_eq!(session(&app).current.map(|current| current.case), Some(4), "it goes on");
     // What the plan knows cannot run is neither.
     app.state.session.as_mut().expect("a run").pick(1);
     assert_eq!(allowed(&app), [false, false]);

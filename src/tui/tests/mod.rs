@@ -3,6 +3,7 @@
 mod charts;
 mod controls;
 mod demo;
+mod devices;
 mod docs;
 pub mod fixture;
 mod home;
