@@ -205,6 +205,35 @@ fn sigterm_and_sighup_end_the_run_and_give_the_terminal_back() {
     }
 }
 
+/// Through every part: keys, the run's thread, the engine's process, the file.
+#[test]
+fn a_run_is_held_and_a_case_skipped_between_two_samples() {
+    let folder = folder();
+    let mut screen = running(folder.path(), &[]);
+    screen.keys(" ");
+    screen.wait("PAUSED ");
+    let events = || fs::read_to_string(run_folder(folder.path()).join("events.ndjson")).expect("events");
+    let held = events();
+    assert!(held.lines().last().is_some_and(|line| line.contains("\"paused\"")), "nothing follows");
+    // Of the other cases one that has not been measured: the last.
+    screen.keys("Gs");
+    screen.wait("n/a: skipped");
+    screen.keys(" ");
+    screen.wait("RUN ");
+    Rounds::below(folder.path()).more(&screen, 2);
+    let all = events();
+    let said: Vec<&str> = ["\"skipped\"", "\"continued\"", "\"round\""]
+        .into_iter()
+        .filter(|word| all[held.len()..].contains(&format!("\"event\":{word}")))
+        .collect();
+    assert_eq!(said.len(), 3, "{said:?}");
+    screen.keys("qq");
+    assert_eq!(screen.ended(), 0);
+    let results = fs::read_to_string(run_folder(folder.path()).join("results.csv")).expect("results");
+    assert!(results.contains(",n/a,skipped,"), "{results}");
+    screen.assert_alone();
+}
+
 /// The engine is killed, and once more after the fresh one has started.
 #[test]
 fn a_killed_engine_is_a_banner_and_r_goes_on() {
