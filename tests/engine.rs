@@ -3,14 +3,16 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write, pipe};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use scatterlab::backend::{Executor, Failure, Verdict};
 use scatterlab::engine::executors::mock::{EVICTOR, Mock, Script};
-use scatterlab::engine::protocol::{Command, Event, Finished, FinishedRound, Level, PROTOCOL, RoundResult};
+use scatterlab::engine::protocol::{
+    Command, Event, Finished, FinishedRound, Level, PROTOCOL, RoundResult, Stage,
+};
 use scatterlab::engine::server::{Ending, serve};
 use scatterlab::engine::watch::Watch;
 use scatterlab::measure::noise::{Conditions, Flag};
@@ -179,7 +181,7 @@ fn finished(rounds: &[(&str, u32)], given_up: &[&str]) -> Finished {
         doubtful: false,
     };
     let given_up = given_up.iter().map(|id| (*id).to_owned()).collect();
-    Finished { rounds: rounds.iter().map(round).collect(), given_up }
+    Finished { rounds: rounds.iter().map(round).collect(), given_up, ..Finished::default() }
 }
 
 /// A pong comes from an idle engine, and from one that waits for an acknowledgement.
@@ -508,4 +510,173 @@ fn a_line_that_is_no_command_is_answered_and_survived() {
     writeln!(engine.commands.as_mut().expect("open"), "{{\"command\":\"dance\"}}").expect("send");
     assert!(matches!(engine.next(), Event::Log { text, .. } if text.contains("unreadable command")));
     assert_eq!(rounds(&engine.run(&plan(&["a"], 1), Finished::default())), pairs(&[("a", 0)]));
+}
+
+/// Until samples of this case are timed.
+fn sampled(engine: &Engine, id: &str) {
+    let stage = Stage::Sample;
+    while !matches!(engine.next(), Event::Progress { case, stage: at, .. } if case == id && at == stage) {}
+}
+
+fn skip(case: &str) -> Command {
+    Command::Skip { case: case.to_owned() }
+}
+
+fn again(case: &str) -> Command {
+    Command::Again { case: case.to_owned() }
+}
+
+/// Many long samples of `a`, short ones of all others.
+fn slow_a(case: &Case) -> Script {
+    if case.id == "a" { Script::Sleeps(Duration::from_millis(2)) } else { Script::Seconds(0.25) }
+}
+
+fn many_samples(ids: &[&str]) -> Plan {
+    let mut plan = plan(ids, 1);
+    plan.experiments[0].measure = Measure::fixed(1, 1_000_000);
+    plan
+}
+
+fn start(engine: &mut Engine, plan: &Plan) {
+    engine.send(&Command::Run { plan: Box::new(plan.clone()), finished: Finished::default() });
+}
+
+/// The results up to the end, acknowledged.
+fn rest(engine: &mut Engine) -> Vec<Event> {
+    let mut events = Vec::new();
+    while !matches!(events.last(), Some(Event::Finished { .. })) {
+        let event = engine.next_result();
+        if event.seq().is_some() {
+            engine.ack(&event);
+        }
+        events.push(event);
+    }
+    events
+}
+
+#[test]
+fn a_pause_holds_between_samples_and_the_round_begins_again_with_its_warm_up() {
+    let mut engine = Engine::start(|_| Script::Sleeps(Duration::from_millis(5)));
+    let mut plan = plan(&["a"], 1);
+    plan.experiments[0].measure = Measure::fixed(1, 200);
+    let began = Instant::now();
+    start(&mut engine, &plan);
+    sampled(&engine, "a");
+    engine.send(&Command::Pause);
+    assert_eq!(engine.next(), Event::Paused);
+    let paused = Instant::now();
+    assert!(engine.events.recv_timeout(2 * QUIET).is_err(), "it holds");
+    let paused = paused.elapsed();
+    engine.send(&Command::Continue);
+    assert_eq!(engine.next(), Event::Continued);
+    assert!(matches!(engine.next(), Event::Progress { stage: Stage::WarmUp, round: 0, .. }));
+    assert!(matches!(engine.next(), Event::Progress { stage: Stage::Sample, round: 0, .. }));
+    let Event::Round { seq, result } = engine.next_result() else { panic!("a round") };
+    assert_eq!((result.round, result.samples.len()), (0, 200));
+    let passed = began.elapsed().as_secs_f64();
+    assert!(result.wall + paused.as_secs_f64() <= passed, "{} s of {passed}", result.wall);
+    engine.send(&Command::Ack { seq });
+    assert_eq!(engine.next_result(), Event::Finished { cancelled: false });
+}
+
+#[test]
+fn a_pause_is_carried_out_between_cases_too_and_a_cancel_ends_it() {
+    let mut engine = Engine::start(|_| Script::Seconds(0.25));
+    start(&mut engine, &plan(&["a", "b"], 1));
+    let first = engine.next_result();
+    engine.send(&Command::Pause);
+    engine.ack(&first);
+    assert_eq!(engine.next(), Event::Paused);
+    engine.send(&Command::Cancel);
+    assert_eq!(rest(&mut engine), [Event::Finished { cancelled: true }]);
+    assert_eq!(engine.end(), Ending::InputClosed);
+}
+
+#[test]
+fn a_skipped_case_is_left_between_samples_and_the_others_go_on() {
+    let mut engine = Engine::start(slow_a);
+    let mut plan = many_samples(&["a", "b", "c"]);
+    plan.experiments.push(Experiment { measure: Measure::fixed(1, 3), ..plan.experiments[0].clone() });
+    plan.cases[1..].iter_mut().for_each(|case| case.experiment = 1);
+    start(&mut engine, &plan);
+    sampled(&engine, "a");
+    engine.send(&skip("b"));
+    engine.send(&skip("nobody"));
+    engine.send(&skip("a"));
+    let events = rest(&mut engine);
+    let skipped: Vec<&str> = (events.iter())
+        .filter_map(|e| if let Event::Skipped { case, .. } = e { Some(case.as_str()) } else { None })
+        .collect();
+    assert_eq!(skipped, ["b", "a"]);
+    assert_eq!(rounds(&events), pairs(&[("c", 0)]));
+    let mut ledger = Ledger::new(plan);
+    events.iter().for_each(|event| _ = ledger.apply(event));
+    assert_eq!(ledger.records()[0].status, Status::NotApplicable("skipped".into()));
+    assert!(!ledger.is_complete(), "a resumed run takes them up again");
+}
+
+#[test]
+fn what_is_asked_during_a_pause_is_carried_out_at_once() {
+    let mut engine = Engine::start(slow_a);
+    start(&mut engine, &many_samples(&["a", "b"]));
+    sampled(&engine, "a");
+    engine.send(&Command::Pause);
+    assert_eq!(engine.next(), Event::Paused);
+    for case in ["b", "a"] {
+        engine.send(&skip(case));
+        let event = engine.next_result();
+        assert!(matches!(&event, Event::Skipped { case: id, .. } if id == case), "{event:?}");
+        engine.ack(&event);
+    }
+    assert!(engine.events.recv_timeout(QUIET).is_err(), "it still holds");
+    engine.send(&Command::Continue);
+    assert_eq!(rest(&mut engine), [Event::Continued, Event::Finished { cancelled: false }]);
+}
+
+/// What is sent before the acknowledgement is seen to before the next case.
+#[test]
+fn a_finished_case_gets_further_rounds_and_all_of_them_count() {
+    let mut engine = Engine::start(|_| Script::Seconds(0.25));
+    let plan = plan(&["a", "b"], 2);
+    start(&mut engine, &plan);
+    let mut events = Vec::new();
+    for _ in 0..3 {
+        events.push(engine.next_result());
+        // Of `a` and `b` a round is left yet, the first two times.
+        engine.send(&again("a"));
+        engine.ack(&events[events.len() - 1]);
+    }
+    events.extend(rest(&mut engine));
+    assert!(events.contains(&Event::Retried { case: "a".into(), rounds: 4 }), "{events:?}");
+    assert_eq!(rounds(&events), pairs(&[("a", 0), ("b", 0), ("a", 1), ("b", 1), ("a", 2), ("a", 3)]));
+    let mut ledger = Ledger::new(plan);
+    events.iter().for_each(|event| _ = ledger.apply(event));
+    assert_eq!(ledger.records()[0].medians().len(), 4);
+    assert!(ledger.is_complete());
+}
+
+#[test]
+fn a_case_that_failed_or_was_skipped_gets_another_try() {
+    static TRIES: AtomicU32 = AtomicU32::new(0);
+    let mut engine = Engine::start(|case| match case.id.as_str() {
+        "a" if TRIES.fetch_add(1, Ordering::Relaxed) == 0 => {
+            Script::Fails(Failure::Failed("a hiccup".to_owned()))
+        }
+        _ => Script::Seconds(0.25),
+    });
+    start(&mut engine, &plan(&["a", "b", "c"], 1));
+    let failed = engine.next_result();
+    assert!(matches!(failed, Event::Failed { .. }));
+    for command in [again("a"), again("b"), skip("b"), again("b")] {
+        engine.send(&command);
+    }
+    engine.ack(&failed);
+    let events = rest(&mut engine);
+    let retried = |case: &str| Event::Retried { case: case.to_owned(), rounds: 0 };
+    assert_eq!(events[0], retried("a"), "and of `b` nothing is left out yet");
+    assert!(matches!(&events[1], Event::Skipped { case, .. } if case == "b"));
+    assert_eq!(events[2], retried("b"));
+    let mut measured = rounds(&events);
+    measured.sort();
+    assert_eq!(measured, pairs(&[("a", 0), ("b", 0), ("c", 0)]));
 }

@@ -127,13 +127,19 @@ impl Printer {
                 changed.inspect(|at| self.doubts.round(*at, &self.short_label(*at), result));
                 self.result(changed, &turn(result));
             }
-            Event::NotApplicable { .. } | Event::Failed { .. } => {
+            Event::NotApplicable { .. } | Event::Failed { .. } | Event::Skipped { .. } => {
                 self.eta.begin(now);
                 self.result(changed, "");
             }
-            Event::Retried { .. } => {
+            Event::Paused => self.note("held"),
+            Event::Continued => {
+                self.eta.begin(now);
+                self.note("going on");
+            }
+            Event::Retried { rounds, .. } => {
+                let what = if *rounds > 0 { "further rounds" } else { "another try" };
                 let record = changed.and_then(|at| self.ledger.records().get(at));
-                record.inspect(|record| self.note(&format!("{}: another try", self.label(&record.case))));
+                record.inspect(|record| self.note(&format!("{}: {what}", self.label(&record.case))));
             }
             Event::Log { level: Level::Info, text } => self.note(text),
             Event::Log { text, .. } => self.warn(text),

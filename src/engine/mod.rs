@@ -7,10 +7,13 @@
 pub mod client;
 pub mod environment;
 pub mod executors;
+mod inbox;
 mod lines;
 mod name;
+mod orders;
 mod pace;
 pub mod protocol;
+mod round;
 mod sampler;
 pub(crate) mod schedule;
 pub mod server;

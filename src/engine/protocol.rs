@@ -3,6 +3,8 @@
 //! A client sends [`Command`]s on the engine's standard input; the engine answers
 //! with [`Event`]s on its standard output. The recorded events are the run's log.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::backend::{Device, Verdict};
@@ -10,7 +12,7 @@ use crate::measure::noise::{Conditions, Flag};
 use crate::plan::{Plan, Value};
 
 /// Version of this protocol; a client refuses an engine of another one.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// Exit status of an engine that lost its device; its client starts a fresh one.
 pub const DEVICE_LOST: u8 = 4;
@@ -29,6 +31,16 @@ pub enum Command {
     Ack { seq: u64 },
     /// Stop at the next boundary of a sample; finished results stay.
     Cancel,
+    /// Hold at the next boundary of a sample. A round that is being sampled begins again with
+    /// its warm-up after the pause: its samples so far are dropped.
+    Pause,
+    /// Go on after a pause.
+    Continue,
+    /// Measure a case no further, from the next boundary of a sample on.
+    Skip { case: String },
+    /// Try a case again that failed or was skipped; its rounds count again. One that has
+    /// been measured gets as many rounds more as its recipe gives every case, and all count.
+    Again { case: String },
     /// Measure a quick copy on each of these backends, for an estimate.
     Probe { backends: Vec<String> },
     /// Answer with a pong of the same number, between cases and never while one is timed.
@@ -41,8 +53,11 @@ pub enum Command {
 pub struct Finished {
     /// Rounds on disk.
     pub rounds: Vec<FinishedRound>,
-    /// Ids of cases that failed or cannot run.
+    /// Ids of cases that failed, cannot run or were skipped.
     pub given_up: Vec<String>,
+    /// By case id, how many rounds a person wants of it at least.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub wanted: BTreeMap<String, u32>,
 }
 
 /// A round on disk: what the rule about further rounds needs of it.
@@ -177,8 +192,21 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "is_false")]
         lost: bool,
     },
-    /// From a resumed run: a lost case gets another try, and its rounds count again.
-    Retried { case: String },
+    /// A person skipped the case; a resumed run takes it up again. Waits for its
+    /// acknowledgement.
+    Skipped { seq: u64, case: String },
+    /// A case gets another try, and its rounds count again: because a person asked, or in a
+    /// resumed run.
+    Retried {
+        case: String,
+        /// How many rounds it gets at least, where it had enough already.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        rounds: u32,
+    },
+    /// The engine holds.
+    Paused,
+    /// It goes on.
+    Continued,
     /// GB/s of a quick copy on a backend.
     Probed { backend: String, copy: Option<f64>, reason: Option<String> },
     /// The answer to a ping. It says nothing about the run and is not recorded.
@@ -193,9 +221,10 @@ impl Event {
     /// The number to acknowledge, for events that are results.
     pub fn seq(&self) -> Option<u64> {
         match self {
-            Event::Round { seq, .. } | Event::NotApplicable { seq, .. } | Event::Failed { seq, .. } => {
-                Some(*seq)
-            }
+            Event::Round { seq, .. }
+            | Event::NotApplicable { seq, .. }
+            | Event::Failed { seq, .. }
+            | Event::Skipped { seq, .. } => Some(*seq),
             _ => None,
         }
     }

@@ -27,22 +27,28 @@ pub fn warm_up(prepared: &mut dyn Prepared, cold_caches: bool, cancel: &Cancel) 
 }
 
 /// Seconds of one execution, `count` times, with the cancel flag polled in between and
-/// `before` called, untimed, before each.
+/// `before` called, untimed, before each; `None` as soon as that says not to go on.
 pub fn sample(
     prepared: &mut dyn Prepared,
     batch: u32,
     count: u32,
-    before: &mut dyn FnMut() -> Result<(), Failure>,
+    before: &mut dyn FnMut() -> Result<bool, Failure>,
     cancel: &Cancel,
-) -> Result<Vec<f64>, Failure> {
+) -> Result<Option<Vec<f64>>, Failure> {
     (0..count)
         .map(|_| {
             cancel.check()?;
-            before()?;
+            if !before()? {
+                return Ok(None);
+            }
             let seconds = prepared.sample(batch)? / f64::from(batch);
             // Infinity has no place in the protocol either.
             let valid = seconds > 0.0 && seconds.is_finite();
-            if valid { Ok(seconds) } else { Err(Failure::Failed(format!("the clock told {seconds} s"))) }
+            if valid {
+                Ok(Some(seconds))
+            } else {
+                Err(Failure::Failed(format!("the clock told {seconds} s")))
+            }
         })
         .collect()
 }
@@ -100,7 +106,7 @@ mod tests {
     fn a_time_that_is_none_fails_the_case() {
         for time in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let mut case = ColdStart { first: time, then: time, executed: 0 };
-            let sampled = sample(&mut case, 1, 1, &mut || Ok(()), &Cancel::default());
+            let sampled = sample(&mut case, 1, 1, &mut || Ok(true), &Cancel::default());
             assert!(matches!(sampled, Err(Failure::Failed(_))), "{time}");
         }
     }

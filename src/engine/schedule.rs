@@ -26,14 +26,18 @@ struct Progress {
     medians: BTreeMap<u32, f64>,
     /// Seconds of all its turns.
     spent: f64,
+    /// Rounds that a person wants of it at least.
+    wanted: u32,
     given_up: bool,
+    /// Rounds whose second look was given up with it.
+    looks: BTreeSet<u32>,
 }
 
 impl Progress {
     /// The next round to measure, unless there have been enough.
     fn due(&self) -> Option<u32> {
         let medians: Vec<f64> = self.medians.values().copied().collect();
-        let enough = measure::verdict(&self.measure, &medians, self.spent).is_some();
+        let enough = measure::verdict(&self.measure, self.wanted, &medians, self.spent).is_some();
         let next = || (0..).find(|round| !self.medians.contains_key(round));
         if self.given_up || enough { None } else { next() }
     }
@@ -59,7 +63,9 @@ impl Schedule {
                 measure: plan.experiments[case.experiment].measure,
                 medians: BTreeMap::new(),
                 spent: 0.0,
+                wanted: finished.wanted.get(&case.id).copied().unwrap_or(0),
                 given_up: case.not_applicable.is_some(),
+                looks: BTreeSet::new(),
             })
             .collect();
         let at: HashMap<&str, usize> =
@@ -74,7 +80,9 @@ impl Schedule {
             let Some(case) = at.get(round.case.as_str()).copied() else { continue };
             cases[case].medians.insert(round.round, round.median);
             cases[case].spent += round.wall;
-            if round.doubtful && !cases[case].given_up {
+            if round.doubtful && cases[case].given_up {
+                cases[case].looks.insert(round.round);
+            } else if round.doubtful {
                 again.push(Turn { case, round: round.round, attempt: 1 });
             }
         }
@@ -93,9 +101,40 @@ impl Schedule {
         due.chain(self.queue.iter().chain(&self.again).map(|turn| turn.case)).collect()
     }
 
+    /// Whether a case has a round to come.
+    pub fn due(&self, case: usize) -> bool {
+        self.cases[case].due().is_some()
+    }
+
+    /// A case that was given up gets another try. One that had enough gets as many rounds
+    /// more as every case gets: returns how many that are in all.
+    pub fn repeat(&mut self, at: usize) -> u32 {
+        let case = &mut self.cases[at];
+        case.given_up = false;
+        if case.due().is_none() {
+            case.wanted = case.medians.len() as u32 + case.measure.rounds;
+        }
+        let looks = std::mem::take(&mut case.looks).into_iter();
+        self.again.extend(looks.map(|round| Turn { case: at, round, attempt: 1 }));
+        self.cases[at].wanted
+    }
+
+    /// A turn was left before its end. A first attempt is due still; a second look has to be
+    /// noted.
+    pub fn put_back(&mut self, turn: Turn) {
+        match self.cases[turn.case].given_up {
+            _ if turn.attempt == 0 => {}
+            true => _ = self.cases[turn.case].looks.insert(turn.round),
+            false => self.again.push(turn),
+        }
+    }
+
     /// No more turns for this case.
     pub fn give_up(&mut self, case: usize) {
-        self.cases[case].given_up = true;
+        let progress = &mut self.cases[case];
+        progress.given_up = true;
+        let looks = self.queue.iter().chain(&self.again).filter(|t| t.case == case && t.attempt > 0);
+        progress.looks.extend(looks.map(|turn| turn.round));
         self.queue.retain(|turn| turn.case != case);
         self.again.retain(|turn| turn.case != case);
     }

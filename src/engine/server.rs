@@ -4,20 +4,23 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
+use super::environment;
+use super::inbox::{Input, read_commands};
+use super::orders::{Order, Orders};
 use super::pace::Pace;
-use super::protocol::{Command, Event, Finished, Level, PROTOCOL, RoundResult, Stage};
+use super::protocol::{Event, Finished, Level, PROTOCOL, RoundResult};
+use super::round::Trouble;
 use super::schedule::{Schedule, Turn};
 use super::watch::Watch;
-use super::{environment, sampler};
-use crate::backend::{Availability, Cancel, Executor, Failure, Verdict};
+use crate::backend::{Availability, Executor, Failure, Verdict};
 use crate::indices::Store;
 use crate::measure;
-use crate::measure::noise::{self, Clocks, Conditions, Flag};
-use crate::plan::{Cache, Case, Measure, Plan};
+use crate::measure::noise::{self, Clocks, Flag};
+use crate::plan::{Cache, Plan};
 
 /// What a person should know of every plan with cold caches.
 const COLD_CACHES: &str = "cold caches: every sample is one execution after an eviction, because a second \
@@ -54,73 +57,28 @@ pub fn serve(
     server.serve()
 }
 
-enum Input {
-    Run { plan: Box<Plan>, finished: Finished, cancel: Cancel },
-    Ack(u64),
-    Probe(Vec<String>),
-    Ping(u64),
-    Unreadable(String),
-}
-
-/// Turns lines into inputs. Each run gets a cancel flag of its own, raised here the
-/// moment the client asks or its end of the pipe closes, whatever the server is doing.
-fn read_commands(input: impl BufRead, inbox: &Sender<Input>) {
-    let mut running = Cancel::default();
-    for line in input.split(b'\n') {
-        let Ok(line) = line else { break };
-        let item = match serde_json::from_slice(&line) {
-            Ok(Command::Run { plan, finished }) => {
-                running = Cancel::default();
-                Input::Run { plan, finished, cancel: running.clone() }
-            }
-            Ok(Command::Ack { seq }) => Input::Ack(seq),
-            Ok(Command::Probe { backends }) => Input::Probe(backends),
-            Ok(Command::Ping { number }) => Input::Ping(number),
-            Ok(Command::Cancel) => {
-                running.request();
-                continue;
-            }
-            Err(error) => Input::Unreadable(format!("unreadable command: {error}")),
-        };
-        if inbox.send(item).is_err() {
-            return;
-        }
-    }
-    running.request();
-}
-
-struct Server<W: Write> {
+pub(super) struct Server<W: Write> {
     output: W,
     inbox: Receiver<Input>,
-    executors: Vec<Box<dyn Executor>>,
-    watch: Box<dyn Watch>,
-    clocks: Clocks,
+    pub(super) executors: Vec<Box<dyn Executor>>,
+    pub(super) watch: Box<dyn Watch>,
+    pub(super) clocks: Clocks,
     /// Of the reference copies.
     pace: Pace,
     born: Instant,
     /// Cases of the plan that runs now. What an earlier engine certified may have been
     /// another device's or another build's work.
-    certified: HashSet<String>,
+    pub(super) certified: HashSet<String>,
     seq: u64,
 }
 
-/// Why a turn has no result.
-enum Trouble {
-    Failure(Failure),
-    /// The client cannot be told any more.
-    Io(io::Error),
-}
-
-impl From<Failure> for Trouble {
-    fn from(failure: Failure) -> Self {
-        Trouble::Failure(failure)
-    }
-}
-
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Self {
-        Trouble::Io(error)
-    }
+/// A plan on its way.
+pub(super) struct Going<'a> {
+    pub plan: &'a Plan,
+    pub schedule: Schedule,
+    pub orders: Orders,
+    /// Whether the client has been told that we hold.
+    held: bool,
 }
 
 /// Why a plan stopped before its end.
@@ -144,8 +102,8 @@ impl<W: Write> Server<W> {
     fn serve(&mut self) -> io::Result<Ending> {
         while let Ok(input) = self.inbox.recv() {
             match input {
-                Input::Run { plan, finished, cancel } => {
-                    if self.run(&plan, &finished, &cancel)? == Ending::DeviceLost {
+                Input::Run { plan, finished, orders } => {
+                    if self.run(&plan, &finished, orders)? == Ending::DeviceLost {
                         return Ok(Ending::DeviceLost);
                     }
                 }
@@ -159,14 +117,14 @@ impl<W: Write> Server<W> {
         Ok(Ending::InputClosed)
     }
 
-    fn emit(&mut self, event: &Event) -> io::Result<()> {
+    pub(super) fn emit(&mut self, event: &Event) -> io::Result<()> {
         serde_json::to_writer(&mut self.output, event)?;
         self.output.write_all(b"\n")?;
         self.output.flush()
     }
 
     /// Emits a result and waits until the client has it on disk. An end of the input
-    /// while waiting is not an error here: the cancel flag is up by then.
+    /// while waiting is not an error here: the plan has been told to end by then.
     fn emit_result(&mut self, make: impl FnOnce(u64) -> Event) -> io::Result<()> {
         self.seq += 1;
         let seq = self.seq;
@@ -186,7 +144,7 @@ impl<W: Write> Server<W> {
         Ok(())
     }
 
-    fn run(&mut self, plan: &Plan, finished: &Finished, cancel: &Cancel) -> io::Result<Ending> {
+    fn run(&mut self, plan: &Plan, finished: &Finished, orders: Orders) -> io::Result<Ending> {
         let rounds = plan.experiments.iter().map(|e| e.measure.rounds).max().unwrap_or(0);
         self.emit(&Event::Started { cases: plan.cases.len(), rounds: rounds as usize })?;
         if plan.experiments.iter().any(|e| e.measure.cache == Cache::Cold) {
@@ -195,10 +153,10 @@ impl<W: Write> Server<W> {
         }
         let indices = Arc::new(Store::of(plan));
         self.executors.iter_mut().for_each(|executor| executor.bring(&indices));
-        let mut schedule = Schedule::new(plan, finished);
+        let mut going = Going { plan, schedule: Schedule::new(plan, finished), orders, held: false };
         self.certified.clear();
-        self.sort_out(plan, &mut schedule, cancel)?;
-        let stop = self.run_turns(plan, &mut schedule, cancel)?;
+        self.sort_out(&mut going)?;
+        let stop = self.run_turns(&mut going)?;
         if matches!(stop, Some(Stop::Lost)) {
             return Ok(Ending::DeviceLost);
         }
@@ -206,41 +164,76 @@ impl<W: Write> Server<W> {
         Ok(Ending::InputClosed)
     }
 
-    fn run_turns(
-        &mut self,
-        plan: &Plan,
-        schedule: &mut Schedule,
-        cancel: &Cancel,
-    ) -> io::Result<Option<Stop>> {
-        let mut passes = schedule.passes();
-        while let Some(turn) = schedule.next() {
-            if cancel.requested() {
+    fn run_turns(&mut self, going: &mut Going) -> io::Result<Option<Stop>> {
+        let mut passes = going.schedule.passes();
+        loop {
+            self.hold(going)?;
+            let Some(turn) = going.schedule.next() else { return Ok(None) };
+            if going.orders.ended() {
                 return Ok(Some(Stop::Cancelled));
             }
-            if schedule.passes() != passes {
-                self.measure_references(plan, schedule, passes)?;
-                passes = schedule.passes();
+            if going.schedule.passes() != passes {
+                self.measure_references(going.plan, &going.schedule, passes)?;
+                passes = going.schedule.passes();
             }
-            if let Some(stop) = self.run_turn(plan, turn, schedule, cancel)? {
+            if let Some(stop) = self.run_turn(going, turn)? {
                 return Ok(Some(stop));
             }
         }
-        Ok(None)
+    }
+
+    /// Carries out what the client has asked for, and holds while it asks for that: for so
+    /// long.
+    pub(super) fn hold(&mut self, going: &mut Going) -> io::Result<Duration> {
+        let began = Instant::now();
+        let mut held = false;
+        loop {
+            while let Some(order) = going.orders.next() {
+                self.obey(going, order)?;
+            }
+            let paused = going.orders.paused();
+            if paused != going.held {
+                self.emit(if paused { &Event::Paused } else { &Event::Continued })?;
+                going.held = paused;
+            }
+            held |= paused;
+            if !paused || !going.orders.waits() {
+                return Ok(if held { began.elapsed() } else { Duration::ZERO });
+            }
+        }
+    }
+
+    fn obey(&mut self, going: &mut Going, order: Order) -> io::Result<()> {
+        let (Order::Skip(id) | Order::Again(id)) = &order;
+        let Some(at) = going.plan.cases.iter().position(|case| case.id == *id) else { return Ok(()) };
+        let case = id.clone();
+        match order {
+            Order::Skip(_) if going.schedule.due(at) => {
+                going.schedule.give_up(at);
+                self.emit_result(|seq| Event::Skipped { seq, case })
+            }
+            Order::Again(_) if !going.schedule.due(at) && going.plan.cases[at].not_applicable.is_none() => {
+                let rounds = going.schedule.repeat(at);
+                self.emit(&Event::Retried { case, rounds })
+            }
+            // It is too late, or too early, for what was asked.
+            Order::Skip(_) | Order::Again(_) => Ok(()),
+        }
     }
 
     /// What no device here can run is said first, so that the client knows how much is
     /// left. A case that is done stays so.
-    fn sort_out(&mut self, plan: &Plan, schedule: &mut Schedule, cancel: &Cancel) -> io::Result<()> {
-        let left = schedule.left();
-        let backends: BTreeSet<&str> = left.iter().map(|at| plan.cases[*at].backend()).collect();
+    fn sort_out(&mut self, going: &mut Going) -> io::Result<()> {
+        let left = going.schedule.left();
+        let backends: BTreeSet<&str> = left.iter().map(|at| going.plan.cases[*at].backend()).collect();
         let reasons: HashMap<&str, String> =
             backends.into_iter().filter_map(|name| Some((name, self.unavailable(name)?))).collect();
-        for at in left.into_iter().take_while(|_| !cancel.requested()) {
-            let case = &plan.cases[at];
+        for at in left.into_iter().take_while(|_| !going.orders.ended()) {
+            let case = &going.plan.cases[at];
             if let Some(reason) = reasons.get(case.backend()).cloned() {
                 let id = case.id.clone();
                 self.emit_result(|seq| Event::NotApplicable { seq, case: id, reason })?;
-                schedule.give_up(at);
+                going.schedule.give_up(at);
             }
         }
         Ok(())
@@ -281,26 +274,29 @@ impl<W: Write> Server<W> {
     }
 
     /// Measures one turn and tells the schedule; `Some` where the plan stops here.
-    fn run_turn(
-        &mut self,
-        plan: &Plan,
-        turn: Turn,
-        schedule: &mut Schedule,
-        cancel: &Cancel,
-    ) -> io::Result<Option<Stop>> {
-        let case = &plan.cases[turn.case];
-        let failure = match self.measure(case, turn, plan.experiments[case.experiment].measure, cancel) {
+    fn run_turn(&mut self, going: &mut Going, turn: Turn) -> io::Result<Option<Stop>> {
+        let case = &going.plan.cases[turn.case];
+        // A second look that is skipped would leave a case that has a result without one.
+        let skippable = going.schedule.due(turn.case).then_some(case.id.as_str());
+        let cancel = going.orders.begin(skippable);
+        let measured = self.measure(going, turn, &cancel);
+        going.orders.begin(None);
+        let failure = match measured {
             Ok((result, doubts)) => {
-                self.deliver(plan, turn, result, &doubts, schedule)?;
+                self.deliver(going, turn, result, &doubts)?;
                 return Ok(None);
             }
             Err(Trouble::Failure(failure)) => failure,
             Err(Trouble::Io(error)) => return Err(error),
         };
-        schedule.give_up(turn.case);
+        match failure {
+            Failure::Cancelled => going.schedule.put_back(turn),
+            _ => going.schedule.give_up(turn.case),
+        }
         let (id, round) = (case.id.clone(), turn.round);
         match failure {
-            Failure::Cancelled => return Ok(Some(Stop::Cancelled)),
+            // The plan is to end or the case to be skipped: that is seen to before the next turn.
+            Failure::Cancelled => return Ok((!cancel.requested()).then_some(Stop::Cancelled)),
             Failure::NotApplicable(reason) => {
                 self.emit_result(|seq| Event::NotApplicable { seq, case: id, reason })?;
             }
@@ -317,12 +313,12 @@ impl<W: Write> Server<W> {
 
     fn deliver(
         &mut self,
-        plan: &Plan,
+        going: &mut Going,
         turn: Turn,
         result: RoundResult,
         doubts: &[(Flag, String)],
-        schedule: &mut Schedule,
     ) -> io::Result<()> {
+        let Going { plan, schedule, .. } = going;
         let wrong = matches!(result.verdict, Some(Verdict::Wrong { .. }));
         let median = measure::median(&result.samples);
         schedule.measured(turn, median.unwrap_or(f64::NAN), result.wall, !doubts.is_empty());
@@ -339,65 +335,6 @@ impl<W: Write> Server<W> {
         let what = if turn.attempt == 0 { "measured again later" } else { "kept as it is" };
         let text = format!("{}{}: {what}", noise::preamble(&label, turn.round), words.join("; "));
         self.emit(&Event::Log { level: Level::Warn, text })
-    }
-
-    /// One attempt at one round: prepared afresh, warmed up, sampled, and certified the
-    /// first time that this engine measures the case.
-    fn measure(
-        &mut self,
-        case: &Case,
-        turn: Turn,
-        measure: Measure,
-        cancel: &Cancel,
-    ) -> Result<(RoundResult, Vec<(Flag, String)>), Trouble> {
-        let began = Instant::now();
-        let Some(at) = self.executors.iter().position(|e| e.backend() == case.backend()) else {
-            return Err(Failure::NotApplicable(format!("no backend {}", case.backend())).into());
-        };
-        self.watch.begin();
-        self.stage(case, turn.round, Stage::Generate)?;
-        let mut prepared = self.executors[at].prepare(case, None, cancel)?;
-        self.stage(case, turn.round, Stage::WarmUp)?;
-        let cold = measure.cache == Cache::Cold;
-        let batch = sampler::warm_up(prepared.as_mut(), cold, cancel)?;
-        self.stage(case, turn.round, Stage::Sample)?;
-        let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
-        let executor = &self.executors[at];
-        let mut held = 0;
-        let mut evict = || {
-            held = if cold { executor.evict()? } else { 0 };
-            Ok(())
-        };
-        let samples = sampler::sample(prepared.as_mut(), batch, measure.samples, &mut evict, cancel)?;
-        let conditions = conditions(self.watch.as_mut(), executor.as_ref());
-        let resolved = prepared.resolved();
-        let usual = self.clocks.usual(case.backend(), &resolved, conditions.clock);
-        let doubts = noise::doubts(&samples, &conditions, usual);
-        let verdict = if self.certified.insert(case.id.clone()) {
-            self.stage(case, turn.round, Stage::Certify)?;
-            Some(prepared.certify(cancel)?)
-        } else {
-            None
-        };
-        let result = RoundResult {
-            case: case.id.clone(),
-            round: turn.round,
-            attempt: turn.attempt,
-            samples,
-            batch,
-            verdict,
-            memory: prepared.memory() + held,
-            resolved,
-            started,
-            wall: began.elapsed().as_secs_f64(),
-            conditions,
-            flags: doubts.iter().map(|(flag, _)| *flag).collect(),
-        };
-        Ok((result, doubts))
-    }
-
-    fn stage(&mut self, case: &Case, round: u32, stage: Stage) -> io::Result<()> {
-        self.emit(&Event::Progress { case: case.id.clone(), round, stage })
     }
 
     fn probe(&mut self, backends: &[String]) -> io::Result<()> {
@@ -417,12 +354,4 @@ impl<W: Write> Server<W> {
             Availability::Available => executor.copy_probe().map_err(|failure| failure.to_string()),
         }
     }
-}
-
-/// What went on around the samples. The CPU's clock is left out for a GPU's cases: they
-/// give the CPU nothing to run at full clock for.
-fn conditions(watch: &mut dyn Watch, executor: &dyn Executor) -> Conditions {
-    let gpu = executor.gpu_conditions();
-    let seen = watch.end();
-    Conditions { clock: seen.clock.filter(|_| gpu.is_none()), gpu, ..seen }
 }

@@ -17,6 +17,11 @@ pub trait Watch {
     /// Right before the preparation.
     fn begin(&mut self);
 
+    /// After a pause in the middle of one: what went on before is not looked at.
+    fn begin_anew(&mut self) {
+        self.begin();
+    }
+
     /// Right after the last sample: what went on since [`begin`](Watch::begin).
     fn end(&mut self) -> Conditions;
 }
@@ -58,6 +63,11 @@ impl Watch for Machine {
     fn begin(&mut self) {
         let now = self.now();
         self.window.begin(now);
+    }
+
+    fn begin_anew(&mut self) {
+        self.window.begin(None);
+        self.begin();
     }
 
     fn end(&mut self) -> Conditions {

@@ -40,6 +40,12 @@ pub struct GpuConditions {
     /// Degrees Celsius.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<u32>,
+    /// Bytes of its memory that are taken, by whomever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_used: Option<u64>,
+    /// Bytes of its memory in all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_total: Option<u64>,
     /// Why the driver holds its clocks down; empty when nothing does.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub throttle: Vec<String>,

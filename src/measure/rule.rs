@@ -32,13 +32,14 @@ impl Stop {
 }
 
 /// Whether a case with these rounds' medians, which took `spent` seconds in all, is
-/// measured often enough, and why; `None` while another round is due.
+/// measured often enough, and why; `None` while another round is due. It gets at least the
+/// rounds that every case gets, and those that a person wants of it.
 ///
 /// The rule looks again after every round, so that its intervals hold the truth a little
 /// less often than 95 times in 100.
-pub fn verdict(measure: &Measure, medians: &[f64], spent: f64) -> Option<Stop> {
+pub fn verdict(measure: &Measure, wanted: u32, medians: &[f64], spent: f64) -> Option<Stop> {
     let rounds = medians.len() as u32;
-    if rounds < measure.rounds {
+    if rounds < measure.rounds.max(wanted) {
         return None;
     }
     let Some(wanted) = measure.adaptive() else {
@@ -73,21 +74,29 @@ mod tests {
     #[test]
     fn narrow_intervals_stop_and_wide_ones_go_on() {
         let (steady, wild) = ([1.0, 1.01, 1.0, 0.99, 1.0], [1.0, 2.0, 1.0, 2.0, 1.0]);
-        assert_eq!(verdict(&measure(5, 30), &steady[..4], 99.0), None, "the rounds of every case come first");
-        assert_eq!(verdict(&measure(5, 30), &steady, 0.1), Some(Stop::Precise));
-        assert_eq!(verdict(&measure(5, 30), &wild, 0.1), None);
-        assert_eq!(verdict(&measure(5, 30), &wild, 10.0), Some(Stop::Budget));
-        assert_eq!(verdict(&measure(3, 5), &wild, 0.1), Some(Stop::Rounds));
-        assert_eq!(verdict(&measure(5, 1), &wild, 0.1), Some(Stop::Fixed), "max-rounds takes no rounds away");
+        assert_eq!(
+            verdict(&measure(5, 30), 0, &steady[..4], 99.0),
+            None,
+            "the rounds of every case come first"
+        );
+        assert_eq!(verdict(&measure(5, 30), 0, &steady, 0.1), Some(Stop::Precise));
+        assert_eq!(verdict(&measure(5, 30), 0, &wild, 0.1), None);
+        assert_eq!(verdict(&measure(5, 30), 0, &wild, 10.0), Some(Stop::Budget));
+        assert_eq!(verdict(&measure(3, 5), 0, &wild, 0.1), Some(Stop::Rounds));
+        assert_eq!(
+            verdict(&measure(5, 1), 0, &wild, 0.1),
+            Some(Stop::Fixed),
+            "max-rounds takes no rounds away"
+        );
     }
 
     #[test]
     fn a_quick_look_stays_quick() {
         for rounds in [1, 2] {
             let medians = [1.0, 5.0];
-            let verdict = verdict(&measure(rounds, 30), &medians[..rounds as usize], 0.0);
+            let verdict = verdict(&measure(rounds, 30), 0, &medians[..rounds as usize], 0.0);
             assert_eq!(verdict, Some(Stop::Fixed));
         }
-        assert_eq!(verdict(&Measure::fixed(5, 5), &[1.0, 2.0, 3.0, 4.0, 5.0], 0.0), Some(Stop::Fixed));
+        assert_eq!(verdict(&Measure::fixed(5, 5), 0, &[1.0, 2.0, 3.0, 4.0, 5.0], 0.0), Some(Stop::Fixed));
     }
 }

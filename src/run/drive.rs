@@ -191,8 +191,8 @@ impl Drive {
     /// One engine after the other, until the plan is through or somebody ends it.
     fn run_engines(&mut self) -> anyhow::Result<()> {
         loop {
-            let wishes = &self.wishes;
-            let mut given_up = || wishes.next().is_some();
+            let wishes = &mut self.wishes;
+            let mut given_up = || wishes.end();
             let Some((mut client, hello)) = Client::spawn_unless(&self.engine, &mut given_up)? else {
                 return Ok(());
             };
@@ -208,7 +208,7 @@ impl Drive {
                 Ended::Finished | Ended::Cancelled => return Ok(()),
                 Ended::Died(reason) => {
                     self.bury(&reason)?;
-                    if !matches!(self.wishes.wait(), Ok(Control::Resume)) {
+                    if !self.goes_on()? {
                         return Ok(());
                     }
                 }
@@ -248,7 +248,7 @@ impl Drive {
         }
         if let Some(retried) = retried {
             self.hear(Level::Info, format!("the run goes on: {}", command_line().join(" ")))?;
-            retried.into_iter().try_for_each(|case| self.record(&Event::Retried { case }))?;
+            retried.into_iter().try_for_each(|case| self.record(&Event::Retried { case, rounds: 0 }))?;
         }
         differences.into_iter().try_for_each(|text| self.hear(Level::Warn, text))
     }
@@ -270,13 +270,17 @@ impl Drive {
     fn follow(&mut self, client: &mut Client) -> anyhow::Result<Ended> {
         let mut cancelled: Option<Instant> = None;
         loop {
-            match self.wishes.next() {
-                Some(Control::Kill) => return self.kill(client, "on request"),
-                Some(_) if cancelled.is_none() => {
-                    client.send(&Command::Cancel)?;
-                    cancelled = Some(Instant::now());
+            while let Some(wish) = self.wishes.next() {
+                match wish {
+                    Control::Kill => return self.kill(client, "on request"),
+                    Control::Cancel | Control::Stop if cancelled.is_none() => {
+                        client.send(&Command::Cancel)?;
+                        cancelled = Some(Instant::now());
+                    }
+                    // Who is gone has nothing else to say.
+                    Control::Cancel | Control::Stop => break,
+                    other => self.pass_on(other, client)?,
                 }
-                _ => {}
             }
             let left = cancelled.map_or(LONG, |since| CANCEL_TIMEOUT.saturating_sub(since.elapsed()));
             if left.is_zero() {
@@ -300,6 +304,34 @@ impl Drive {
         }
     }
 
+    /// Tells the engine what a person asks of it.
+    fn pass_on(&self, wish: Control, client: &mut Client) -> anyhow::Result<()> {
+        let id = |at: usize| self.ledger.records().get(at).map(|record| record.case.id.clone());
+        let command = match wish {
+            Control::Pause => Some(Command::Pause),
+            Control::Continue => Some(Command::Continue),
+            Control::Skip(at) => id(at).map(|case| Command::Skip { case }),
+            Control::Again(at) if self.ledger.may_repeat(at) => id(at).map(|case| Command::Again { case }),
+            _ => None,
+        };
+        command.map_or(Ok(()), |command| client.send(&command))
+    }
+
+    /// Without an engine: whether a fresh one is to be started. What is asked of a case
+    /// meanwhile is taken down for it.
+    fn goes_on(&mut self) -> anyhow::Result<bool> {
+        loop {
+            let event = match self.wishes.wait() {
+                Ok(Control::Resume) => return Ok(true),
+                Ok(Control::Skip(at)) => self.ledger.skipped(at),
+                Ok(Control::Again(at)) => self.ledger.repeated(at),
+                Ok(Control::Pause | Control::Continue) => None,
+                Ok(Control::Cancel | Control::Kill | Control::Stop) | Err(_) => return Ok(false),
+            };
+            event.map_or(Ok(()), |event| self.record(&event))?;
+        }
+    }
+
     fn kill(&mut self, client: &mut Client, why: &str) -> anyhow::Result<Ended> {
         client.kill();
         self.hear(Level::Warn, format!("the engine was killed {why}"))?;
@@ -314,6 +346,8 @@ impl Drive {
     fn take(&mut self, event: &Event, client: &mut Client) -> anyhow::Result<()> {
         match event {
             Event::Progress { case, round, .. } => self.current = Some((case.clone(), *round)),
+            // Another case may be skipped in the middle of this one.
+            Event::Skipped { case, .. } if self.current.as_ref().is_some_and(|(id, _)| id != case) => {}
             _ if event.seq().is_some() => self.current = None,
             _ => {}
         }

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use super::{Ledger, Record, Status};
+use crate::measure;
 use crate::plan::Plan;
 
 /// Rounds done and left, and how long one takes.
@@ -87,6 +88,11 @@ impl Eta {
         self.began = Some(now);
     }
 
+    /// Nothing was done for so long.
+    pub fn shift(&mut self, by: Duration) {
+        self.began = self.began.map(|began| began + by);
+    }
+
     /// Nothing is being worked on.
     pub fn pause(&mut self) {
         self.began = None;
@@ -135,6 +141,18 @@ impl Eta {
         Duration::try_from_secs_f64((left - spent).max(0.0)).ok()
     }
 
+    /// Time that measuring the case at `at` will still take, its rounds one after the other;
+    /// `None` until a first round is over. `at_work` says whether it is being measured.
+    pub fn of_case(&self, at: usize, at_work: bool, ledger: &Ledger, now: Duration) -> Option<Duration> {
+        let (share, record) = (self.cases.get(at)?, ledger.records().get(at)?);
+        let backend = || self.backends[share.backend].seen.mean().or(self.total.seen.mean());
+        let each = share.seen.mean().or_else(backend)?;
+        let left = each * f64::from(rounds_ahead(ledger.plan(), record));
+        let began = self.began.filter(|_| at_work);
+        let spent = began.map_or(0.0, |began| now.saturating_sub(began).as_secs_f64());
+        Duration::try_from_secs_f64((left - spent).max(0.0)).ok()
+    }
+
     /// Finished and all (case, round) pairs of a run as far as they are known; a failed
     /// case has nothing left.
     pub fn progress(&self) -> (u32, u32) {
@@ -168,12 +186,81 @@ pub fn rounds_wanted(plan: &Plan, record: &Record) -> u32 {
 }
 
 fn first_rounds(plan: &Plan, record: &Record) -> u32 {
-    plan.experiments.get(record.case.experiment).map_or(0, |e| e.measure.rounds)
+    plan.experiments.get(record.case.experiment).map_or(0, |e| e.measure.rounds).max(record.wanted)
 }
 
 fn rounds_left(plan: &Plan, record: &Record) -> u32 {
     match record.status {
         Status::Failed(_) | Status::Done => 0,
         _ => rounds_wanted(plan, record).saturating_sub(record.rounds.len() as u32),
+    }
+}
+
+/// Rounds that a case will still have by its rule, if its rounds go on to scatter as they did:
+/// the interval narrows as the root of their number, the most rounds and the budget may
+/// end it before.
+fn rounds_ahead(plan: &Plan, record: &Record) -> u32 {
+    let (left, had) = (rounds_left(plan, record), record.rounds.len() as u32);
+    let Some(measure) = plan.experiments.get(record.case.experiment).map(|e| &e.measure) else { return left };
+    let width = measure.adaptive().zip(measure::half_width(&record.medians()));
+    let Some((asked, width)) = width.filter(|_| left > 0) else { return left };
+    // As a float it saturates instead of overflowing.
+    let precise = (f64::from(had) * (width / asked).powi(2)).ceil() as u32;
+    let affordable = (measure.budget / (record.spent() / f64::from(had))).ceil() as u32;
+    precise.min(affordable).min(measure.most()).saturating_sub(had).max(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::tests::{attempt, plan};
+
+    /// What is left of a case after rounds of these seconds, each of which took a second to
+    /// measure.
+    fn left(rule: &str, rounds: &[f64]) -> Option<Duration> {
+        let plan = plan(rule);
+        let mut ledger = Ledger::new(plan.clone());
+        let mut eta = Eta::new(&ledger);
+        eta.begin(Duration::ZERO);
+        for (round, seconds) in (0..).zip(rounds) {
+            ledger.apply(&attempt(&plan, 0, round, 0, *seconds, false));
+            eta.finish(0, &ledger, Duration::from_secs(u64::from(round) + 1));
+        }
+        let now = Duration::from_secs(rounds.len() as u64);
+        assert_eq!(eta.of_case(0, false, &ledger, now), eta.of_case(0, true, &ledger, now));
+        eta.of_case(0, true, &ledger, now)
+    }
+
+    fn seconds(seconds: u64) -> Option<Duration> {
+        Some(Duration::from_secs(seconds))
+    }
+
+    #[test]
+    fn a_case_needs_what_its_rule_says() {
+        assert_eq!(left("rounds: 5, ci: none", &[]), None, "nothing has been timed");
+        assert_eq!(left("rounds: 5, ci: none", &[1.0, 1.0]), seconds(3));
+        assert_eq!(left("rounds: 5, ci: none", &[1.0; 5]), seconds(0));
+        let wild = [1.0, 1.2, 1.0, 1.2];
+        let adaptive = |rest: &str| left(&format!("rounds: 3, ci: 10%, {rest}"), &wild);
+        // Half the interval is 16.7 % of its middle: 4 · (16.7 / 10)² rounds, rounded up.
+        assert_eq!(adaptive("max-rounds: 90, budget: 1000s"), seconds(12 - 4));
+        assert_eq!(adaptive("max-rounds: 9, budget: 1000s"), seconds(9 - 4));
+        // An attempt takes half a second here.
+        assert_eq!(adaptive("max-rounds: 90, budget: 3s"), seconds(6 - 4));
+    }
+
+    #[test]
+    fn the_round_at_work_is_part_of_it() {
+        let plan = plan("rounds: 3, ci: none");
+        let mut ledger = Ledger::new(plan.clone());
+        let mut eta = Eta::new(&ledger);
+        eta.begin(Duration::ZERO);
+        ledger.apply(&attempt(&plan, 0, 0, 0, 1.0, false));
+        eta.finish(0, &ledger, Duration::from_secs(10));
+        let now = Duration::from_secs(14);
+        assert_eq!(eta.of_case(0, true, &ledger, now), seconds(16));
+        assert_eq!(eta.of_case(1, false, &ledger, now), seconds(30), "what the others needed");
+        eta.shift(Duration::from_secs(4));
+        assert_eq!(eta.of_case(0, true, &ledger, now), seconds(20), "a pause took four of them");
     }
 }

@@ -22,7 +22,7 @@ use crate::plan::Plan;
 
 /// Version of the folder's layout, of its events and of the manifest. [`super::stored`]
 /// reads those before it as well.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 pub(crate) const EVENTS: &str = "events.ndjson";
 pub const MANIFEST: &str = "manifest.json";

@@ -15,7 +15,7 @@ use crate::engine::protocol::Environment;
 pub struct Interrupted {
     pub stored: Stored,
     pub(super) folder: Folder,
-    /// Cases that were lost with an engine; their records are open again.
+    /// Cases that were lost with an engine or skipped; their records are open again.
     pub(super) retried: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ impl Interrupted {
             stored.manifest.schema = SCHEMA;
             folder.write_manifest(&stored.manifest)?;
         }
-        let retried = stored.ledger.retry_lost();
+        let retried = stored.ledger.retry();
         Ok(Interrupted { stored, folder, retried })
     }
 }

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::record::{Record, Status};
+use super::record::{Record, SKIPPED, Status};
 use crate::backend::Verdict;
 use crate::engine::protocol::{Event, Finished, FinishedRound, RoundResult};
 use crate::engine::schedule::Schedule;
 use crate::measure;
-use crate::plan::{Case, Plan};
+use crate::plan::{Case, Measure, Plan};
 use crate::primitives;
 
 /// A plan and the records of its cases, in the plan's order.
@@ -18,8 +18,9 @@ pub struct Ledger {
     records: Vec<Record>,
     index: HashMap<String, usize>,
     references: BTreeMap<String, Vec<f64>>,
-    /// Positions of the cases that failed because they took an engine with them.
-    lost: BTreeSet<usize>,
+    /// Positions of the cases that a resumed run takes up again: those that took an engine
+    /// with them, and those that a person skipped.
+    put_off: BTreeSet<usize>,
 }
 
 impl Ledger {
@@ -27,7 +28,7 @@ impl Ledger {
     pub fn new(plan: Plan) -> Ledger {
         let records: Vec<Record> = plan.cases.iter().map(blank).collect();
         let index = plan.cases.iter().enumerate().map(|(i, c)| (c.id.clone(), i)).collect();
-        Ledger { plan, records, index, references: BTreeMap::new(), lost: BTreeSet::new() }
+        Ledger { plan, records, index, references: BTreeMap::new(), put_off: BTreeSet::new() }
     }
 
     pub fn plan(&self) -> &Plan {
@@ -55,6 +56,9 @@ impl Ledger {
             if matches!(record.status, Status::Failed(_) | Status::NotApplicable(_)) {
                 finished.given_up.push(record.case.id.clone());
             }
+            if record.wanted > 0 {
+                finished.wanted.insert(record.case.id.clone(), record.wanted);
+            }
             finished.rounds.extend(record.rounds.iter().filter_map(|round| finished_round(record, round)));
         }
         finished
@@ -62,7 +66,7 @@ impl Ledger {
 
     /// Whether a resumed run would have nothing to do.
     pub fn is_complete(&self) -> bool {
-        self.lost.is_empty() && Schedule::new(&self.plan, &self.finished()).next().is_none()
+        self.put_off.is_empty() && Schedule::new(&self.plan, &self.finished()).next().is_none()
     }
 
     /// The cases that a fresh engine would still measure.
@@ -89,14 +93,44 @@ impl Ledger {
         self.refresh(at);
     }
 
-    /// Reopens the cases that were lost with an engine, and returns their ids.
-    pub fn retry_lost(&mut self) -> Vec<String> {
-        let lost: Vec<usize> = self.lost.iter().copied().collect();
-        for at in &lost {
+    /// Whether a person may skip a case: it has rounds to come.
+    pub fn may_skip(&self, at: usize) -> bool {
+        self.records.get(at).is_some_and(|r| matches!(r.status, Status::Pending | Status::Partial))
+    }
+
+    /// Whether a person may have a case measured again or further. A wrong result is none to
+    /// try again: where a second look finds it right, it is wrong nevertheless.
+    pub fn may_repeat(&self, at: usize) -> bool {
+        self.records.get(at).is_some_and(|record| match record.status {
+            Status::Done => true,
+            Status::Failed(_) => !is_wrong(record),
+            Status::NotApplicable(_) => self.put_off.contains(&at),
+            Status::Pending | Status::Partial => false,
+        })
+    }
+
+    /// What is to be said of a case that is skipped while there is no engine.
+    pub fn skipped(&self, at: usize) -> Option<Event> {
+        let case = self.records.get(at).filter(|_| self.may_skip(at))?.case.id.clone();
+        Some(Event::Skipped { seq: 0, case })
+    }
+
+    /// What is to be said of a case that is measured again while there is no engine.
+    pub fn repeated(&self, at: usize) -> Option<Event> {
+        let record = self.records.get(at).filter(|_| self.may_repeat(at))?;
+        let had = record.rounds.len() as u32;
+        let rounds = if record.status == Status::Done { had + self.measure(at).rounds } else { 0 };
+        Some(Event::Retried { case: record.case.id.clone(), rounds })
+    }
+
+    /// Reopens the cases that were lost with an engine or skipped, and returns their ids.
+    pub fn retry(&mut self) -> Vec<String> {
+        let put_off: Vec<usize> = self.put_off.iter().copied().collect();
+        for at in &put_off {
             self.reopen(*at);
             self.refresh(*at);
         }
-        lost.into_iter().map(|at| self.records[at].case.id.clone()).collect()
+        put_off.into_iter().map(|at| self.records[at].case.id.clone()).collect()
     }
 
     /// What an event says, without what follows from it: [`settle`](Self::settle) works
@@ -111,21 +145,29 @@ impl Ledger {
             Event::NotApplicable { case, reason, .. } => {
                 let at = self.position(case)?;
                 self.records[at].status = Status::NotApplicable(reason.clone());
+                self.put_off.remove(&at);
+                Some(at)
+            }
+            Event::Skipped { case, .. } => {
+                let at = self.position(case)?;
+                self.records[at].status = Status::NotApplicable(SKIPPED.to_owned());
+                self.put_off.insert(at);
                 Some(at)
             }
             Event::Failed { case, error, lost, .. } => {
                 let at = self.position(case)?;
                 self.records[at].status = Status::Failed(error.clone());
                 if *lost {
-                    self.lost.insert(at)
+                    self.put_off.insert(at)
                 } else {
-                    self.lost.remove(&at)
+                    self.put_off.remove(&at)
                 };
                 Some(at)
             }
-            Event::Retried { case } => {
+            Event::Retried { case, rounds } => {
                 let at = self.position(case)?;
                 self.reopen(at);
+                self.records[at].wanted = self.records[at].wanted.max(*rounds);
                 Some(at)
             }
             Event::Reference { backend, copy, .. } => {
@@ -149,14 +191,22 @@ impl Ledger {
         }
     }
 
-    /// A case that failed without being wrong may be measured again.
+    /// A case that failed without being wrong, or was skipped, is measured further.
     fn reopen(&mut self, at: usize) {
-        self.lost.remove(&at);
+        let skipped = self.put_off.remove(&at);
         let record = &mut self.records[at];
-        let wrong = matches!(record.verdict, Some(Verdict::Wrong { .. }));
-        if matches!(record.status, Status::Failed(_)) && !wrong {
+        let open = match record.status {
+            Status::Failed(_) => !is_wrong(record),
+            Status::NotApplicable(_) => skipped,
+            _ => false,
+        };
+        if open {
             record.status = Status::Pending;
         }
+    }
+
+    fn measure(&self, at: usize) -> &Measure {
+        &self.plan.experiments[self.plan.cases[at].experiment].measure
     }
 
     /// What follows from a record's rounds: of a case that failed or cannot run, no time
@@ -172,10 +222,14 @@ impl Ledger {
             return;
         }
         record.statistics = measure::statistics(record.rounds.iter().map(|r| r.samples.as_slice()));
-        record.stop = measure::verdict(measure, &record.medians(), record.spent());
+        record.stop = measure::verdict(measure, record.wanted, &record.medians(), record.spent());
         let complete = record.stop.is_some() && record.verdict.is_some();
         record.status = if complete { Status::Done } else { Status::Partial };
     }
+}
+
+fn is_wrong(record: &Record) -> bool {
+    matches!(record.verdict, Some(Verdict::Wrong { .. }))
 }
 
 /// A second look is due where the only attempt is flagged.
@@ -201,6 +255,7 @@ fn blank(case: &Case) -> Record {
         set_aside: Vec::new(),
         verdict: None,
         stop: None,
+        wanted: 0,
         status,
         statistics: None,
     }

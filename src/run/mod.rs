@@ -27,4 +27,4 @@ mod wishes;
 pub use drive::{EngineRunner, resume};
 pub use interrupted::Interrupted;
 pub use ledger::Ledger;
-pub use record::{Record, Status};
+pub use record::{Record, SKIPPED, Status};

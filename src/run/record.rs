@@ -8,6 +8,9 @@ use crate::measure::{self, Statistics, Stop};
 use crate::plan::{Case, Quantity, Value};
 use crate::primitives::Work;
 
+/// Why a case that a person skipped has no result.
+pub const SKIPPED: &str = "skipped";
+
 /// How far a case got.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Status {
@@ -17,7 +20,7 @@ pub enum Status {
     Partial,
     /// All rounds have arrived and its certificate holds.
     Done,
-    /// It cannot run here.
+    /// It cannot run here, or a person skipped it.
     NotApplicable(String),
     /// It went wrong, or its certificate does not hold.
     Failed(String),
@@ -37,6 +40,8 @@ pub struct Record {
     pub status: Status,
     /// Why no more rounds follow, once none do.
     pub stop: Option<Stop>,
+    /// How many rounds a person wants of it at least.
+    pub wanted: u32,
     /// Of the rounds that have arrived, unless the case failed or cannot run.
     pub statistics: Option<Statistics>,
     /// What the primitive says of the case (a pattern's class …).

@@ -40,9 +40,15 @@ pub enum Control {
     Resume,
     /// After [`Message::Died`]: end the run here.
     Stop,
-    /// Hold a stored run that is being watched, or let it go on. A run that measures takes
-    /// no notice.
+    /// Hold: an engine at the next boundary of a sample, a stored run that is being watched
+    /// at once.
     Pause,
+    /// Go on after a pause.
+    Continue,
+    /// Measure the case at this position of the plan no further.
+    Skip(usize),
+    /// Try the case at this position again, or measure further rounds of it.
+    Again(usize),
 }
 
 /// How long the files of an abandoned run may take.

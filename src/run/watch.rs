@@ -108,7 +108,7 @@ impl Player {
             match self.wishes.recv_timeout(self.due.saturating_duration_since(Instant::now())) {
                 Err(RecvTimeoutError::Timeout) => return,
                 Ok(Control::Pause) => self.hold(),
-                Ok(Control::Resume) => {}
+                Ok(Control::Resume | Control::Continue | Control::Skip(_) | Control::Again(_)) => {}
                 Ok(Control::Cancel | Control::Kill | Control::Stop) | Err(RecvTimeoutError::Disconnected) => {
                     self.over = true;
                 }
@@ -119,7 +119,9 @@ impl Player {
     /// Waits until it may go on; what was due is due so much later.
     fn hold(&mut self) {
         let since = Instant::now();
-        self.over = !matches!(self.wishes.recv(), Ok(Control::Pause | Control::Resume));
+        let end = |wish: &Control| matches!(wish, Control::Cancel | Control::Kill | Control::Stop);
+        let wish = self.wishes.iter().find(|wish| *wish == Control::Continue || end(wish));
+        self.over = wish != Some(Control::Continue);
         self.due += since.elapsed();
     }
 
@@ -137,9 +139,9 @@ fn wait_of(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds.min(FOR_EVER)).unwrap_or_default()
 }
 
-/// A pause longer than this is not waited for when an engine starts: the run was resumed
-/// later, seconds.
-const BEFORE_AN_ENGINE: f64 = 1.0;
+/// Where nothing was measured, so much is waited for at most, seconds: before an engine
+/// starts (the run was resumed later), and while a person held the run.
+const NOTHING_MEASURED: f64 = 1.0;
 /// Events without a time follow each other like this, seconds.
 const UNTIMED: f64 = 0.02;
 /// Events that are held back until one says when it happened.
@@ -151,6 +153,8 @@ struct Pace {
     /// Seconds since the epoch of the last event that said so.
     at: Option<f64>,
     held: Vec<Event>,
+    /// Whether the run was held.
+    paused: bool,
 }
 
 impl Pace {
@@ -166,7 +170,13 @@ impl Pace {
         let gap = self.at.map_or(0.0, |before| (at - before).max(0.0));
         self.at = Some(at);
         let fresh = self.held.iter().any(|event| matches!(event, Event::Hello { .. }));
-        self.release(if fresh { gap.min(BEFORE_AN_ENGINE) } else { gap })
+        let idle = fresh || self.paused;
+        self.paused = self.held.iter().fold(self.paused && !fresh, |paused, event| match event {
+            Event::Paused => true,
+            Event::Continued => false,
+            _ => paused,
+        });
+        self.release(if idle { gap.min(NOTHING_MEASURED) } else { gap })
     }
 
     /// What is held back still, at a constant pace.

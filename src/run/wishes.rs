@@ -1,6 +1,7 @@
 //! What the user interface asks of a run. A wish ends the wait for the engine's next
 //! word, so that neither has to be looked for again and again.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::mpsc::{self, Receiver, RecvError, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,6 +14,8 @@ use crate::engine::client::Bell;
 #[derive(Debug)]
 pub struct Wishes {
     said: Receiver<Control>,
+    /// Looked at, and not asked for yet.
+    kept: VecDeque<Control>,
     /// Wakes whoever waits for the engine that runs now.
     bell: Arc<Mutex<Option<Bell>>>,
 }
@@ -38,7 +41,7 @@ impl Wishes {
             drop(sender);
             ring(&shared);
         })?;
-        Ok((control, Wishes { said, bell }))
+        Ok((control, Wishes { said, kept: VecDeque::new(), bell }))
     }
 
     /// From now on each wish ends a wait for this engine; those before it have to be asked
@@ -47,12 +50,28 @@ impl Wishes {
         *self.bell.lock().unwrap_or_else(PoisonError::into_inner) = Some(engine);
     }
 
-    /// What is asked for that ends an engine. A user interface that is gone asks for the
-    /// same as one that cancels.
-    pub fn next(&self) -> Option<Control> {
+    /// What is asked for next. A user interface that is gone asks for the same as one that
+    /// cancels.
+    pub fn next(&mut self) -> Option<Control> {
+        self.kept.pop_front().or_else(|| self.receive())
+    }
+
+    /// Whether something is asked for that ends an engine; everything stays to be asked for.
+    pub fn end(&mut self) -> bool {
+        while let Some(wish) = self.receive() {
+            self.kept.push_back(wish);
+            // One that is gone would be so again and again.
+            if ends(wish) {
+                break;
+            }
+        }
+        self.kept.iter().any(|wish| ends(*wish))
+    }
+
+    fn receive(&self) -> Option<Control> {
         match self.said.try_recv() {
-            Ok(Control::Resume | Control::Pause) | Err(TryRecvError::Empty) => None,
             Ok(control) => Some(control),
+            Err(TryRecvError::Empty) => None,
             Err(TryRecvError::Disconnected) => Some(Control::Cancel),
         }
     }
@@ -61,9 +80,13 @@ impl Wishes {
     ///
     /// # Errors
     /// When the user interface is gone.
-    pub fn wait(&self) -> Result<Control, RecvError> {
-        self.said.recv()
+    pub fn wait(&mut self) -> Result<Control, RecvError> {
+        self.kept.pop_front().map_or_else(|| self.said.recv(), Ok)
     }
+}
+
+fn ends(wish: Control) -> bool {
+    matches!(wish, Control::Cancel | Control::Kill | Control::Stop)
 }
 
 fn ring(bell: &Mutex<Option<Bell>>) {
@@ -78,18 +101,37 @@ fn ring(bell: &Mutex<Option<Bell>>) {
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_ends_an_engine_is_told_apart_and_nobody_is_a_wish_too() {
-        let (control, wishes) = Wishes::new().expect("a thread");
-        for wish in [Control::Pause, Control::Cancel, Control::Kill] {
-            control.send(wish).expect("heard");
-        }
-        assert_eq!(wishes.wait(), Ok(Control::Pause));
-        assert_eq!(wishes.wait(), Ok(Control::Cancel));
-        assert_eq!(wishes.wait(), Ok(Control::Kill));
-        assert_eq!(wishes.next(), None);
+    fn told(wishes: &[Control]) -> Wishes {
+        let (control, mut heard) = Wishes::new().expect("a thread");
+        wishes.iter().for_each(|wish| control.send(*wish).expect("heard"));
         drop(control);
+        // Until the last one has passed the thread in between.
+        while heard.said.recv().is_ok_and(|wish| {
+            heard.kept.push_back(wish);
+            true
+        }) {}
+        heard
+    }
+
+    #[test]
+    fn nobody_is_a_wish_too() {
+        let mut wishes = told(&[Control::Pause, Control::Skip(3), Control::Kill]);
+        assert_eq!(wishes.wait(), Ok(Control::Pause));
+        assert_eq!(wishes.next(), Some(Control::Skip(3)));
+        assert_eq!(wishes.wait(), Ok(Control::Kill));
         assert!(wishes.wait().is_err());
         assert_eq!(wishes.next(), Some(Control::Cancel));
+    }
+
+    #[test]
+    fn what_does_not_end_an_engine_waits_for_it() {
+        let (control, mut wishes) = Wishes::new().expect("a thread");
+        assert!(!wishes.end(), "somebody is there and asks for nothing");
+        control.send(Control::Pause).expect("heard");
+        assert_eq!(wishes.wait(), Ok(Control::Pause));
+        let mut wishes = told(&[Control::Again(1), Control::Cancel]);
+        assert!(wishes.end() && wishes.end());
+        assert_eq!((wishes.next(), wishes.next()), (Some(Control::Again(1)), Some(Control::Cancel)));
+        assert!(told(&[]).end(), "nobody is there");
     }
 }

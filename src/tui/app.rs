@@ -112,6 +112,8 @@ pub struct App {
     suspend: bool,
     /// What was drawn on last.
     screen: Rect,
+    /// Whether the terminal may have lost what was drawn.
+    torn: bool,
     /// Where stored runs are read, if there are any.
     pub desk: Option<Desk>,
     /// What the terminal is to copy.
@@ -133,6 +135,7 @@ impl App {
             behind: false,
             suspend: false,
             screen: Rect::ZERO,
+            torn: false,
             desk: None,
             clip: None,
         }
@@ -257,9 +260,7 @@ impl App {
     where
         B::Error: Send + Sync + 'static,
     {
-        // Not `clear`: it asks the terminal where its cursor is, and waits for the answer.
-        let size = terminal.size().context("asking for the terminal's size")?;
-        terminal.resize(Rect::from((Position::ORIGIN, size))).context("drawing on the terminal")?;
+        wipe(terminal)?;
         self.apply(Input::Continued, now);
         Ok(())
     }
@@ -283,6 +284,9 @@ impl App {
         if let Some(session) = &mut self.state.session {
             session.refresh();
         }
+        if std::mem::take(&mut self.torn) {
+            wipe(terminal)?;
+        }
         let (state, theme, screen) = (&mut self.state, self.theme, &mut self.screen);
         terminal
             .draw(|frame| {
@@ -297,6 +301,9 @@ impl App {
 
     /// Takes in what the terminal says.
     pub fn take(&mut self, incoming: Incoming, now: Duration) {
+        // A terminal that was made smaller and larger again between two frames has its old
+        // size, and not all of what it showed.
+        self.torn |= incoming == Incoming::Resized;
         let input = match incoming {
             Incoming::Key(key) if key.kind == KeyEventKind::Release => return,
             Incoming::Key(key) => self.meaning(key),
@@ -439,4 +446,14 @@ impl App {
             self.apply(Input::Answer(ticket, Answer::Refused(format!("no thread: {error}"))), now);
         }
     }
+}
+
+/// Clears the terminal, so that the next frame draws everything.
+fn wipe<B: Backend>(terminal: &mut Terminal<B>) -> anyhow::Result<()>
+where
+    B::Error: Send + Sync + 'static,
+{
+    // Not `clear`: it asks the terminal where its cursor is, and waits for the answer.
+    let size = terminal.size().context("asking for the terminal's size")?;
+    terminal.resize(Rect::from((Position::ORIGIN, size))).context("drawing on the terminal")
 }

@@ -24,10 +24,18 @@ pub enum Action {
     Start,
     /// Cancel the run, or end it after its engine died.
     Cancel,
+    /// The same, and nothing else is started after it.
+    CancelAll,
     /// Go on in a fresh engine.
     Resume,
-    /// Hold the stored run that is being watched, or let it go on.
+    /// Hold the run, or let it go on.
     Pause,
+    /// Keep the screen as it is while results arrive, or show them again.
+    Freeze,
+    /// Measure the selected case no further.
+    Skip,
+    /// Try the selected case again, or measure further rounds of it.
+    Again,
     Up,
     Down,
     PageUp,
@@ -38,6 +46,8 @@ pub enum Action {
     NextPanel,
     PreviousExperiment,
     NextExperiment,
+    /// Show or hide the panel of the devices.
+    Devices,
     /// Let the selection follow the running case.
     Follow,
     /// Look at the chart in another way.
@@ -66,6 +76,7 @@ impl Action {
             Action::FocusPrevious => "previous-panel",
             Action::Start => "start",
             Action::Cancel => "cancel",
+            Action::CancelAll => "cancel-all",
             Action::Resume => "resume",
             Action::Up => "up",
             Action::Down => "down",
@@ -78,7 +89,11 @@ impl Action {
             Action::PreviousExperiment => "previous-experiment",
             Action::NextExperiment => "next-experiment",
             Action::Follow => "follow",
+            Action::Devices => "devices",
             Action::Pause => "pause",
+            Action::Freeze => "freeze",
+            Action::Skip => "skip",
+            Action::Again => "again",
             Action::Suspend => "suspend",
             Action::Chart(ask) => ask.name(),
             Action::Home(ask) => ask.name(),
@@ -139,8 +154,22 @@ pub const GLOBAL: &[Command] = &[
         name: "cancel",
         help: "cancel the run at the next sample, or end it after the engine died; finished results stay",
     },
+    Command {
+        bindings: &[(char('X'), Action::CancelAll)],
+        hinted: 0,
+        name: "cancel all",
+        help: "cancel the run and everything that waits for its end",
+    },
+    Command {
+        bindings: &[(char(' '), Action::Pause)],
+        hinted: 1,
+        name: "pause",
+        help: "hold the run at the next sample, or go on; the round begins again with its warm-up",
+    },
     CURSOR,
     FULL,
+    FREEZE,
+    DEVICES,
     TAB,
     BACK,
     HELP,
@@ -169,6 +198,8 @@ pub const WATCHING: &[Command] = &[
     },
     CURSOR,
     FULL,
+    FREEZE,
+    DEVICES,
     TAB,
     BACK,
     HELP,
@@ -216,6 +247,20 @@ const FULL: Command = Command {
     hinted: 1,
     name: "full",
     help: "give the chart the whole screen, with all its panels where they fit; Esc takes it back",
+};
+
+const FREEZE: Command = Command {
+    bindings: &[(char('F'), Action::Freeze)],
+    hinted: 1,
+    name: "freeze",
+    help: "keep the screen as it is while results arrive, or show them",
+};
+
+const DEVICES: Command = Command {
+    bindings: &[(char('D'), Action::Devices)],
+    hinted: 0,
+    name: "devices",
+    help: "show or hide the clocks, power and load of the devices around the newest rounds",
 };
 
 const TAB: Command = Command {
@@ -368,6 +413,22 @@ pub fn every(mode: Mode) -> Vec<(&'static str, &'static [Command])> {
     let panels = Focus::ALL.iter().map(|f| (f.title(), f.commands()));
     std::iter::once(("Everywhere", global(mode))).chain(panels).collect()
 }
+
+/// No more rounds of the selected case.
+pub const SKIP: Command = Command {
+    bindings: &[(char('s'), Action::Skip)],
+    hinted: 1,
+    name: "skip",
+    help: "measure the selected case no further; a resumed run takes it up again",
+};
+
+/// Another try or more rounds of it.
+pub const AGAIN: Command = Command {
+    bindings: &[(char('R'), Action::Again)],
+    hinted: 1,
+    name: "again",
+    help: "the selected case: another try after a failure or a skip, else further rounds; all count",
+};
 
 /// Which of several small charts is shown.
 pub const PANELS: Command = Command {

@@ -3,7 +3,7 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::panel::{Focus, banner, queue, recipes};
+use super::panel::{Focus, banner, device, queue, recipes};
 use super::state::State;
 
 /// Smallest terminal that can show the panels.
@@ -18,6 +18,8 @@ const WITH_SAMPLES: u16 = 17;
 const WITH_BOTH: u16 = 27;
 /// From this height on, a run's details stand below the list of runs.
 const WITH_DETAILS: u16 = 17;
+/// From this height of the lists on, the devices stand below them.
+const WITH_DEVICES: u16 = 34;
 /// Widest help.
 const HELP: u16 = 84;
 /// Rows of the log under the chart.
@@ -35,6 +37,8 @@ pub struct Areas {
     pub help: Rect,
     /// Column between the lists and the rest.
     pub rule: Option<Rect>,
+    /// The machine around the newest rounds.
+    pub devices: Option<Rect>,
     /// The preview of the selected recipe.
     pub preview: Option<Rect>,
     panels: Vec<(Focus, Rect)>,
@@ -96,8 +100,9 @@ impl Areas {
         self.panels.extend([(Focus::Runs, list), (Focus::Details, details)]);
     }
 
-    /// The recipes, the cases or both.
+    /// The recipes, the cases or both, and below them the devices.
     fn lists(&mut self, state: &State, area: Rect) {
+        let area = self.devices(state, area);
         if state.session.is_none() || area.height < BOTH_LISTS {
             return match state.at_home() {
                 true => self.recipes(state, area),
@@ -119,6 +124,19 @@ impl Areas {
         if queue > 0 {
             self.panels.push((Focus::Queue, below));
         }
+    }
+
+    /// What the devices leave of the lists: as much as they need, or half of a small screen
+    /// where they are asked for.
+    fn devices(&mut self, state: &State, area: Rect) -> Rect {
+        let Some(session) = state.session.as_ref().filter(|_| !state.at_home()) else { return area };
+        if !state.devices_panel.wanted.unwrap_or(area.height >= WITH_DEVICES) {
+            return area;
+        }
+        let rows = device::rows_needed(session).min(area.height / 2);
+        let (lists, devices) = split(area, area.height - rows);
+        self.devices = Some(devices);
+        lists
     }
 
     /// The selected recipe, or the run.

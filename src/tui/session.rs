@@ -7,7 +7,9 @@ use ratatui::layout::Rect;
 
 use super::chart::overlay::Overlay;
 use super::chart::{ChartView, Shown};
+use super::hold::Hold;
 use super::log::Log;
+use super::machine::Machine;
 use super::state::Mode;
 use super::theme::Theme;
 use super::words::{self, number_of};
@@ -15,7 +17,7 @@ use crate::engine::protocol::{Environment, Event, Level, Stage};
 use crate::report::series::{ChartData, Panel, series};
 use crate::run::eta::Eta;
 use crate::run::runner::Message;
-use crate::run::{Ledger, Record, Status, reference};
+use crate::run::{Ledger, Record, SKIPPED, Status, reference};
 
 /// The stage of a case that has changed within this time will soon change again.
 const LATELY: Duration = Duration::from_millis(250);
@@ -58,6 +60,8 @@ pub struct Session {
     pub eta: Eta,
     pub began: Duration,
     pub ended: Option<Duration>,
+    /// The devices and what they did around the newest rounds.
+    pub machine: Machine,
     /// Where the engine runs, once it has said so.
     pub environment: Option<Environment>,
     /// Selected case.
@@ -74,8 +78,9 @@ pub struct Session {
     sampled: Option<Duration>,
     /// Where its events come from.
     pub mode: Mode,
-    /// Since when a watched run is held.
-    pub paused: Option<Duration>,
+    /// When it was frozen, if it is not the run as it is now.
+    pub frozen: Option<Duration>,
+    hold: Hold,
     cancelled: bool,
     chart: ChartData,
     /// Whether the chart is older than the ledger or of another experiment.
@@ -101,6 +106,7 @@ impl Session {
             eta,
             began: now,
             ended: None,
+            machine: Machine::default(),
             environment: None,
             selected: 0,
             follow: true,
@@ -109,7 +115,8 @@ impl Session {
             samples_scroll: 0,
             sampled: None,
             mode: Mode::Run,
-            paused: None,
+            frozen: None,
+            hold: Hold::default(),
             cancelled: false,
             chart,
             stale: false,
@@ -151,15 +158,23 @@ impl Session {
 
     /// Time since the start, until the end.
     pub fn elapsed(&self, now: Duration) -> Duration {
-        self.ended.or(self.paused).unwrap_or(now).saturating_sub(self.began)
+        let stopped = [self.ended, self.hold.since(), self.frozen].into_iter().flatten().min();
+        stopped.unwrap_or(now).saturating_sub(self.began)
     }
 
     /// Time that is left; `None` while nobody can tell.
     pub fn remaining(&self, now: Duration) -> Option<Duration> {
         match self.phase {
-            Phase::Running | Phase::Cancelling => self.eta.remaining(now),
+            Phase::Running | Phase::Cancelling => self.eta.remaining(self.frozen.unwrap_or(now)),
             _ => None,
         }
+    }
+
+    /// Time that the running case still needs by its rule.
+    pub fn case_remaining(&self, now: Duration) -> Option<Duration> {
+        let works = self.phase == Phase::Running && self.hold.since().is_none();
+        let case = self.current.filter(|_| works)?.case;
+        self.eta.of_case(case, true, &self.ledger, self.frozen.unwrap_or(now))
     }
 
     /// Finished and all (case, round) pairs.
@@ -329,15 +344,47 @@ impl Session {
         self.say(now, Level::Info, "going on in a fresh engine");
     }
 
-    /// Holds a watched run, or lets it go on: its clock stands still meanwhile.
-    pub fn pause(&mut self, now: Duration) {
-        match self.paused.take() {
-            None => self.paused = Some(now),
-            Some(since) => {
-                self.began += now.saturating_sub(since);
-                self.eta.begin(now);
-            }
+    /// Since when it is held.
+    pub fn paused(&self) -> Option<Duration> {
+        self.hold.since()
+    }
+
+    /// Whether it will be held, once the engine comes to the boundary of a sample.
+    pub fn pausing(&self) -> bool {
+        self.hold.asked && self.hold.since().is_none() && self.phase == Phase::Running
+    }
+
+    /// A person asks to hold the run, or to go on: returns which. A stored one is held at
+    /// once.
+    pub fn ask_to_pause(&mut self, now: Duration) -> bool {
+        let on = !self.hold.asked;
+        self.hold.asked = on;
+        if self.mode == Mode::Watch {
+            self.held(now, |hold| hold.player = on);
         }
+        on
+    }
+
+    /// The clock stands still while it is held.
+    fn held(&mut self, now: Duration, change: impl FnOnce(&mut Hold)) {
+        change(&mut self.hold);
+        if let Some(time) = self.hold.settle(now) {
+            self.began += time;
+            self.eta.shift(time);
+        }
+    }
+
+    /// Shows what the other one showed, and how.
+    pub fn look_as(&mut self, other: Session) {
+        if !other.follow {
+            self.choose(other.selected);
+        }
+        if self.experiment() == other.experiment() {
+            self.panel = other.panel;
+        }
+        self.samples_scroll = other.samples_scroll;
+        self.view = other.view;
+        self.stale = true;
     }
 
     /// The program had been stopped: what was measured meanwhile says nothing about how
@@ -354,9 +401,11 @@ impl Session {
         self.stale |= changed.is_some();
         changed.inspect(|at| self.eta.note(*at, &self.ledger));
         match event {
-            Event::Hello { version, environment, .. } => {
+            Event::Hello { version, environment, devices, .. } => {
+                self.machine.devices.clone_from(devices);
                 let text = format!("engine {version} on {}, {}", environment.host, environment.cpu);
                 self.environment = Some(environment.clone());
+                self.released(now);
                 self.eta.begin(now);
                 self.say(now, Level::Info, &text);
             }
@@ -365,12 +414,19 @@ impl Session {
                 self.say(now, Level::Info, &format!("{cases}, {rounds}"));
             }
             Event::Progress { case, round, stage } => self.moved(case, *round, *stage),
-            Event::Round { .. } => self.finished_round(changed, now),
+            Event::Round { result, .. } => {
+                self.machine.measured(&result.conditions);
+                self.finished_round(changed, now);
+            }
             Event::NotApplicable { reason, .. } => self.settled(changed, "n/a", reason, Level::Info, now),
             Event::Failed { error, .. } => self.settled(changed, "failed", error, Level::Error, now),
-            Event::Retried { .. } => {
-                changed.inspect(|at| self.say(now, Level::Info, &format!("{}: another try", self.name(*at))));
+            Event::Skipped { .. } => self.settled(changed, SKIPPED, "", Level::Info, now),
+            Event::Retried { rounds, .. } => {
+                let what = if *rounds > 0 { "further rounds" } else { "another try" };
+                changed.inspect(|at| self.say(now, Level::Info, &format!("{}: {what}", self.name(*at))));
             }
+            Event::Paused => self.held(now, |hold| hold.engine = true),
+            Event::Continued => self.held(now, |hold| hold.engine = false),
             Event::Log { level, text } => self.say(now, *level, text),
             Event::Finished { cancelled } => self.cancelled |= cancelled,
             Event::Reference { backend, .. } => {
@@ -402,11 +458,15 @@ impl Session {
 
     fn settled(&mut self, case: Option<usize>, word: &str, reason: &str, level: Level, now: Duration) {
         let Some(case) = case else { return };
-        self.eta.begin(now);
-        self.current = None;
+        // Another case may be skipped in the middle of this one.
+        if self.current.is_none_or(|current| current.case == case) {
+            self.eta.begin(now);
+            self.current = None;
+        }
         let text = match word {
             // A missing driver concerns many cases; once in the log is enough.
             "n/a" => format!("{}: n/a: {reason}", self.ledger.plan().cases[case].backend()),
+            SKIPPED => format!("{}: {word}", self.name(case)),
             _ => format!("{}: {word}: {reason}", self.name(case)),
         };
         if word == "n/a" && self.log.says(&text) {
@@ -418,6 +478,7 @@ impl Session {
     fn died(&mut self, reason: String, case: Option<&str>, now: Duration) {
         let case = case.and_then(|id| self.ledger.position(id));
         self.current = None;
+        self.released(now);
         self.eta.pause();
         if let Some(at) = case {
             self.select(at);
@@ -445,7 +506,16 @@ impl Session {
         self.end(Phase::Over { cancelled }, now);
     }
 
+    /// The engine that held is gone, and what was asked of it.
+    fn released(&mut self, now: Duration) {
+        self.held(now, |hold| hold.engine = false);
+        if self.mode == Mode::Run {
+            self.hold.asked = false;
+        }
+    }
+
     fn end(&mut self, phase: Phase, now: Duration) {
+        self.released(now);
         self.phase = phase;
         self.current = None;
         self.eta.pause();

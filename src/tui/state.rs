@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use super::chart::Ask;
 use super::command::Action;
+use super::controls;
 use super::home::{self, Home};
 use super::keymap::Keymap;
 use super::panel::Focus;
 use super::pattern::{self, PatternView};
 use super::recipes::{RecipeEntry, Recipes};
 use super::runs::{self, Runs};
-use super::session::{Phase, Session};
+use super::session::Session;
 
 /// Where the session's events come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +25,15 @@ pub enum Mode {
     Stored,
     /// Nowhere: they are invented, so that there is something to draw.
     Rehearsal,
+}
+
+/// The panel of the devices, which is there where there is room unless somebody has said
+/// otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DevicesPanel {
+    pub wanted: Option<bool>,
+    /// Whether it was drawn last.
+    pub shown: bool,
 }
 
 /// What lies over the panels.
@@ -64,12 +74,16 @@ pub struct State {
     pub mode: Mode,
     pub recipes: Recipes,
     pub home: Home,
+    /// The run that is shown.
     pub session: Option<Session>,
+    /// The run as it is, while the one that is shown is frozen.
+    pub live: Option<Session>,
     /// The stored runs.
     pub runs: Runs,
     /// Which lines of memory a case touches.
     pub pattern: Option<PatternView>,
     pub focus: Focus,
+    pub devices_panel: DevicesPanel,
     pub overlay: Option<Overlay>,
     pub leaving: Leaving,
     /// One line about the last thing asked for, until the next key.
@@ -91,9 +105,11 @@ impl State {
             recipes: Recipes::new(recipes),
             home: Home::default(),
             session: None,
+            live: None,
             runs: Runs::default(),
             pattern: None,
             focus: Focus::Recipes,
+            devices_panel: DevicesPanel::default(),
             overlay: None,
             leaving: Leaving::No,
             notice: None,
@@ -104,14 +120,45 @@ impl State {
         }
     }
 
+    /// The run as it is now, also where a frozen one is shown.
+    pub fn run(&self) -> Option<&Session> {
+        self.live.as_ref().or(self.session.as_ref())
+    }
+
+    /// The same.
+    pub fn run_mut(&mut self) -> Option<&mut Session> {
+        self.live.as_mut().or(self.session.as_mut())
+    }
+
+    /// Keeps what is shown as it is while results arrive, or shows them again.
+    pub fn freeze(&mut self) {
+        match self.live.take() {
+            Some(live) => {
+                let frozen = self.session.replace(live);
+                // Another run may have begun meanwhile.
+                let same =
+                    |frozen: &Session| self.session.as_ref().is_some_and(|s| s.folder == frozen.folder);
+                if let (Some(frozen), Some(live)) = (frozen.filter(same), &mut self.session) {
+                    live.look_as(frozen);
+                }
+            }
+            None => {
+                self.live = self.session.clone();
+                if let Some(shown) = &mut self.session {
+                    shown.frozen = Some(self.now);
+                }
+            }
+        }
+    }
+
     /// Whether a run could be cancelled.
     pub fn active(&self) -> bool {
-        self.session.as_ref().is_some_and(Session::active)
+        self.run().is_some_and(Session::active)
     }
 
     /// Where events come from now: of a stored run that is played, from its folder.
     pub fn mode(&self) -> Mode {
-        let watched = self.session.as_ref().is_some_and(|s| s.mode == Mode::Watch && s.active());
+        let watched = self.run().is_some_and(|run| run.mode == Mode::Watch && run.active());
         if watched { Mode::Watch } else { self.mode }
     }
 
@@ -122,12 +169,12 @@ impl State {
 
     /// Whether samples are being timed.
     pub fn timing(&self) -> bool {
-        self.mode() != Mode::Watch && self.session.as_ref().is_some_and(|session| session.timing(self.now))
+        self.mode() != Mode::Watch && self.run().is_some_and(|run| run.timing(self.now))
     }
 
     /// Whether nothing but a key may cause drawing now.
     pub fn hushed(&self) -> bool {
-        self.mode() != Mode::Watch && self.session.as_ref().is_some_and(Session::hushed)
+        self.mode() != Mode::Watch && self.run().is_some_and(Session::hushed)
     }
 
     /// Whether the recipes are looked at, and not a run.
@@ -154,13 +201,18 @@ impl State {
     pub fn allows(&self, action: Action) -> bool {
         let session = self.session.as_ref();
         match action {
-            Action::Cancel => session.is_some_and(|s| s.active() && s.phase != Phase::Cancelling),
-            Action::Pause => self.active() && self.mode() == Mode::Watch,
-            Action::Resume => session.is_some_and(|s| matches!(s.phase, Phase::Dead { .. })),
+            Action::Cancel
+            | Action::CancelAll
+            | Action::Resume
+            | Action::Pause
+            | Action::Freeze
+            | Action::Skip
+            | Action::Again => controls::allows(self, action),
             // While a run is active it waits for its turn; a stored run has no turns.
             Action::Start => {
                 (!self.active() || self.mode() == Mode::Run) && matches!(self.recipes.plan(), Some(Ok(_)))
             }
+            Action::Devices => self.focus.is_run() && session.is_some(),
             Action::Chart(ask) => !self.focus.is_aside() && session.is_some_and(|s| allows(s, ask)),
             Action::Home(ask) => home::allows(self, ask),
             Action::Runs(ask) => runs::allows(self, ask),

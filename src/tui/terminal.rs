@@ -225,6 +225,13 @@ impl TerminalSource {
         self.waker.clone()
     }
 
+    /// The most urgent signal that came.
+    fn signal(&mut self) -> Option<Incoming> {
+        let incoming = self.signals.next()?;
+        self.terminated |= incoming == Incoming::Terminate;
+        Some(incoming)
+    }
+
     /// Takes everything that has been typed: what crossterm has read and holds back
     /// does not show on the descriptor any more.
     fn read_all(&mut self) -> io::Result<()> {
@@ -232,7 +239,7 @@ impl TerminalSource {
             self.read.extend(match event::read()? {
                 Event::Key(key) => Some(Incoming::Key(key)),
                 Event::Mouse(mouse) => Some(Incoming::Mouse(mouse)),
-                Event::Resize(..) => Some(Incoming::Resized),
+                // Of another size the signal has told already.
                 _ => None,
             });
             self.wait(Duration::ZERO)?;
@@ -271,16 +278,16 @@ fn poll(fds: [RawFd; 2], timeout: Duration) -> io::Result<bool> {
 
 impl Source for TerminalSource {
     fn next(&mut self, timeout: Duration) -> io::Result<Option<Incoming>> {
+        // Two signals may have come with one wake.
+        if let Some(incoming) = self.signal() {
+            return Ok(Some(incoming));
+        }
         if self.read.is_empty() {
-            // A signal that came before wakes this wait too.
+            // A signal that comes now wakes this wait.
             self.wait(timeout)?;
             self.read_all()?;
         }
-        if let Some(incoming) = self.signals.next() {
-            self.terminated |= incoming == Incoming::Terminate;
-            return Ok(Some(incoming));
-        }
-        Ok(self.read.pop_front())
+        Ok(self.signal().or_else(|| self.read.pop_front()))
     }
 
     fn now(&self) -> Duration {

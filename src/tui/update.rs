@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 
 use super::chart::Ask;
 use super::command::Action;
+use super::controls;
 use super::field::Stroke;
 use super::home::{self, Errand, News};
 use super::panel::{self, Focus};
@@ -99,27 +100,18 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
         Input::Click { panel, area, column, row } => click(state, panel, area, (column, row)),
         Input::Wheel { panel, area, column, row, by } => turn(state, panel, area, (column, row), by),
         Input::Continued => {
-            if let Some(session) = &mut state.session {
-                session.continued();
+            if let Some(run) = state.run_mut() {
+                run.continued();
             }
         }
         Input::Message(message) => return receive(state, message),
         Input::Disconnected => {
-            if let Some(session) = &mut state.session {
-                session.disconnected(now);
+            if let Some(run) = state.run_mut() {
+                run.disconnected(now);
             }
         }
         Input::Resolved(index, plan) => home::resolved(state, index, plan),
-        Input::Started { recipe, plan, folder } => {
-            let mut session = Session::new(recipe, Ledger::new(*plan), folder, now);
-            session.mode = state.mode;
-            let focus = state.focus;
-            begin(state, session);
-            // Nobody asked just now to see what comes out of the queue.
-            if state.home.queue.starting.take().is_some() {
-                state.focus = focus;
-            }
-        }
+        Input::Started { recipe, plan, folder } => started(state, recipe, *plan, folder),
         Input::Played { plan, folder, times } => {
             begin(state, Session::new(None, Ledger::new(*plan), folder, now));
             runs::playing(state, times);
@@ -132,12 +124,27 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
     None
 }
 
+fn started(state: &mut State, recipe: usize, plan: Plan, folder: PathBuf) {
+    let mut session = Session::new(recipe, Ledger::new(plan), folder, state.now);
+    session.mode = state.mode;
+    // Nobody asked just now to see what comes out of the queue.
+    let queued = state.home.queue.starting.take().is_some();
+    let frozen = state.live.take().and_then(|live| state.session.replace(live));
+    let focus = state.focus;
+    begin(state, session);
+    if queued {
+        state.focus = focus;
+        state.live = frozen.and_then(|frozen| state.session.replace(frozen));
+    }
+}
+
 /// The run screen shows this session from now on.
 pub fn begin(state: &mut State, mut session: Session) {
     runs::stopped(&mut state.runs);
-    if let Some(before) = &state.session {
+    if let Some(before) = state.run() {
         session.come_after(before);
     }
+    state.live = None;
     state.session = Some(session);
     state.focus = Focus::Cases;
 }
@@ -175,13 +182,20 @@ fn obey(state: &mut State, action: Action) -> Option<Effect> {
         Action::CloseHelp => state.overlay = None,
         Action::Suspend => return Some(Effect::Suspend),
         Action::Back => back(state),
+        Action::Devices if state.allows(action) => {
+            state.devices_panel.wanted = Some(!state.devices_panel.shown);
+        }
         Action::FocusNext => state.focus = state.focus.neighbour(1, &state.present()),
         Action::FocusPrevious => state.focus = state.focus.neighbour(-1, &state.present()),
         Action::Home(ask) => return home::obey(state, ask),
         Action::Start => return start(state),
-        Action::Cancel => return cancel(state),
-        Action::Resume => return resume(state),
-        Action::Pause => return pause(state),
+        Action::Cancel
+        | Action::CancelAll
+        | Action::Resume
+        | Action::Pause
+        | Action::Freeze
+        | Action::Skip
+        | Action::Again => return controls::obey(state, action),
         Action::Up => step(state, -1),
         Action::Down => step(state, 1),
         Action::PageUp => step(state, -PAGE),
@@ -344,7 +358,7 @@ fn turn(state: &mut State, panel: Focus, area: Rect, at: (u16, u16), by: isize) 
 /// run, shows it.
 pub fn start(state: &mut State) -> Option<Effect> {
     let selected = state.recipes.selected()?;
-    if let Some(session) = state.session.as_ref().filter(|s| s.active()) {
+    if let Some(session) = state.run().filter(|s| s.active()) {
         let same = session.ledger.plan().overrides == state.home.edits.of(selected).words();
         if session.recipe == Some(selected) && (same || state.mode == Mode::Watch) {
             state.focus = Focus::Cases;
@@ -357,29 +371,6 @@ pub fn start(state: &mut State) -> Option<Effect> {
         return None;
     }
     Some(Effect::Start(selected))
-}
-
-fn cancel(state: &mut State) -> Option<Effect> {
-    let session = state.session.as_mut().filter(|s| s.active())?;
-    let control = if matches!(session.phase, Phase::Dead { .. }) { Control::Stop } else { Control::Cancel };
-    session.phase = Phase::Cancelling;
-    Some(Effect::Send(control))
-}
-
-pub fn resume(state: &mut State) -> Option<Effect> {
-    let now = state.now;
-    let session = state.session.as_mut().filter(|s| matches!(s.phase, Phase::Dead { .. }))?;
-    session.resumed(now);
-    Some(Effect::Send(Control::Resume))
-}
-
-fn pause(state: &mut State) -> Option<Effect> {
-    if !state.allows(Action::Pause) {
-        return None;
-    }
-    let now = state.now;
-    state.session.as_mut()?.pause(now);
-    Some(Effect::Send(Control::Pause))
 }
 
 fn quit(state: &mut State) -> Option<Effect> {
@@ -395,7 +386,7 @@ fn quit(state: &mut State) -> Option<Effect> {
 /// Cancels what is active and leaves when that is done, or after `patience`.
 fn leave(state: &mut State, patience: Duration) -> Option<Effect> {
     state.leaving = Leaving::Waiting { until: state.now + patience };
-    let effect = cancel(state);
+    let effect = controls::cancel(state);
     finish_leaving(state);
     effect
 }
@@ -406,19 +397,20 @@ fn receive(state: &mut State, message: Message) -> Option<Effect> {
         remote.latency = Some(*time);
     }
     let over = message == Message::Over;
-    if let Some(session) = &mut state.session {
-        session.receive(message, now);
+    if let Some(run) = state.run_mut() {
+        run.receive(message, now);
+        let recipe = run.recipe;
         if over {
-            session.recipe.into_iter().for_each(|recipe| state.home.facts.ran(recipe));
+            recipe.into_iter().for_each(|recipe| state.home.facts.ran(recipe));
         }
     }
-    let dead = state.session.as_ref().is_some_and(|s| matches!(s.phase, Phase::Dead { .. }));
+    let dead = state.run().is_some_and(|s| matches!(s.phase, Phase::Dead { .. }));
     if dead && matches!(state.leaving, Leaving::Waiting { .. }) {
-        return cancel(state);
+        return controls::cancel(state);
     }
     // What waits must not wait for somebody to come back.
     if dead && !state.home.queue.is_empty() && state.leaving == Leaving::No {
-        return resume(state);
+        return controls::resume(state);
     }
     finish_leaving(state);
     None

@@ -64,7 +64,9 @@ fn panels(state: &State, theme: Theme, screen: Rect, buffer: &mut Buffer) {
 /// Brings scroll positions back to where there is something to see, now that the size
 /// of the screen is known.
 pub fn settle(state: &mut State, theme: Theme, screen: Rect) {
-    let Some(areas) = Areas::new(state, screen) else { return };
+    let areas = Areas::new(state, screen);
+    state.devices_panel.shown = areas.as_ref().is_some_and(|areas| areas.devices.is_some());
+    let Some(areas) = areas else { return };
     if let Some(Overlay::Help { scroll }) = &mut state.overlay {
         let last = panel::help::last_scroll(state.mode, &state.keymap, theme, areas.help);
         *scroll = (*scroll).min(last);
@@ -91,6 +93,9 @@ fn body(state: &State, theme: Theme, areas: &Areas, buffer: &mut Buffer) {
         for y in rule.top()..rule.bottom() {
             buffer[(rule.x, y)].set_symbol(theme.symbol("│", "|")).set_style(theme.dim());
         }
+    }
+    if let Some(area) = areas.devices {
+        panel::device::draw(state, theme, area, buffer);
     }
     if let Some(area) = areas.preview {
         panel::preview::draw(state, theme, area, buffer);

@@ -6,7 +6,7 @@ mod screen;
 use std::fs;
 use std::path::Path;
 
-use screen::{Screen, rounds, run_folder, signal, state};
+use screen::{Rounds, Screen, run_folder, signal, state};
 use tempfile::TempDir;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_scatterlab");
@@ -15,13 +15,14 @@ const CTRL_C: &str = "\x03";
 const CTRL_Z: &str = "\x1a";
 const ESC: &str = "\x1b";
 
-/// Thirty thousand short rounds, so that there is a middle.
+/// Thirty thousand short rounds, so that there is a middle, and not so short that all the
+/// time goes into telling of them.
 const LONG: &str = "\
 title: Long
 stream: {kernel: [copy, triad], elements: 1000..4000 +10}
 backend: scalar
 chart: {x: elements, y: bandwidth, lines: kernel}
-measure: {rounds: 50, samples: 2}
+measure: {rounds: 50, samples: 100}
 ";
 
 fn folder() -> TempDir {
@@ -52,7 +53,7 @@ fn running(folder: &Path, arguments: &[&str]) -> Screen {
 fn started(mut screen: Screen, folder: &Path) -> Screen {
     screen.keys("\r");
     screen.wait("RUN ");
-    screen.until("some rounds are over", || rounds(folder) > 3);
+    Rounds::below(folder).more(&screen, 4);
     screen
 }
 
@@ -104,24 +105,25 @@ fn sizes() -> impl Iterator<Item = (u16, u16)> {
 fn a_storm_of_resizes_while_running_leaves_a_whole_screen() {
     let folder = folder();
     let mut screen = running(folder.path(), &[]);
-    screen.look_away(true);
-    let calm = screen.raw().len();
     for (columns, rows) in sizes().take(400).chain([(1, 1), (20, 1), (2, 90), (300, 2), (1, 1)]) {
         screen.resize(columns, rows);
     }
-    let before = rounds(folder.path());
-    screen.until("the run goes on", || rounds(folder.path()) > before + 3);
-    // A program that has not drawn since would find the size that it knows, and clear nothing.
-    screen.until("the storm is noticed", || screen.raw()[calm..].contains("\x1b[2J"));
+    Rounds::below(folder.path()).more(&screen, 4);
+    // The storm may have passed between two frames: then the program has drawn for the first of
+    // these sizes before, and has to notice nevertheless that nothing of it is left.
     for (columns, rows, text) in [(100, 30, " help"), (30, 1, " ETA "), (100, 30, " help")] {
-        screen.look_away(true);
-        let before = screen.raw().len();
+        let before = screen.written();
         screen.resize(columns, rows);
-        // From the first clearing on, what is written is for the new size.
-        screen.until("it is drawn anew", || screen.raw()[before..].contains("\x1b[2J"));
-        screen.look_away(false);
-        // To go on is to draw everything, also without having been stopped.
+        screen.until("it is drawn anew", || screen.place(before, "\x1b[2J").is_some());
+        // To go on is to draw everything, also without having been stopped. What follows is
+        // for no size before this one.
         signal(screen.program(), libc::SIGCONT);
+        let mut taken = None;
+        screen.until("it takes the terminal again", || {
+            taken = screen.place(before, "\x1b[?1049h");
+            taken.is_some()
+        });
+        screen.look_from(taken.expect("a place"), columns, rows);
         screen.wait(text);
     }
     screen.keys("qq");
@@ -153,12 +155,12 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_everything_back() {
     screen.wait("still-here");
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect(name);
     assert_eq!(read("stopped"), read("before"), "the modes of the terminal");
-    let before = rounds(folder.path());
+    let mut rounds = Rounds::below(folder.path());
     screen.keys("fg\r");
     screen.wait("RUN ");
     screen.assert_taken();
     screen.until("nothing of the shell is left on the screen", || !screen.text().contains("still-here"));
-    screen.until("the run goes on", || rounds(folder.path()) > before + 3);
+    rounds.more(&screen, 4);
     assert_eq!(screen.engine(), engine, "the same engine");
     screen.keys("qq");
     screen.until("the shell is back", || {
@@ -179,9 +181,9 @@ fn a_program_that_was_stopped_from_outside_draws_everything_again() {
     let program = screen.program();
     signal(program, libc::SIGSTOP);
     screen.until("it has stopped", || state(program) == Some('T'));
-    let before = screen.raw().len();
+    let before = screen.written();
     signal(program, libc::SIGCONT);
-    screen.until("it takes the terminal again", || screen.raw()[before..].contains("\x1b[?1049h"));
+    screen.until("it takes the terminal again", || screen.place(before, "\x1b[?1049h").is_some());
     screen.wait("RUN ");
     screen.assert_taken();
     screen.keys("qq");
@@ -203,6 +205,35 @@ fn sigterm_and_sighup_end_the_run_and_give_the_terminal_back() {
     }
 }
 
+/// Through every part: keys, the run's thread, the engine's process, the file.
+#[test]
+fn a_run_is_held_and_a_case_skipped_between_two_samples() {
+    let folder = folder();
+    let mut screen = running(folder.path(), &[]);
+    screen.keys(" ");
+    screen.wait("PAUSED ");
+    let events = || fs::read_to_string(run_folder(folder.path()).join("events.ndjson")).expect("events");
+    let held = events();
+    assert!(held.lines().last().is_some_and(|line| line.contains("\"paused\"")), "nothing follows");
+    // Of the other cases one that has not been measured: the last.
+    screen.keys("Gs");
+    screen.wait("n/a: skipped");
+    screen.keys(" ");
+    screen.wait("RUN ");
+    Rounds::below(folder.path()).more(&screen, 2);
+    let all = events();
+    let said: Vec<&str> = ["\"skipped\"", "\"continued\"", "\"round\""]
+        .into_iter()
+        .filter(|word| all[held.len()..].contains(&format!("\"event\":{word}")))
+        .collect();
+    assert_eq!(said.len(), 3, "{said:?}");
+    screen.keys("qq");
+    assert_eq!(screen.ended(), 0);
+    let results = fs::read_to_string(run_folder(folder.path()).join("results.csv")).expect("results");
+    assert!(results.contains(",n/a,skipped,"), "{results}");
+    screen.assert_alone();
+}
+
 /// The engine is killed, and once more after the fresh one has started.
 #[test]
 fn a_killed_engine_is_a_banner_and_r_goes_on() {
@@ -216,8 +247,7 @@ fn a_killed_engine_is_a_banner_and_r_goes_on() {
     screen.until("a fresh engine", || {
         screen.processes().iter().any(|(id, c)| c.ends_with(" engine") && *id != first)
     });
-    let before = rounds(folder.path());
-    screen.until("the run goes on", || rounds(folder.path()) > before);
+    Rounds::below(folder.path()).more(&screen, 1);
     signal(screen.engine(), libc::SIGKILL);
     screen.wait("Engine died");
     screen.keys("x");
@@ -263,11 +293,15 @@ fn ten_thousand_lines_of_noise_do_not_stop_the_screen() {
     fs::write(folder.path().join("noisy"), format!("{noise}\nexec '{BINARY}' engine\n")).expect("script");
     let mut screen = running(folder.path(), &["--engine", "sh noisy"]);
     screen.wait("engine: sh · ");
+    // Nothing else is said meanwhile that would take the last line away.
+    let engine = screen.engine();
+    signal(engine, libc::SIGSTOP);
     // To the log, and to its end.
     screen.keys("\t\t\tG");
     screen.wait("noise number 10000");
     screen.keys("g");
     screen.until("its beginning", || !screen.text().contains("noise number 10000"));
+    signal(engine, libc::SIGCONT);
     screen.keys("qq");
     assert_eq!(screen.ended(), 0);
     screen.assert_given_back();
@@ -308,7 +342,7 @@ fn a_configuration_changes_keys_and_leaves_the_mouse_alone() {
     screen.wait("Q quit");
     screen.keys("Z");
     screen.wait("long.yaml");
-    assert!(!screen.raw().contains("\x1b[?1000h"), "the mouse is left to the terminal");
+    assert!(screen.place(0, "\x1b[?1000h").is_none(), "the mouse is left to the terminal");
     assert!(screen.text().is_ascii(), "{}", screen.text());
     screen.keys("qQ");
     assert_eq!(screen.ended(), 0);
@@ -317,5 +351,5 @@ fn a_configuration_changes_keys_and_leaves_the_mouse_alone() {
     let mut screen = Screen::start(folder.path(), (80, 24), &[BINARY]);
     assert_eq!(screen.ended(), 1);
     screen.wait("config.yaml:1:8: keys.quit: `j` is down in Recipes already");
-    assert!(!screen.raw().contains("\x1b[?1049h"), "the screen is not even opened");
+    assert!(screen.place(0, "\x1b[?1049h").is_none(), "the screen is not even opened");
 }

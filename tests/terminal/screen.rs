@@ -1,6 +1,6 @@
 //! A terminal for the real program: what it shows, and in what state it is left.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,6 +13,9 @@ use vt100::{MouseProtocolMode, Parser};
 
 /// How long anything may take: other work may keep the machine busy.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How often to look: what is waited for needs the processors itself.
+const POLL: Duration = Duration::from_millis(50);
 
 /// In the environment of everything that a test starts, so that it is found again.
 const MARK: &str = "SCATTERLAB_TEST_MARK";
@@ -75,16 +78,27 @@ impl Screen {
         keys.write_all(text.as_bytes()).and_then(|()| keys.flush()).expect("typed");
     }
 
-    /// Makes the terminal larger or smaller.
+    /// Makes the terminal larger or smaller, and looks away: vt100 cannot take what is
+    /// drawn for another size.
     pub fn resize(&self, columns: u16, rows: u16) {
-        self.with(|parser| parser.screen_mut().set_size(rows, columns));
+        self.away().store(true, Ordering::Relaxed);
         self.master().resize(size(columns, rows)).expect("resized");
     }
 
-    /// Stops reading what it shows, and goes on with a screen that is drawn anew. vt100
-    /// cannot take what was drawn for another size.
-    pub fn look_away(&self, away: bool) {
-        self.terminal.as_ref().expect("a terminal").away.store(away, Ordering::Relaxed);
+    /// Looks at a screen of this size again, which has shown nothing before this place in
+    /// what was written.
+    pub fn look_from(&self, from: usize, columns: u16, rows: u16) {
+        // Who reads holds this lock around both.
+        let raw = self.raw.lock().expect("raw");
+        self.with(|parser| {
+            *parser = Parser::new(rows, columns, 0);
+            parser.process(&raw[from..]);
+        });
+        self.away().store(false, Ordering::Relaxed);
+    }
+
+    fn away(&self) -> &AtomicBool {
+        &self.terminal.as_ref().expect("a terminal").away
     }
 
     /// What it shows.
@@ -92,9 +106,16 @@ impl Screen {
         self.with(|parser| parser.screen().contents())
     }
 
-    /// Everything that was ever written to it.
-    pub fn raw(&self) -> String {
-        String::from_utf8_lossy(&self.raw.lock().expect("raw")).into_owned()
+    /// How much was ever written to it, bytes.
+    pub fn written(&self) -> usize {
+        self.raw.lock().expect("raw").len()
+    }
+
+    /// Where something was written after the first so many bytes.
+    pub fn place(&self, from: usize, what: &str) -> Option<usize> {
+        let raw = self.raw.lock().expect("raw");
+        let found = raw[from..].windows(what.len()).position(|bytes| bytes == what.as_bytes());
+        found.map(|at| from + at)
     }
 
     /// Waits until the screen shows one of these texts.
@@ -107,7 +128,7 @@ impl Screen {
         let deadline = Instant::now() + PATIENCE;
         while !holds() {
             assert!(Instant::now() < deadline, "not in {PATIENCE:?}: {what}\n{}", self.text());
-            thread::sleep(Duration::from_millis(20));
+            thread::sleep(POLL);
         }
     }
 
@@ -119,7 +140,7 @@ impl Screen {
                 return status.exit_code();
             }
             assert!(Instant::now() < deadline, "it does not end\n{}", self.text());
-            thread::sleep(Duration::from_millis(20));
+            thread::sleep(POLL);
         }
     }
 
@@ -242,11 +263,47 @@ pub fn run_folder(root: &Path) -> PathBuf {
     runs[0].clone()
 }
 
-/// Finished rounds on file.
-pub fn rounds(root: &Path) -> usize {
-    let Ok(runs) = fs::read_dir(root.join("reports")) else { return 0 };
-    let files = runs.filter_map(Result::ok).map(|run| run.path().join("events.ndjson"));
-    files.map(|file| fs::read_to_string(file).map_or(0, |t| t.matches("\"event\":\"round\"").count())).sum()
+/// The events of the only run below a folder, read as they grow.
+pub struct Rounds {
+    root: PathBuf,
+    file: Option<BufReader<fs::File>>,
+    count: usize,
+}
+
+impl Rounds {
+    pub fn below(root: &Path) -> Rounds {
+        Rounds { root: root.to_owned(), file: None, count: 0 }
+    }
+
+    /// Finished rounds on file.
+    pub fn count(&mut self) -> usize {
+        if self.file.is_none() {
+            self.file = open_events(&self.root);
+        }
+        let mut line = Vec::new();
+        while let Some(file) = &mut self.file {
+            line.clear();
+            let read = file.read_until(b'\n', &mut line).expect("events");
+            if !line.ends_with(b"\n") {
+                // The rest of a torn one is read again with the rest.
+                file.seek_relative(-(read as i64)).expect("events");
+                break;
+            }
+            self.count += usize::from(line.starts_with(br#"{"event":"round""#));
+        }
+        self.count
+    }
+
+    /// Waits for so many more.
+    pub fn more(&mut self, screen: &Screen, count: usize) {
+        let wanted = self.count() + count;
+        screen.until("the run goes on", || self.count() >= wanted);
+    }
+}
+
+fn open_events(root: &Path) -> Option<BufReader<fs::File>> {
+    let run = fs::read_dir(root.join("reports")).ok()?.next()?.ok()?.path();
+    fs::File::open(run.join("events.ndjson")).ok().map(BufReader::new)
 }
 
 fn size(cols: u16, rows: u16) -> PtySize {
@@ -270,10 +327,11 @@ fn listen(
             if close.load(Ordering::Relaxed) {
                 return;
             }
+            let mut raw = raw.lock().expect("raw");
+            raw.extend_from_slice(&bytes[..count]);
             if !away.load(Ordering::Relaxed) {
                 parser.lock().expect("the screen").process(&bytes[..count]);
             }
-            raw.lock().expect("raw").extend_from_slice(&bytes[..count]);
         }
     })
 }

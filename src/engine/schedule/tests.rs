@@ -133,8 +133,11 @@ fn a_fresh_engine_measures_only_what_is_left() {
         wall: 1.0,
         doubtful: false,
     };
-    let finished =
-        Finished { rounds: vec![round("a", 0), round("a", 2), round("b", 0)], given_up: vec!["c".into()] };
+    let finished = Finished {
+        rounds: vec![round("a", 0), round("a", 2), round("b", 0)],
+        given_up: vec!["c".into()],
+        ..Finished::default()
+    };
     let turns = turns(Schedule::new(&plan, &finished), steady);
     assert_eq!(turns, [(0, 1, 0), (1, 1, 0), (1, 2, 0)]);
 }

@@ -66,7 +66,7 @@ pub fn record(case: Case, seconds: f64) -> Record {
     let (rounds, status) = (vec![round], Status::Done);
     let set_aside = Vec::new();
     let (work, annotations, stop) = (Some(work), Vec::new(), None);
-    Record { case, work, rounds, set_aside, verdict, status, stop, statistics, annotations }
+    Record { case, work, rounds, set_aside, verdict, status, stop, wanted: 0, statistics, annotations }
 }
 
 /// A record that has no result.

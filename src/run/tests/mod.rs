@@ -1,5 +1,6 @@
 //! Whole runs without an engine: what is on file decides what is measured next.
 
+mod controls;
 mod interruptions;
 mod retries;
 mod stored;

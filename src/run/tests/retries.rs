@@ -5,7 +5,7 @@ use crate::plan::Plan;
 use crate::run::{Ledger, Status};
 
 fn retried(plan: &Plan, case: usize) -> Event {
-    Event::Retried { case: plan.cases[case].id.clone() }
+    Event::Retried { case: plan.cases[case].id.clone(), rounds: 0 }
 }
 
 #[test]
@@ -17,11 +17,11 @@ fn a_lost_case_is_given_up_by_this_run_and_tried_again_by_the_next() {
     assert!(ledger.records()[0].statistics.is_none(), "a failed case has no time");
     let ids = std::slice::from_ref(&plan.cases[0].id);
     assert_eq!(ledger.finished().given_up, ids);
-    assert_eq!(ledger.retry_lost(), ids);
+    assert_eq!(ledger.retry(), ids);
     assert_eq!(ledger.records()[0].status, Status::Partial);
     assert!(ledger.records()[0].statistics.is_some(), "its round counts again");
     assert!(ledger.finished().given_up.is_empty());
-    assert_eq!(ledger.retry_lost(), [""; 0], "once");
+    assert_eq!(ledger.retry(), [""; 0], "once");
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn what_is_wrong_stays_wrong() {
     };
     ledger.apply(&Event::Round { seq: 1, result });
     ledger.apply(&failed(&plan, 1, false));
-    assert_eq!(ledger.retry_lost(), [""; 0]);
+    assert_eq!(ledger.retry(), [""; 0]);
     ledger.apply(&retried(&plan, 0));
     assert!(matches!(ledger.records()[0].status, Status::Failed(_)));
     assert!(matches!(ledger.records()[1].status, Status::Failed(_)), "it failed by itself");
@@ -78,6 +78,6 @@ fn a_case_that_fails_after_its_last_round_has_no_reason_to_stop_any_more() {
     // The engine died in the second look at the flagged round.
     ledger.apply(&failed(&plan, 0, true));
     assert_eq!(ledger.records()[0].stop, None);
-    ledger.retry_lost();
+    ledger.retry();
     assert!(ledger.records()[0].stop.is_some(), "its round counts again");
 }

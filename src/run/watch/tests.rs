@@ -58,7 +58,16 @@ fn runs_of_the_first_schema_go_by_their_rounds() {
 fn a_night_between_two_engines_is_not_waited_for() {
     let lines =
         vec![line(log("a"), Some(0.0)), line(hello(), Some(40_000.0)), line(log("b"), Some(40_002.0))];
-    assert_eq!(waits(lines), [0.0, BEFORE_AN_ENGINE, 2.0]);
+    assert_eq!(waits(lines), [0.0, NOTHING_MEASURED, 2.0]);
+}
+
+#[test]
+fn a_pause_is_not_waited_for_whatever_was_asked_meanwhile() {
+    let skipped = Event::Skipped { seq: 1, case: "a".into() };
+    let times = [0.0, 0.5, 40_000.0, 80_000.0, 80_002.0];
+    let events = [log("a"), Event::Paused, skipped, Event::Continued, log("b")];
+    let lines = events.into_iter().zip(times).map(|(event, at)| line(event, Some(at)));
+    assert_eq!(waits(lines.collect()), [0.0, 0.5, NOTHING_MEASURED, NOTHING_MEASURED, 2.0]);
 }
 
 #[test]

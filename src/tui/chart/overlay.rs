@@ -110,6 +110,7 @@ fn adopted(case: &Case, other: Option<&Record>) -> Record {
         verdict: None,
         status: Status::Pending,
         stop: None,
+        wanted: 0,
         statistics: None,
         annotations: Vec::new(),
     };

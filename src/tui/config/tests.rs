@@ -24,11 +24,11 @@ fn an_empty_file_and_one_of_comments_are_the_defaults() {
 #[test]
 fn everything_can_be_set() {
     let text = "theme: light\nsymbols: ascii\nmouse: false\n\
-        keys: {cancel: X, next-panel: [Tab, ctrl-n], line-1: [], follow: 1, help: [], suspend: \"ctrl-y\"}\n";
+        keys: {cancel: C, next-panel: [Tab, ctrl-n], line-1: [], follow: 1, help: [], suspend: \"ctrl-y\"}\n";
     let config = parse("c.yaml", text).expect("a configuration");
     assert_eq!((config.theme, config.symbols, config.mouse), (Wanted::Light, Symbols::Ascii, false));
     let keys = |action| config.keymap.replaced(action).map(<[Key]>::to_vec);
-    assert_eq!(keys(Action::Cancel), Some(vec![char('X')]));
+    assert_eq!(keys(Action::Cancel), Some(vec![char('C')]));
     assert_eq!(keys(Action::FocusNext).map(|keys| keys[1]), Some(control('n')));
     assert_eq!((keys(Action::Follow), keys(Action::Help)), (Some(vec![char('1')]), Some(Vec::new())));
     assert_eq!(keys(Action::Quit), None);

@@ -2,10 +2,11 @@
 
 use super::entering::{abandon, accept};
 use super::{Entering, editor, queue, save};
+use crate::tui::controls::resume;
 use crate::tui::panel::Focus;
 use crate::tui::session::Phase;
 use crate::tui::state::{Mode, State};
-use crate::tui::update::{Effect, resume, start};
+use crate::tui::update::{Effect, start};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
@@ -97,6 +98,6 @@ pub fn obey(state: &mut State, ask: Ask) -> Option<Effect> {
 /// goes on as it would without a terminal.
 fn enqueue(state: &mut State) -> Option<Effect> {
     queue::add(state);
-    let dead = state.session.as_ref().is_some_and(|s| matches!(s.phase, Phase::Dead { .. }));
+    let dead = state.run().is_some_and(|run| matches!(run.phase, Phase::Dead { .. }));
     if dead { resume(state) } else { None }
 }

@@ -68,12 +68,13 @@ pub fn add(state: &mut State) {
         return;
     }
     let item = Item { recipe, name: entry.path.clone(), overrides: state.home.edits.of(recipe) };
+    let active = state.active();
     let queue = &mut state.home.queue;
     if queue.items.len() == MOST {
         state.notice = Some(format!("{MOST} runs wait already"));
         return;
     }
-    if state.session.as_ref().is_some_and(|session| session.active()) || !queue.is_empty() {
+    if active || !queue.is_empty() {
         state.notice = Some(format!("queued: {}", item.label()));
     }
     queue.items.push_back(item);
@@ -84,6 +85,12 @@ pub fn remove(state: &mut State) {
     let queue = &mut state.home.queue;
     queue.items.remove(queue.selected);
     queue.select(queue.selected);
+    leave_empty(state);
+}
+
+/// Takes all of them out.
+pub fn clear(state: &mut State) {
+    state.home.queue = Queue::default();
     leave_empty(state);
 }
 

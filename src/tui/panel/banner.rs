@@ -46,7 +46,7 @@ pub fn text(state: &State) -> Option<(String, bool)> {
     if let Some(notice) = &state.notice {
         return Some((notice.clone(), false));
     }
-    state.session.as_ref().and_then(|session| of_session(session, &state.keymap))
+    state.run().and_then(|run| of_session(run, &state.keymap))
 }
 
 fn of_session(session: &Session, keymap: &Keymap) -> Option<(String, bool)> {

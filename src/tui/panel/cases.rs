@@ -1,6 +1,8 @@
 //! Every case of the run with its state: what cannot run or went wrong is here with
 //! its reason, and nowhere on the chart.
 
+use std::time::Duration;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -18,6 +20,8 @@ use crate::tui::words;
 
 pub const COMMANDS: &[Command] = &[
     command::MOVE,
+    command::SKIP,
+    command::AGAIN,
     command::EXPERIMENTS,
     command::PANELS,
     command::FOLLOW,
@@ -48,7 +52,8 @@ enum Row {
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(session) = &state.session else { return };
     let focused = state.focus == Focus::Cases;
-    let area = heading(&title(session), focused, theme, area, buffer);
+    let title = title(session, state.now, usize::from(area.width), theme);
+    let area = heading(&title, focused, theme, area, buffer);
     let rows = rows(session);
     let first = first(session, &rows, area);
     for (y, row) in (area.top()..area.bottom()).zip(rows.iter().skip(first)) {
@@ -77,12 +82,19 @@ pub fn click(state: &mut State, area: Rect, row: u16) {
     }
 }
 
-fn title(session: &Session) -> String {
+/// How many there are of each kind and, where there is room, how long the running one still
+/// takes.
+fn title(session: &Session, now: Duration, columns: usize, theme: Theme) -> String {
     let records = session.ledger.records();
     let done = records.iter().filter(|r| r.status == Status::Done).count();
     let absent = records.iter().filter(|r| matches!(r.status, Status::NotApplicable(_))).count();
     let rest = if absent > 0 { format!(", {absent} n/a") } else { String::new() };
-    format!("Cases {done}/{}{rest}", records.len() - absent)
+    let title = format!("Cases {done}/{}{rest}", records.len() - absent);
+    let left = session.case_remaining(now).map(words::wait);
+    let left = left.map(|left| format!("{}{} {left}", theme.separator(), theme.symbol("▶", ">")));
+    // The heading has a margin of three columns, and a sign where it has the focus.
+    let fits = |left: &String| words::width(&title) + words::width(left) + 6 <= columns;
+    format!("{title}{}", left.filter(fits).unwrap_or_default())
 }
 
 /// Cases, under the names of the axes and the unit whose values they show.

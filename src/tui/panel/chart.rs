@@ -32,6 +32,8 @@ pub const COMMANDS: &[Command] = &[
     command::PANELS,
     command::EXPERIMENTS,
     command::FOLLOW,
+    command::SKIP,
+    command::AGAIN,
     ask::EXPORT_ASIDE,
     ask::COPY_ASIDE,
     pattern::SHOW_ASIDE,

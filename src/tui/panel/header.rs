@@ -73,7 +73,11 @@ pub fn progress(session: &Session, state: &State, theme: Theme) -> String {
     let eta = session.remaining(state.now).map_or(theme.missing().to_owned(), words::wait);
     let separator = theme.separator();
     match &session.phase {
-        Phase::Running if session.paused.is_some() => format!("PAUSED {done}/{all} rounds{separator}{spent}"),
+        _ if session.frozen.is_some() => format!("FROZEN {done}/{all} rounds{separator}{spent}"),
+        Phase::Running if session.paused().is_some() => {
+            format!("PAUSED {done}/{all} rounds{separator}{spent}")
+        }
+        Phase::Running if session.pausing() => format!("PAUSING {done}/{all} rounds{separator}{spent}"),
         Phase::Running => {
             let word = mode(session.mode);
             format!("{word} {done}/{all} rounds{separator}ETA {eta}{separator}{spent}")
@@ -97,6 +101,11 @@ pub fn progress(session: &Session, state: &State, theme: Theme) -> String {
     }
 }
 
+/// Whether a run, or what is shown of it, is held.
+pub fn stands(session: &Session) -> bool {
+    session.frozen.is_some() || session.paused().is_some() || session.pausing()
+}
+
 fn mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Run | Mode::Stored => "RUN",
@@ -112,6 +121,9 @@ fn failures(session: &Session, theme: Theme) -> String {
 
 /// The style of how far the run is.
 pub fn style(session: Option<&Session>, theme: Theme) -> Style {
+    if session.is_some_and(stands) {
+        return theme.warning();
+    }
     match session.map(|s| &s.phase) {
         Some(Phase::Running) => theme.title(),
         Some(Phase::Over { cancelled: false }) => theme.good(),

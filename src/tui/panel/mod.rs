@@ -5,6 +5,7 @@ pub mod cases;
 pub mod chart;
 pub mod compare;
 pub mod details;
+pub mod device;
 pub mod editor;
 pub mod export;
 pub mod header;

@@ -127,7 +127,7 @@ pub fn click(state: &mut State, area: Rect, row: u16) {
 fn entry(state: &State, index: usize, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(entry) = state.recipes.entries().get(index) else { return };
     let selected = state.recipes.selected() == Some(index);
-    let shown = state.session.as_ref().is_some_and(|s| s.recipe == Some(index) && s.active());
+    let shown = state.run().is_some_and(|s| s.recipe == Some(index) && s.active());
     let marker = match (selected, shown) {
         (true, _) => "> ",
         (_, true) => theme.symbol("▶ ", "* "),

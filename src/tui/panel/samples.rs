@@ -1,5 +1,7 @@
 //! Everything known about the selected case.
 
+use std::time::Duration;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -22,8 +24,16 @@ use crate::tui::theme::Theme;
 use crate::tui::words;
 use crate::units;
 
-pub const COMMANDS: &[Command] =
-    &[command::MOVE, ask::EXPORT, ask::COPY_ASIDE, pattern::SHOW_ASIDE, command::PAGES, command::ENDS];
+pub const COMMANDS: &[Command] = &[
+    command::MOVE,
+    command::SKIP,
+    command::AGAIN,
+    ask::EXPORT,
+    ask::COPY_ASIDE,
+    pattern::SHOW_ASIDE,
+    command::PAGES,
+    command::ENDS,
+];
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(session) = &state.session else { return };
@@ -31,7 +41,8 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let title = format!("Samples{}{}", theme.separator(), session.name(at));
     let area = heading(&title, state.focus == Focus::Samples, theme, area, buffer);
     let Some(record) = session.ledger.records().get(at) else { return };
-    let lines = lines(session, record, usize::from(area.width), theme);
+    let left = session.case_remaining(state.now);
+    let lines = lines(session, record, left, usize::from(area.width), theme);
     super::lines(lines.into_iter().skip(session.samples_scroll), area, buffer);
 }
 
@@ -39,7 +50,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
 pub fn last_scroll(session: &Session, theme: Theme, area: Rect) -> usize {
     let Some(record) = session.ledger.records().get(session.selected) else { return 0 };
     let rows = usize::from(area.height).saturating_sub(1);
-    lines(session, record, usize::from(area.width), theme).len().saturating_sub(rows)
+    lines(session, record, None, usize::from(area.width), theme).len().saturating_sub(rows)
 }
 
 /// Everything that the panel says of the selected case, as text to copy.
@@ -48,7 +59,7 @@ pub fn text(session: &Session) -> Option<String> {
     let title = format!("{}: {}", session.chart().title, session.name(session.selected));
     let theme = Theme { utf8: true, ..Theme::PLAIN };
     // So wide that nothing is wrapped, but for lists that nobody reads in one line.
-    let lines = lines(session, record, 1000, theme).into_iter().map(|line| line.to_string());
+    let lines = lines(session, record, None, 1000, theme).into_iter().map(|line| line.to_string());
     let lines = std::iter::once(title).chain(lines).map(|line| units::escaped(line.trim()));
     Some(lines.collect::<Vec<_>>().join("\n"))
 }
@@ -56,11 +67,21 @@ pub fn text(session: &Session) -> Option<String> {
 /// Facts: a name and a value.
 type Fact = (&'static str, String);
 
-fn lines(session: &Session, record: &Record, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+/// Of a case that is being measured, it may still take the time `left`.
+fn lines(
+    session: &Session,
+    record: &Record,
+    left: Option<Duration>,
+    columns: usize,
+    theme: Theme,
+) -> Vec<Line<'static>> {
     let mut lines = status(record, columns, theme);
     lines.extend(doubts(record, columns, theme));
     lines.extend(
-        session.current.filter(|c| session.is_selected(c.case)).map(|c| doing(session, record, c, theme)),
+        session
+            .current
+            .filter(|c| session.is_selected(c.case))
+            .map(|c| doing(session, record, c, left, theme)),
     );
     let statistics = record.statistics.as_ref();
     lines.extend(flow(statistics.map(rates(record)).unwrap_or_default(), columns, theme));
@@ -124,7 +145,13 @@ fn ending(stop: Stop) -> Option<&'static str> {
 }
 
 /// What the engine is doing with the case.
-fn doing(session: &Session, record: &Record, current: Current, theme: Theme) -> Line<'static> {
+fn doing(
+    session: &Session,
+    record: &Record,
+    current: Current,
+    left: Option<Duration>,
+    theme: Theme,
+) -> Line<'static> {
     let stage = match current.stage {
         Stage::Generate => "generating inputs",
         Stage::WarmUp => "warming up",
@@ -132,7 +159,9 @@ fn doing(session: &Session, record: &Record, current: Current, theme: Theme) -> 
         Stage::Certify => "certifying",
     };
     let wanted = crate::run::eta::rounds_wanted(session.ledger.plan(), record);
-    Line::styled(format!(" round {} of {wanted}: {stage}", current.round + 1), theme.focus())
+    let left = left.map(|left| format!("{}{} left", theme.separator(), words::wait(left)));
+    let text = format!(" round {} of {wanted}: {stage}{}", current.round + 1, left.unwrap_or_default());
+    Line::styled(text, theme.focus())
 }
 
 fn times(s: &Statistics) -> Vec<Fact> {

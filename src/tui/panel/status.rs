@@ -34,7 +34,7 @@ pub fn line(session: &Session, state: &State, theme: Theme, area: Rect, buffer: 
 /// `▶ 14/32 ETA 1m10s · passes 16 cpu`: the case is cut first, and left out where nothing
 /// of it would stand.
 fn text(session: &Session, state: &State, theme: Theme, columns: usize) -> String {
-    if session.phase != Phase::Running || session.paused.is_some() {
+    if session.phase != Phase::Running || header::stands(session) {
         return header::progress(session, state, theme);
     }
     let (done, all) = session.progress();

@@ -122,6 +122,21 @@ fn short_cases_are_not_drawn_in_between() {
     assert!((3..=6).contains(&frames), "{frames} frames in a second");
 }
 
+/// What a terminal shows after it was small between two frames.
+#[test]
+fn a_terminal_that_has_its_old_size_again_is_drawn_anew() {
+    let mut app = app(&script::Scripted::default(), PLAIN);
+    let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("a terminal");
+    app.draw(&mut terminal, Duration::ZERO).expect("a frame");
+    let whole = terminal.backend().buffer().clone();
+    terminal.backend_mut().resize(20, 5);
+    terminal.backend_mut().resize(80, 24);
+    assert_ne!(terminal.backend().buffer(), &whole, "something is lost");
+    app.take(Incoming::Resized, Duration::ZERO);
+    app.draw(&mut terminal, Duration::ZERO).expect("a frame");
+    assert_eq!(terminal.backend().buffer(), &whole);
+}
+
 #[test]
 fn an_idle_screen_is_not_drawn_again() {
     let runner = script::Scripted::default();

@@ -1,7 +1,9 @@
 //! Tests of the user interface as a whole, on a terminal in memory.
 
 mod charts;
+mod controls;
 mod demo;
+mod devices;
 mod docs;
 pub mod fixture;
 mod home;

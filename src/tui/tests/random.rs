@@ -28,7 +28,7 @@ enum Step {
 }
 
 fn key() -> impl Strategy<Value = KeyCode> {
-    let letters = "jkhlgGxrfq?[]{}HJKLvzaAbiod+-=0123459zvv+äß/eawudU oeypcmnRst";
+    let letters = "jkhlgGxXRsFDrfq?[]{}HJKLvzaAbiod+-=0123459zvv+äß/eawudU oeypcmnRst";
     let letters = letters.chars().map(KeyCode::Char).collect::<Vec<_>>();
     let named = [
         KeyCode::Enter,

@@ -130,7 +130,7 @@ fn watching() {
     press(&mut app, KeyCode::Char('x'), at(61));
     runner.say(Message::Over);
     app.receive(at(61));
-    assert_eq!(runner.told(), [Control::Pause, Control::Pause, Control::Cancel]);
+    assert_eq!(runner.told(), [Control::Pause, Control::Continue, Control::Cancel]);
     assert_snapshot!("watch-ended", shown(&mut app, (80, 24), at(62)));
 }
 

@@ -132,12 +132,25 @@ fn hints_show_only_what_would_do_something() {
         "a recipe with a mistake cannot be started"
     );
     let mut state = started();
-    assert_eq!(names(&state), ["move", "cancel", "cursor", "full", "next panel", "back", "help", "quit"]);
-    die(&mut state, 0);
     assert_eq!(
         names(&state),
-        ["move", "resume", "cancel", "cursor", "full", "next panel", "back", "help", "quit"]
+        ["move", "skip", "cancel", "pause", "cursor", "full", "freeze", "next panel", "back", "help", "quit"]
     );
+    die(&mut state, 0);
+    let dead = [
+        "move",
+        "again",
+        "resume",
+        "cancel",
+        "cursor",
+        "full",
+        "freeze",
+        "next panel",
+        "back",
+        "help",
+        "quit",
+    ];
+    assert_eq!(names(&state), dead, "the lost case is selected");
     say(&mut state, Message::Over);
     assert_eq!(names(&state), ["move", "export", "cursor", "full", "next panel", "back", "help", "quit"]);
 }

@@ -59,13 +59,13 @@ impl Management {
         };
         // First what changes soonest once the device has nothing to do.
         let throttle = device.current_throttle_reasons().map(words).unwrap_or_default();
-        GpuConditions {
-            sm_clock: device.clock_info(Clock::SM).ok(),
-            memory_clock: device.clock_info(Clock::Memory).ok(),
-            power: device.power_usage().ok().map(|milliwatts| f64::from(milliwatts) / 1e3),
-            temperature: device.temperature(TemperatureSensor::Gpu).ok(),
-            throttle,
-        }
+        let (sm_clock, memory_clock) =
+            (device.clock_info(Clock::SM).ok(), device.clock_info(Clock::Memory).ok());
+        let power = device.power_usage().ok().map(|milliwatts| f64::from(milliwatts) / 1e3);
+        let temperature = device.temperature(TemperatureSensor::Gpu).ok();
+        let memory = device.memory_info().ok();
+        let (memory_used, memory_total) = (memory.as_ref().map(|m| m.used), memory.as_ref().map(|m| m.total));
+        GpuConditions { sm_clock, memory_clock, power, temperature, memory_used, memory_total, throttle }
     }
 }
 

@@ -1,0 +1,161 @@
+//! One attempt at one round of one case.
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::protocol::{Event, RoundResult, Stage};
+use super::sampler;
+use super::schedule::Turn;
+use super::server::{Going, Server};
+use super::watch::Watch;
+use crate::backend::{Cancel, Executor, Failure, Prepared, Verdict};
+use crate::measure::noise::{self, Conditions, Flag};
+use crate::plan::{Cache, Case, Measure};
+
+/// Why a turn has no result.
+pub enum Trouble {
+    Failure(Failure),
+    /// The client cannot be told any more.
+    Io(io::Error),
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Trouble::Failure(failure)
+    }
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Trouble::Io(error)
+    }
+}
+
+/// What a stretch without a pause gave.
+struct Taken {
+    /// Seconds of one execution each.
+    samples: Vec<f64>,
+    batch: u32,
+    /// Seconds since the epoch.
+    started: f64,
+    /// Bytes held to empty the caches.
+    evictor: u64,
+    conditions: Conditions,
+}
+
+impl<W: Write> Server<W> {
+    /// Prepared afresh, warmed up, sampled, and certified the first time that this engine
+    /// measures the case. Paused time does not
+    /// count.
+    pub(super) fn measure(
+        &mut self,
+        going: &mut Going,
+        turn: Turn,
+        cancel: &Cancel,
+    ) -> Result<(RoundResult, Vec<(Flag, String)>), Trouble> {
+        let began = Instant::now();
+        let case = &going.plan.cases[turn.case];
+        let measure = going.plan.experiments[case.experiment].measure;
+        let Some(at) = self.executors.iter().position(|e| e.backend() == case.backend()) else {
+            return Err(Failure::NotApplicable(format!("no backend {}", case.backend())).into());
+        };
+        self.watch.begin();
+        self.stage(case, turn.round, Stage::Generate)?;
+        let mut prepared = self.executors[at].prepare(case, None, cancel)?;
+        let mut paused = Duration::ZERO;
+        let taken = loop {
+            paused += self.rest(going)?;
+            cancel.check()?;
+            self.stage(case, turn.round, Stage::WarmUp)?;
+            let batch = sampler::warm_up(prepared.as_mut(), measure.cache == Cache::Cold, cancel)?;
+            self.stage(case, turn.round, Stage::Sample)?;
+            if let Some(taken) = self.take_samples(prepared.as_mut(), at, batch, measure, going, cancel)? {
+                break taken;
+            }
+        };
+        let resolved = prepared.resolved();
+        let usual = self.clocks.usual(case.backend(), &resolved, taken.conditions.clock);
+        let doubts = noise::doubts(&taken.samples, &taken.conditions, usual);
+        let verdict = self.certify(case, turn.round, prepared.as_mut(), cancel)?;
+        let result = RoundResult {
+            case: case.id.clone(),
+            round: turn.round,
+            attempt: turn.attempt,
+            samples: taken.samples,
+            batch: taken.batch,
+            verdict,
+            memory: prepared.memory() + taken.evictor,
+            resolved,
+            started: taken.started,
+            wall: began.elapsed().saturating_sub(paused).as_secs_f64(),
+            conditions: taken.conditions,
+            flags: doubts.iter().map(|(flag, _)| *flag).collect(),
+        };
+        Ok((result, doubts))
+    }
+
+    /// The verdict, the first time that this engine measures the case. One that was not
+    /// reached is still to be had.
+    fn certify(
+        &mut self,
+        case: &Case,
+        round: u32,
+        prepared: &mut dyn Prepared,
+        cancel: &Cancel,
+    ) -> Result<Option<Verdict>, Trouble> {
+        if self.certified.contains(&case.id) {
+            return Ok(None);
+        }
+        self.stage(case, round, Stage::Certify)?;
+        let verdict = prepared.certify(cancel)?;
+        self.certified.insert(case.id.clone());
+        Ok(Some(verdict))
+    }
+
+    /// Holds where that is asked for. What went on meanwhile is no condition of the round.
+    fn rest(&mut self, going: &mut Going) -> io::Result<Duration> {
+        let paused = self.hold(going)?;
+        if !paused.is_zero() {
+            self.watch.begin_anew();
+        }
+        Ok(paused)
+    }
+
+    /// The timed samples; `None` where a pause comes between them, so that those of a round
+    /// belong to one stretch.
+    fn take_samples(
+        &mut self,
+        prepared: &mut dyn Prepared,
+        executor: usize,
+        batch: u32,
+        measure: Measure,
+        going: &Going,
+        cancel: &Cancel,
+    ) -> Result<Option<Taken>, Trouble> {
+        let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
+        let executor = self.executors[executor].as_ref();
+        let mut evictor = 0;
+        let mut before = || {
+            if going.orders.paused() {
+                return Ok(false);
+            }
+            evictor = if measure.cache == Cache::Cold { executor.evict()? } else { 0 };
+            Ok(true)
+        };
+        let samples = sampler::sample(prepared, batch, measure.samples, &mut before, cancel)?;
+        let conditions = conditions(self.watch.as_mut(), executor);
+        Ok(samples.map(|samples| Taken { samples, batch, started, evictor, conditions }))
+    }
+
+    fn stage(&mut self, case: &Case, round: u32, stage: Stage) -> io::Result<()> {
+        self.emit(&Event::Progress { case: case.id.clone(), round, stage })
+    }
+}
+
+/// What went on around the samples. The CPU's clock is left out for a GPU's cases: they
+/// give the CPU nothing to run at full clock for.
+fn conditions(watch: &mut dyn Watch, executor: &dyn Executor) -> Conditions {
+    let gpu = executor.gpu_conditions();
+    let seen = watch.end();
+    Conditions { clock: seen.clock.filter(|_| gpu.is_none()), gpu, ..seen }
+}

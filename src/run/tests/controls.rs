@@ -1,0 +1,195 @@
+//! What a person asks of a run on its way, and what the file says of it afterwards.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::{attempt, failed, plan};
+use crate::engine::protocol::Event;
+use crate::engine::schedule::Schedule;
+use crate::patterns::mix;
+use crate::plan::Plan;
+use crate::run::{Ledger, Status};
+
+/// What happens next to a run.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// A turn, which finds something doubtful in a quarter of the cases.
+    Measure,
+    /// A turn that is left before its end.
+    Leave,
+    Fail,
+    Skip(usize),
+    Again(usize),
+    /// The engine dies, and a fresh one goes on with what is on file.
+    Cut,
+    /// The client does: the run is resumed.
+    Resume,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        8 => Just(Step::Measure),
+        1 => Just(Step::Leave),
+        1 => Just(Step::Fail),
+        2 => (0..4usize).prop_map(Step::Skip),
+        2 => (0..4usize).prop_map(Step::Again),
+        1 => Just(Step::Cut),
+        1 => Just(Step::Resume),
+    ]
+}
+
+/// A run without a machine: the schedule of its engine, what is on file and what was folded
+/// from it.
+struct Run {
+    plan: Plan,
+    schedule: Schedule,
+    ledger: Ledger,
+    file: Vec<Event>,
+    measured: Vec<(usize, u32, u32)>,
+    seed: u64,
+}
+
+impl Run {
+    fn new(measure: &str, seed: u64) -> Run {
+        let plan = plan(measure);
+        let ledger = Ledger::new(plan.clone());
+        let schedule = Schedule::new(&plan, &ledger.finished());
+        Run { plan, schedule, ledger, file: Vec::new(), measured: Vec::new(), seed }
+    }
+
+    fn say(&mut self, event: Event) {
+        self.ledger.apply(&event);
+        self.file.push(event);
+    }
+
+    /// `false` when nothing is left to measure.
+    fn measure(&mut self) -> bool {
+        let Some(turn) = self.schedule.next() else { return false };
+        let key = (turn.case as u64) << 32 | u64::from(turn.round) << 1 | u64::from(turn.attempt);
+        let word = mix::word64(self.seed, key);
+        let (seconds, doubtful) = (1.0 + (word % 1000) as f64 / 5000.0, (word >> 32).is_multiple_of(4));
+        self.schedule.measured(turn, seconds, 0.5, doubtful);
+        self.measured.push((turn.case, turn.round, turn.attempt));
+        let event = attempt(&self.plan, turn.case, turn.round, turn.attempt, seconds, doubtful);
+        self.say(event);
+        true
+    }
+
+    fn take(&mut self, step: Step) {
+        let id = |at: usize| self.plan.cases[at].id.clone();
+        match step {
+            Step::Measure => _ = self.measure(),
+            Step::Leave => {
+                let turn = self.schedule.next();
+                turn.into_iter().for_each(|turn| self.schedule.put_back(turn));
+            }
+            Step::Fail => {
+                let Some(turn) = self.schedule.next() else { return };
+                self.schedule.put_back(turn);
+                self.schedule.give_up(turn.case);
+                self.say(failed(&self.plan, turn.case, false));
+            }
+            Step::Skip(at) if self.schedule.due(at) => {
+                self.schedule.give_up(at);
+                self.say(Event::Skipped { seq: 1, case: id(at) });
+            }
+            Step::Again(at) if !self.schedule.due(at) => {
+                let rounds = self.schedule.repeat(at);
+                self.say(Event::Retried { case: id(at), rounds });
+            }
+            Step::Skip(_) | Step::Again(_) => {}
+            Step::Cut => self.schedule = Schedule::new(&self.plan, &self.ledger.finished()),
+            Step::Resume => self.resume(),
+        }
+    }
+
+    /// From the file alone.
+    fn resume(&mut self) {
+        self.ledger = self.stored();
+        for case in self.ledger.retry() {
+            self.file.push(Event::Retried { case, rounds: 0 });
+        }
+        self.schedule = Schedule::new(&self.plan, &self.ledger.finished());
+    }
+
+    /// What a report, a watch or another program folds from the file.
+    fn stored(&self) -> Ledger {
+        let mut stored = Ledger::new(self.plan.clone());
+        for event in &self.file {
+            let line = serde_json::to_string(event).expect("an event");
+            stored.file(&serde_json::from_str(&line).expect("the same event"));
+        }
+        stored.settle();
+        stored
+    }
+
+    /// Which cases have a round to come, for the engine and for one that reads the file.
+    fn due(&self) -> [Vec<bool>; 2] {
+        let all = |schedule: &Schedule| (0..self.plan.cases.len()).map(|at| schedule.due(at)).collect();
+        [all(&self.schedule), all(&Schedule::new(&self.plan, &self.ledger.finished()))]
+    }
+}
+
+const MEASURES: [&str; 3] = [
+    "rounds: 3, max-rounds: 9, ci: 3%, budget: 1000s",
+    "rounds: 3, max-rounds: 5, ci: 3%, budget: 2s, order: random",
+    "rounds: 2, ci: none, order: sequential",
+];
+
+proptest! {
+    /// Whatever is asked and wherever the run is cut: the file tells what the engine and the
+    /// screen know, nothing is measured twice, and what was skipped is measured by a resumed
+    /// run.
+    #[test]
+    fn the_file_tells_what_was_asked(
+        seed in 0u64..1000,
+        measure in 0..MEASURES.len(),
+        steps in prop::collection::vec(step(), 0..60),
+    ) {
+        let mut run = Run::new(MEASURES[measure], seed);
+        for step in steps {
+            run.take(step);
+            let [engine, file] = run.due();
+            prop_assert_eq!(engine, file, "after {:?}", step);
+            let stored = run.stored();
+            prop_assert!(stored.records() == run.ledger.records(), "after {:?}", step);
+        }
+        run.resume();
+        while run.measure() {}
+        let distinct: BTreeSet<_> = run.measured.iter().collect();
+        prop_assert_eq!(distinct.len(), run.measured.len(), "measured twice: {:?}", run.measured);
+        prop_assert!(run.ledger.is_complete());
+        for record in run.ledger.records() {
+            prop_assert!(matches!(record.status, Status::Done | Status::Failed(_)), "{:?}", record.status);
+        }
+    }
+}
+
+#[test]
+fn a_skipped_case_says_so_and_its_rounds_count_again_once_it_is_taken_up() {
+    let plan = plan("rounds: 2, ci: none");
+    let mut ledger = Ledger::new(plan.clone());
+    ledger.apply(&attempt(&plan, 0, 0, 0, 1.0, false));
+    let skipped = ledger.skipped(0).expect("a round is due");
+    ledger.apply(&skipped);
+    let record = &ledger.records()[0];
+    assert_eq!(record.status, Status::NotApplicable("skipped".into()));
+    assert!(record.statistics.is_none() && record.rounds.len() == 1, "its round is on file");
+    assert_eq!((ledger.may_skip(0), ledger.may_repeat(0)), (false, true));
+    let again = ledger.repeated(0).expect("it was skipped");
+    assert_eq!(again, Event::Retried { case: plan.cases[0].id.clone(), rounds: 0 });
+    ledger.apply(&again);
+    ledger.apply(&attempt(&plan, 0, 1, 0, 1.0, false));
+    assert_eq!(ledger.records()[0].status, Status::Done);
+    assert_eq!(ledger.repeated(0), Some(Event::Retried { case: plan.cases[0].id.clone(), rounds: 4 }));
+}
+
+#[test]
+fn what_cannot_run_is_neither_skipped_nor_repeated() {
+    let plan = plan("rounds: 1, ci: none");
+    let mut ledger = Ledger::new(plan.clone());
+    let case = plan.cases[0].id.clone();
+    ledger.apply(&Event::NotApplicable { seq: 1, case, reason: "no memory".into() });
+    assert_eq!((ledger.skipped(0), ledger.repeated(0), ledger.repeated(99)), (None, None, None));
+}
