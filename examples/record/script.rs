@@ -4,7 +4,7 @@
 //! # a comment
 //! wait Recipes        until the screen shows this text
 //! type quick          these characters
-//! key Enter           one key: Enter, Esc, Tab, Space, Backspace, Up, Down, Left, Right
+//! key Enter           one key: Enter, Esc, Tab, Ctrl-U, Space, Backspace, Up, Down, Left, Right
 //! pause 1.5           seconds
 //! ```
 
@@ -17,10 +17,11 @@ pub enum Step {
     Pause(Duration),
 }
 
-const KEYS: [(&str, &str); 9] = [
+const KEYS: [(&str, &str); 10] = [
     ("Enter", "\r"),
     ("Esc", "\x1b"),
     ("Tab", "\t"),
+    ("Ctrl-U", "\x15"),
     ("Space", " "),
     ("Backspace", "\x7f"),
     ("Up", "\x1b[A"),

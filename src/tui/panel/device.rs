@@ -59,8 +59,8 @@ fn of_gpu(seen: &GpuConditions, theme: Theme) -> [Vec<Figure>; 3] {
     let clock = |mhz: Option<u32>| mhz.map(|mhz| format!("{mhz} MHz"));
     let power = seen.power.map(|watts| format!("{watts:.0} W"));
     let temperature = seen.temperature.map(|degrees| format!("{degrees} {}", theme.symbol("°C", "C")));
-    let used = seen.memory_used.map(units::label_bytes);
-    let total = seen.memory_total.map(units::label_bytes);
+    let used = seen.memory_used.map(units::fmt_bytes);
+    let total = seen.memory_total.map(units::fmt_bytes);
     let memory = used.map(|used| total.map_or(used.clone(), |total| format!("{used} of {total}")));
     [
         vec![("SM", clock(seen.sm_clock), false), ("memory", clock(seen.memory_clock), false)],
