@@ -51,11 +51,10 @@ fn y_ticks(frame: &Frame, theme: Theme, buffer: &mut Buffer) {
     for (position, label) in ticks_of_y(&frame.y, frame.area.height) {
         let row = frame.row_at(position);
         let width = words::width(&label) as u16;
-        if taken == Some(row) || width > rule {
-            continue;
-        }
+        let start = rule.checked_sub(width).filter(|start| *start >= buffer.area.x);
+        let Some(start) = start.filter(|_| taken != Some(row)) else { continue };
         taken = Some(row);
-        buffer.set_string(rule - width, row, label, theme.dim());
+        buffer.set_string(start, row, label, theme.dim());
         buffer[(rule, row)].set_symbol(theme.symbol("┤", "+")).set_style(theme.dim());
     }
 }

@@ -3,7 +3,7 @@
 use ratatui::style::Color;
 
 use super::*;
-use crate::engine::protocol::Event;
+use crate::engine::protocol::{Event, RoundResult};
 use crate::plan::Plan;
 use crate::report::scale::{AxisScale, Spacing};
 use crate::report::series::{Line, Measured, series};
@@ -403,3 +403,18 @@ proptest::proptest! {
 
 const SPACINGS: [Option<Spacing>; 4] =
     [None, Some(Spacing::Linear), Some(Spacing::Log2), Some(Spacing::Log10)];
+
+#[test]
+fn labels_that_are_wider_than_the_room_beside_the_rule_are_left_out() {
+    let plan = fixture::passes();
+    let mut ledger = Ledger::new(plan.clone());
+    for at in CPU {
+        let samples = vec![1e-30 * (at + 1) as f64; 5];
+        ledger.apply(&Event::Round { seq: 0, result: RoundResult { samples, ..script::result(&plan, at, 0) } });
+    }
+    let data = chart(&ledger);
+    for width in [9, 12, 20, 46] {
+        let buffer = drawn(&data, 0, PLAIN, Rect::new(34, 2, width, 18));
+        assert_eq!(buffer.area.width, width);
+    }
+}
