@@ -363,7 +363,10 @@ impl App {
         if second && self.state.active() && !self.state.hushed() {
             self.pacer.touch();
         }
-        update(&mut self.state, Input::Tick, now);
+        if let Some(effect) = update(&mut self.state, Input::Tick, now) {
+            self.pacer.touch();
+            self.perform(effect, now);
+        }
         // Each is done once, or marked as asked for; the limit is against a mistake of ours.
         for _ in 0..MOST_WANTED {
             let Some(effect) = wanted(&self.state) else { return };

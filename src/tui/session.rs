@@ -82,6 +82,8 @@ pub struct Session {
     pub frozen: Option<Duration>,
     hold: Hold,
     cancelled: bool,
+    /// Whether its engine has done anything since it was started.
+    progressed: bool,
     chart: ChartData,
     /// Whether the chart is older than the ledger or of another experiment.
     stale: bool,
@@ -118,6 +120,7 @@ impl Session {
             frozen: None,
             hold: Hold::default(),
             cancelled: false,
+            progressed: false,
             chart,
             stale: false,
             reveal: false,
@@ -337,8 +340,16 @@ impl Session {
         }
     }
 
+    /// Whether its engine is dead, and a fresh one may do better: one that died before it did
+    /// anything would do so again.
+    pub fn hopeful(&self) -> Option<bool> {
+        let Phase::Dead { case, .. } = &self.phase else { return None };
+        Some(case.is_some() || self.progressed)
+    }
+
     /// A fresh engine was asked for.
     pub fn resumed(&mut self, now: Duration) {
+        self.progressed = false;
         self.phase = Phase::Running;
         self.eta.begin(now);
         self.say(now, Level::Info, "going on in a fresh engine");
@@ -363,6 +374,15 @@ impl Session {
             self.held(now, |hold| hold.player = on);
         }
         on
+    }
+
+    /// What the engine does is what was asked of it, also where that was forgotten: an early
+    /// pause is older than its hello. Of a stored run somebody else asked.
+    fn engine_holds(&mut self, on: bool, now: Duration) {
+        if self.mode == Mode::Run {
+            self.hold.asked = on;
+        }
+        self.held(now, |hold| hold.engine = on);
     }
 
     /// The clock stands still while it is held.
@@ -397,6 +417,7 @@ impl Session {
         if self.sampling() {
             self.sampled = Some(now);
         }
+        self.progressed |= event.seq().is_some();
         let changed = self.ledger.apply(event);
         self.stale |= changed.is_some();
         changed.inspect(|at| self.eta.note(*at, &self.ledger));
@@ -425,8 +446,8 @@ impl Session {
                 let what = if *rounds > 0 { "further rounds" } else { "another try" };
                 changed.inspect(|at| self.say(now, Level::Info, &format!("{}: {what}", self.name(*at))));
             }
-            Event::Paused => self.held(now, |hold| hold.engine = true),
-            Event::Continued => self.held(now, |hold| hold.engine = false),
+            Event::Paused => self.engine_holds(true, now),
+            Event::Continued => self.engine_holds(false, now),
             Event::Log { level, text } => self.say(now, *level, text),
             Event::Finished { cancelled } => self.cancelled |= cancelled,
             Event::Reference { backend, .. } => {

@@ -13,8 +13,9 @@ use super::home::{self, Errand, News};
 use super::panel::{self, Focus};
 use super::pattern;
 use super::runs::{self, Answer, Job};
-use super::session::{Phase, Session};
+use super::session::Session;
 use super::state::{Leaving, Mode, Overlay, State};
+use crate::engine::protocol::Level;
 use crate::plan::Plan;
 use crate::run::Ledger;
 use crate::run::runner::{Control, Message};
@@ -118,7 +119,7 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
         }
         Input::NotStarted(reason) => home::not_started(state, &reason),
         Input::Terminate => return leave(state, PATIENCE_AFTER_SIGNAL),
-        Input::Tick => {}
+        Input::Tick => return unattended(state),
     }
     finish_leaving(state);
     None
@@ -404,16 +405,29 @@ fn receive(state: &mut State, message: Message) -> Option<Effect> {
             recipe.into_iter().for_each(|recipe| state.home.facts.ran(recipe));
         }
     }
-    let dead = state.run().is_some_and(|s| matches!(s.phase, Phase::Dead { .. }));
-    if dead && matches!(state.leaving, Leaving::Waiting { .. }) {
-        return controls::cancel(state);
-    }
-    // What waits must not wait for somebody to come back.
-    if dead && !state.home.queue.is_empty() && state.leaving == Leaving::No {
-        return controls::resume(state);
+    unattended(state)
+}
+
+/// What is done with a dead engine without asking: who leaves does not want another one, and
+/// what waits must not wait for somebody to come back.
+fn unattended(state: &mut State) -> Option<Effect> {
+    let waits = !state.home.queue.is_empty();
+    match (state.run().and_then(Session::hopeful), state.leaving) {
+        (Some(_), Leaving::Waiting { .. }) => return controls::cancel(state),
+        (Some(true), Leaving::No) if waits => return controls::resume(state),
+        (Some(false), Leaving::No) if waits => return give_up(state),
+        _ => {}
     }
     finish_leaving(state);
     None
+}
+
+/// The run makes room for the next one.
+fn give_up(state: &mut State) -> Option<Effect> {
+    let now = state.now;
+    let run = state.run_mut()?;
+    run.say(now, Level::Error, "the engine died before it did anything: the next run's turn");
+    controls::cancel(state)
 }
 
 fn finish_leaving(state: &mut State) {

@@ -97,6 +97,16 @@ fn a_fresh_engine_does_not_hold() {
     assert_eq!(runner.told(), [Control::Pause, Control::Resume, Control::Pause]);
 }
 
+#[test]
+fn a_pause_that_is_asked_for_before_the_engine_says_hello_is_ended_by_one_key() {
+    let (mut app, runner) = running();
+    key(&mut app, ' ', at(1));
+    said(&mut app, &runner, at(2), script::hello());
+    said(&mut app, &runner, at(3), Event::Paused);
+    key(&mut app, ' ', at(4));
+    assert_eq!(runner.told(), [Control::Pause, Control::Continue]);
+}
+
 /// A stored run tells of its pauses, and can be held besides.
 #[test]
 fn a_watched_pause_and_one_of_our_own_are_two() {

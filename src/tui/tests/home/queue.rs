@@ -1,6 +1,7 @@
 //! Runs that wait for each other, and what is looked up meanwhile.
 
 use super::*;
+use crate::engine::protocol::Event;
 use crate::run::runner::{Control, Message};
 use crate::tui::session::Phase;
 
@@ -66,10 +67,15 @@ fn a_run_that_fails_does_not_stop_the_next() {
     let (mut app, runner) = open(COLOURED);
     keys(&mut app, "aja");
     // Its engine dies: with somebody waiting it goes on by itself.
+    runner.say(Message::Event(Event::Skipped { seq: 1, case: "none".to_owned() }));
     runner.say(Message::Died { reason: "killed by signal 9".to_owned(), case: None });
     app.receive(NOW);
     assert_eq!(runner.told(), [Control::Resume]);
     assert_eq!(app.state.session.as_ref().map(|s| s.phase.clone()), Some(Phase::Running));
+    // One that does nothing is not started for ever.
+    runner.say(Message::Died { reason: "no such file".to_owned(), case: None });
+    app.receive(NOW);
+    assert_eq!(runner.told(), [Control::Stop]);
     runner.say(Message::Broken("disk full".to_owned()));
     over(&mut app, &runner);
     assert_eq!(running(&app), Some(1), "a broken run is over, too");
@@ -79,6 +85,20 @@ fn a_run_that_fails_does_not_stop_the_next() {
     app.receive(NOW);
     app.tick(NOW);
     assert_eq!(running(&app), Some(2));
+}
+
+#[test]
+fn an_engine_that_dies_while_somebody_is_asked_is_not_left_dead() {
+    let (mut app, runner) = open(COLOURED);
+    keys(&mut app, "ajaq");
+    assert_eq!(app.state.leaving, Leaving::Asked);
+    let case = app.state.session.as_ref().map(|s| s.ledger.plan().cases[0].id.clone());
+    runner.say(Message::Died { reason: "killed by signal 9".to_owned(), case });
+    app.receive(NOW);
+    app.tick(NOW);
+    assert_eq!(runner.told(), [], "the question comes first");
+    keys(&mut app, "<esc>");
+    assert_eq!(runner.told(), [Control::Resume]);
 }
 
 #[test]
