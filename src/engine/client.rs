@@ -142,6 +142,10 @@ impl Client {
         };
         let mut client = Self::start(child.process_group(0))?;
         let hello = client.hello(given_up)?;
+        if hello.is_none() {
+            // Somebody waits for its end, and it may not listen before it has said hello.
+            client.kill();
+        }
         Ok(hello.map(|hello| (client, hello)))
     }
 
