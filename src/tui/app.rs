@@ -106,7 +106,7 @@ pub struct App {
     pacer: Pacer,
     /// Ends the loop's wait when the run says something.
     waker: Option<Waker>,
-    /// Whether the run has said more than was taken in.
+    /// Whether the run or the desk has said more than was taken in.
     behind: bool,
     /// Whether the person wants the program stopped.
     suspend: bool,
@@ -332,10 +332,7 @@ impl App {
             self.apply(Input::Home(news), now);
         }
         self.behind = false;
-        for _ in 0..BURST {
-            let Some((ticket, answer)) = self.desk.as_ref().and_then(Desk::next) else { break };
-            self.apply(Input::Answer(ticket, answer), now);
-        }
+        self.receive_answers(now);
         for _ in 0..BURST {
             let Some(running) = &self.running else { return };
             match running.messages.try_recv() {
@@ -353,6 +350,15 @@ impl App {
                 }
             }
         }
+        self.behind = true;
+    }
+
+    fn receive_answers(&mut self, now: Duration) {
+        for _ in 0..BURST {
+            let Some((ticket, answer)) = self.desk.as_ref().and_then(Desk::next) else { return };
+            self.apply(Input::Answer(ticket, answer), now);
+        }
+        // Nobody wakes the loop again for those that have come already.
         self.behind = true;
     }
 
@@ -389,8 +395,9 @@ impl App {
                 self.apply(Input::Resolved(index, plan), now);
             }
             Effect::Start(index) => {
+                let Some(entry) = self.state.recipes.entries().get(index).cloned() else { return };
                 let overrides = self.state.home.edits.of(index);
-                let input = self.start(index, &overrides).unwrap_or_else(Input::NotStarted);
+                let input = self.start(index, &entry, &overrides).unwrap_or_else(Input::NotStarted);
                 self.apply(input, now);
             }
             Effect::Home(errand) => self.run_errand(errand, now),
@@ -412,8 +419,11 @@ impl App {
 
     /// Starts a recipe: resolved anew, because the world may have changed since its
     /// preview was made.
-    fn start(&mut self, index: usize, overrides: &Overrides) -> Result<Input, String> {
-        let entry = self.state.recipes.entries().get(index).ok_or("there is no such recipe")?;
+    fn start(&mut self, index: usize, entry: &RecipeEntry, overrides: &Overrides) -> Result<Input, String> {
+        // Its thread would go on beside what is timed.
+        if self.running.is_some() {
+            return Err("the run before it still writes its files".to_owned());
+        }
         let plan = (self.resolve)(entry, overrides)?;
         self.scout.iter_mut().for_each(Scout::hush);
         self.desk.iter().for_each(Desk::stop);

@@ -82,6 +82,8 @@ pub struct Session {
     pub frozen: Option<Duration>,
     hold: Hold,
     cancelled: bool,
+    /// Whether its thread has said its last word: before, it may still write files.
+    pub told_all: bool,
     /// Whether its engine has done anything since it was started.
     progressed: bool,
     chart: ChartData,
@@ -120,6 +122,7 @@ impl Session {
             frozen: None,
             hold: Hold::default(),
             cancelled: false,
+            told_all: false,
             progressed: false,
             chart,
             stale: false,
@@ -335,6 +338,7 @@ impl Session {
     /// The run's thread is gone. Before its last word that is a mistake of ours, which
     /// the person must see.
     pub fn disconnected(&mut self, now: Duration) {
+        self.told_all = true;
         if self.active() {
             self.broken("the run ended without saying why".to_owned(), now);
         }
@@ -514,6 +518,7 @@ impl Session {
     }
 
     fn over(&mut self, now: Duration) {
+        self.told_all = true;
         if matches!(self.phase, Phase::Broken(_)) {
             return;
         }

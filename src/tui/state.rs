@@ -156,6 +156,11 @@ impl State {
         self.run().is_some_and(Session::active)
     }
 
+    /// Whether a run's thread still works: also one that has broken off writes its files.
+    pub fn busy(&self) -> bool {
+        self.run().is_some_and(|run| !run.told_all)
+    }
+
     /// Where events come from now: of a stored run that is played, from its folder.
     pub fn mode(&self) -> Mode {
         let watched = self.run().is_some_and(|run| run.mode == Mode::Watch && run.active());

@@ -119,7 +119,10 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
         }
         Input::NotStarted(reason) => home::not_started(state, &reason),
         Input::Terminate => return leave(state, PATIENCE_AFTER_SIGNAL),
-        Input::Tick => return unattended(state),
+        Input::Tick => {
+            state.runs.settle();
+            return unattended(state);
+        }
     }
     finish_leaving(state);
     None
@@ -365,6 +368,9 @@ pub fn start(state: &mut State) -> Option<Effect> {
             state.focus = Focus::Cases;
             return None;
         }
+        return home::obey(state, home::Ask::Enqueue);
+    }
+    if state.busy() {
         return home::obey(state, home::Ask::Enqueue);
     }
     if let Some(Err(_)) = state.recipes.plan() {

@@ -24,7 +24,7 @@ impl App {
 
     fn begin_queued(&mut self, now: Duration) {
         let Some(item) = self.state.home.queue.starting.clone() else { return };
-        let input = self.start(item.recipe, &item.overrides).unwrap_or_else(Input::NotStarted);
+        let input = self.start(item.recipe, &item.entry, &item.overrides).unwrap_or_else(Input::NotStarted);
         self.apply(input, now);
     }
 

@@ -65,7 +65,7 @@ pub fn take(state: &mut State, news: News) -> Option<Effect> {
 /// What is to be done next: the next run, else what the preview lacks. Nothing is looked up
 /// while something runs: it would disturb what is measured.
 pub fn wanted(state: &State) -> Option<Errand> {
-    if state.mode != Mode::Run || state.active() || state.leaving != Leaving::No {
+    if state.mode != Mode::Run || state.busy() || state.leaving != Leaving::No {
         return None;
     }
     if !state.home.queue.is_empty() {

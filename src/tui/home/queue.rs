@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::plan::Overrides;
 use crate::tui::panel::Focus;
+use crate::tui::recipes::RecipeEntry;
 use crate::tui::state::State;
 
 /// Most that wait: a key held down must not fill the memory.
@@ -14,8 +15,8 @@ const MOST: usize = 100;
 pub struct Item {
     /// Index of the recipe.
     pub recipe: usize,
-    /// Its path, for people.
-    pub name: String,
+    /// The recipe: its file may be saved over meanwhile.
+    pub entry: RecipeEntry,
     pub overrides: Overrides,
 }
 
@@ -23,7 +24,7 @@ impl Item {
     /// `he2007/fig09-passes --set passes=4`.
     pub fn label(&self) -> String {
         let words = self.overrides.words();
-        std::iter::once(self.name.clone()).chain(words).collect::<Vec<_>>().join(" ")
+        std::iter::once(self.entry.path.clone()).chain(words).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -67,14 +68,14 @@ pub fn add(state: &mut State) {
         state.notice = Some("this recipe has a mistake and cannot be queued".to_owned());
         return;
     }
-    let item = Item { recipe, name: entry.path.clone(), overrides: state.home.edits.of(recipe) };
-    let active = state.active();
+    let item = Item { recipe, entry: entry.clone(), overrides: state.home.edits.of(recipe) };
+    let busy = state.busy();
     let queue = &mut state.home.queue;
     if queue.items.len() == MOST {
         state.notice = Some(format!("{MOST} runs wait already"));
         return;
     }
-    if active || !queue.is_empty() {
+    if busy || !queue.is_empty() {
         state.notice = Some(format!("queued: {}", item.label()));
     }
     queue.items.push_back(item);

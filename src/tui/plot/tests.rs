@@ -410,7 +410,8 @@ fn labels_that_are_wider_than_the_room_beside_the_rule_are_left_out() {
     let mut ledger = Ledger::new(plan.clone());
     for at in CPU {
         let samples = vec![1e-30 * (at + 1) as f64; 5];
-        ledger.apply(&Event::Round { seq: 0, result: RoundResult { samples, ..script::result(&plan, at, 0) } });
+        ledger
+            .apply(&Event::Round { seq: 0, result: RoundResult { samples, ..script::result(&plan, at, 0) } });
     }
     let data = chart(&ledger);
     for width in [9, 12, 20, 46] {

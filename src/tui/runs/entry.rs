@@ -1,5 +1,6 @@
 //! A folder in the list.
 
+use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
 use crate::run::shelf::{self, Stamp};
@@ -72,8 +73,9 @@ impl Entry {
     }
 
     /// Newer ones come first; of the same second, by their names.
-    pub fn comes_before(&self, other: &Entry) -> bool {
-        (&other.when, &self.name) < (&self.when, &other.name)
+    pub fn order(&self, other: &Entry) -> Ordering {
+        let names = || (&self.name, &self.path).cmp(&(&other.name, &other.path));
+        other.when.cmp(&self.when).then_with(names)
     }
 
     pub fn summary(&self) -> Option<&Summary> {

@@ -13,7 +13,7 @@ pub mod sheet;
 pub mod tests;
 mod work;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 pub use ask::Ask;
@@ -59,6 +59,8 @@ pub struct Runs {
     pub there: bool,
     /// Newest first.
     entries: Vec<Entry>,
+    /// Read and not yet among them, by their folders.
+    arrived: HashMap<PathBuf, Entry>,
     /// Positions in the list of those that are shown.
     shown: Vec<usize>,
     /// Of those that are shown.
@@ -141,12 +143,22 @@ impl Runs {
         self.entries.iter().map(|entry| (entry.path.clone(), entry.stamp)).collect()
     }
 
-    /// Takes an entry in, in the place of an older one of the same folder.
+    /// Takes an entry in, in the place of an older one of the same folder; it is listed by
+    /// [`settle`](Self::settle), once for all that come together.
     fn insert(&mut self, entry: Entry) {
+        self.arrived.insert(entry.path.clone(), entry);
+    }
+
+    /// Lists what has arrived.
+    pub fn settle(&mut self) {
+        if self.arrived.is_empty() {
+            return;
+        }
         let before = self.selected().map(|selected| selected.path.clone());
-        self.entries.retain(|known| known.path != entry.path);
-        let at = self.entries.partition_point(|known| known.comes_before(&entry));
-        self.entries.insert(at, entry);
+        let arrived = std::mem::take(&mut self.arrived);
+        self.entries.retain(|known| !arrived.contains_key(&known.path));
+        self.entries.extend(arrived.into_values());
+        self.entries.sort_by(Entry::order);
         // Who has not moved looks at the newest.
         let before = before.filter(|_| self.selected > 0 || self.listing != Listing::Reading);
         self.filter();

@@ -45,7 +45,7 @@ pub fn obey(state: &mut State, ask: Ask) -> Option<Effect> {
         }
         Ask::Reload => return list(state),
         Ask::Search => search(&mut state.runs),
-        Ask::Note => annotate(&mut state.runs),
+        Ask::Note => annotate(state),
         Ask::Mark => mark(state),
         Ask::Copy => return copy(state),
         Ask::Close => state.overlay = None,
@@ -88,7 +88,7 @@ fn list(state: &mut State) -> Option<Effect> {
 /// Asks for something that is read from the selected run.
 fn read(state: &mut State, ask: Ask) -> Option<Effect> {
     let replaces = matches!(ask, Ask::Open | Ask::Watch);
-    if state.measuring() || (replaces && state.active()) {
+    if state.measuring() || (replaces && state.busy()) {
         let cancel = state.keymap.name(Action::Cancel);
         state.notice = Some(format!("a run is active: {cancel} ends it, and stored runs can be read then"));
         return None;
@@ -114,11 +114,24 @@ fn search(runs: &mut Runs) {
     runs.typing = Some(Typing { field: Field::new(&before), purpose: Purpose::Search { before } });
 }
 
-fn annotate(runs: &mut Runs) {
+fn annotate(state: &mut State) {
+    if notes_wait(state) {
+        return;
+    }
+    let runs = &mut state.runs;
     runs.give_up();
     let Some(entry) = runs.selected() else { return };
     let field = Field::new(entry.note.as_deref().unwrap_or_default());
     runs.typing = Some(Typing { field, purpose: Purpose::Note(entry.path.clone()) });
+}
+
+/// Writing waits for the disk, so nothing is written while something is timed.
+fn notes_wait(state: &mut State) -> bool {
+    let measuring = state.measuring();
+    if measuring {
+        state.notice = Some("a run is active: notes are written when it is over".to_owned());
+    }
+    measuring
 }
 
 /// The text has changed.
@@ -130,6 +143,10 @@ pub fn typed(runs: &mut Runs) {
 
 /// What was typed is meant.
 pub fn keep(state: &mut State) -> Option<Effect> {
+    let note = matches!(&state.runs.typing, Some(Typing { purpose: Purpose::Note(_), .. }));
+    if note && notes_wait(state) {
+        return None;
+    }
     match state.runs.typing.take()? {
         Typing { purpose: Purpose::Search { .. }, .. } => None,
         Typing { purpose: Purpose::Note(path), field } => {
@@ -191,6 +208,7 @@ pub fn take(state: &mut State, ticket: u64, answer: Answer) -> Option<Effect> {
     match answer {
         Answer::Found(entry) => state.runs.insert(*entry),
         Answer::Listed { paths, more } => {
+            state.runs.settle();
             state.runs.keep(&paths);
             state.runs.listing = Listing::Done { more };
         }
@@ -215,10 +233,10 @@ pub fn take(state: &mut State, ticket: u64, answer: Answer) -> Option<Effect> {
 fn show(state: &mut State, answer: Answer) -> Option<Effect> {
     match answer {
         // Something may have been started since it was asked for.
-        Answer::Opened(opened) if !state.active() => {
+        Answer::Opened(opened) if !state.busy() => {
             begin(state, opened.session());
         }
-        Answer::Playable { path, plan, times } if !state.active() => {
+        Answer::Playable { path, plan, times } if !state.busy() => {
             return Some(Effect::Play { path, plan, times });
         }
         Answer::Compared(sheet) => {

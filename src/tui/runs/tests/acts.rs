@@ -159,6 +159,18 @@ fn a_note_is_kept_in_the_folder_and_shown_in_the_list() {
 }
 
 #[test]
+fn a_note_waits_for_the_end_of_what_is_timed() {
+    let root = shelf();
+    let (mut app, _runner) = over(root.path(), PLAIN);
+    typed(&mut app, "o");
+    press(&mut app, KeyCode::Esc);
+    press(&mut app, KeyCode::Enter);
+    press(&mut app, KeyCode::Esc);
+    typed(&mut app, "on");
+    assert_eq!((notice(&app).contains("a run is active"), &app.state.runs.typing), (true, &None));
+}
+
+#[test]
 fn a_run_is_compared_with_the_marked_one() {
     let root = shelf();
     let mut app = listed(root.path(), PLAIN);

@@ -77,6 +77,12 @@ fn a_run_that_fails_does_not_stop_the_next() {
     app.receive(NOW);
     assert_eq!(runner.told(), [Control::Stop]);
     runner.say(Message::Broken("disk full".to_owned()));
+    app.receive(NOW);
+    app.tick(NOW);
+    assert_eq!((runner.starts(), app.state.active()), (1, false), "its thread still writes");
+    keys(&mut app, "<enter>");
+    assert_eq!((runner.starts(), app.state.home.queue.items().len()), (1, 2), "nor by hand");
+    keys(&mut app, "<tab>jd<esc>");
     over(&mut app, &runner);
     assert_eq!(running(&app), Some(1), "a broken run is over, too");
     keys(&mut app, "ja");
@@ -99,6 +105,16 @@ fn an_engine_that_dies_while_somebody_is_asked_is_not_left_dead() {
     assert_eq!(runner.told(), [], "the question comes first");
     keys(&mut app, "<esc>");
     assert_eq!(runner.told(), [Control::Resume]);
+}
+
+#[test]
+fn a_recipe_that_is_saved_over_runs_as_it_was_when_it_was_queued() {
+    let (mut app, runner) = open(COLOURED);
+    keys(&mut app, "a/mine<enter>a");
+    let before = app.state.recipes.entry().cloned().expect("a recipe");
+    app.state.recipes.add(RecipeEntry { text: "gather: {tuples: 8}\n".to_owned(), ..before.clone() });
+    over(&mut app, &runner);
+    assert_eq!(runner.recipes().last(), Some(&before.text));
 }
 
 #[test]
