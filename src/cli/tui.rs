@@ -60,7 +60,10 @@ fn lookups(engine: EngineCommand, root: PathBuf) -> Lookups {
         estimate::paces(&engine, &backends, &mut || stop.load(Ordering::Relaxed))
             .map_err(|error| format!("{error:#}"))
     };
-    let last = move |plan: &Plan| newest::of_recipe(&root, &plan.recipe_hash, &plan.overrides).map(last_run);
+    let last = move |plan: &Plan, stop: &AtomicBool| {
+        let wanted = || !stop.load(Ordering::Relaxed);
+        newest::of_recipe(&root, &plan.recipe_hash, &plan.overrides, &wanted).map(last_run)
+    };
     Lookups { paces: Arc::new(paces), last: Arc::new(last) }
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::folder::MANIFEST;
+use super::shelf;
 use super::stored::{self, Stored};
 
 /// How deep below the root runs are looked for: `reports/x` and `reports/out/x`.
@@ -28,9 +29,13 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
 }
 
 /// The newest stored run with results of the recipe with this hash: if there is one, a run
-/// with these overrides, else one with others. A folder that cannot be read is not the one.
-pub fn of_recipe(root: &Path, hash: &str, overrides: &[String]) -> Option<Stored> {
+/// with these overrides, else one with others. A folder that cannot be read is not the one;
+/// nor is any once nobody wants it.
+pub fn of_recipe(root: &Path, hash: &str, overrides: &[String], wanted: &dyn Fn() -> bool) -> Option<Stored> {
     let rank = |path: &PathBuf| {
+        if !wanted() || shelf::check(path).is_err() {
+            return None;
+        }
         // A manifest is long; most are of other recipes.
         let text = fs::read_to_string(path.join(MANIFEST)).ok()?;
         let manifest = text.contains(hash).then(|| stored::manifest(path).ok())??;
@@ -41,7 +46,7 @@ pub fn of_recipe(root: &Path, hash: &str, overrides: &[String]) -> Option<Stored
     let mut candidates: Vec<((bool, String), PathBuf)> = candidates.collect();
     candidates.sort();
     let results = |run: &Stored| run.ledger.records().iter().any(|record| record.statistics.is_some());
-    candidates.iter().rev().filter_map(|(_, path)| Stored::open(path).ok()).find(results)
+    candidates.iter().rev().filter_map(|(_, path)| Stored::open_while(path, wanted).ok()).find(results)
 }
 
 #[cfg(test)]
@@ -69,18 +74,25 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let stored = stored::manifest(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/schema-1"));
         let (hash, started) = stored.map(|m| (m.plan.recipe_hash, m.started)).expect("the fixture");
-        let path = || of_recipe(root.path(), &hash, &[]).map(|run| run.path);
+        let path = || of_recipe(root.path(), &hash, &[], &|| true).map(|run| run.path);
         assert_eq!(path(), None);
         store(root.path(), "a", &[]);
         store(root.path(), "deep/b", &[(&started, "2099-01-01 00:00:00")]);
         store(root.path(), "c", &[(&started, "2100-01-01 00:00:00"), (&hash, &"0".repeat(64))]);
         fs::write(root.path().join("stray"), "no run").expect("written");
+        // Whoever reads from it waits for ever.
+        fs::create_dir(root.path().join("pipe")).expect("a folder");
+        let pipe = root.path().join("pipe").join(MANIFEST).display().to_string();
+        let pipe = std::ffi::CString::new(pipe).expect("a path");
+        // SAFETY: the path is a string that ends with a zero byte.
+        assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
         assert_eq!(path(), Some(root.path().join("deep/b")), "the newest of this recipe");
+        assert!(of_recipe(root.path(), &hash, &[], &|| false).is_none(), "nobody wants it");
         let plan = "\"recipe_hash\"";
         let changed = "\"overrides\": [\"--set tuples=1Ki\"], \"recipe_hash\"";
         store(root.path(), "d", &[(&started, "2100-01-01 00:00:00"), (plan, changed)]);
         assert_eq!(path(), Some(root.path().join("deep/b")), "the same recipe without changes");
-        let of = |words: &[String]| of_recipe(root.path(), &hash, words).map(|run| run.path);
+        let of = |words: &[String]| of_recipe(root.path(), &hash, words, &|| true).map(|run| run.path);
         assert_eq!(of(&["--set tuples=1Ki".to_owned()]), Some(root.path().join("d")));
         assert_eq!(of(&["--set passes=1".to_owned()]), Some(root.path().join("d")), "rather than none");
     }

@@ -46,12 +46,24 @@ impl Stored {
     /// schema, and a line in the middle of the events that is none. A torn last line (the
     /// disk was full, the machine went down) is left out.
     pub fn open(path: &Path) -> anyhow::Result<Stored> {
+        Self::open_while(path, &|| true)
+    }
+
+    /// The same, as long as somebody wants it.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open), and when nobody wants it any more.
+    pub fn open_while(path: &Path, wanted: &dyn Fn() -> bool) -> anyhow::Result<Stored> {
         let mut manifest = manifest(path)?;
         indices::locate(&mut manifest.plan, path);
         let mut ledger = Ledger::new(manifest.plan.clone());
-        let whole = each_event(path, |line| {
+        let whole = each_event_until(path, |line| {
             ledger.file(&line.event);
+            if wanted() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
+        if !wanted() {
+            bail!("nobody waits for {} any more", path.display());
+        }
         ledger.settle();
         // An old folder may lack its recipe; the plan is what counts.
         let recipe = fs::read_to_string(path.join(RECIPE)).unwrap_or_default();

@@ -6,6 +6,7 @@ use super::save::{NotSaved, saved};
 use crate::plan::Plan;
 use crate::run::estimate::Paces;
 use crate::tui::recipes::RecipeEntry;
+use crate::tui::runs;
 use crate::tui::state::{Leaving, Mode, State};
 use crate::tui::update::Effect;
 
@@ -33,8 +34,9 @@ pub enum News {
     Asked(Errand),
     /// The backends are this fast; `None` where somebody had to stop before he knew.
     Paces(Option<Result<Paces, String>>),
-    /// The newest run of the recipe at this index.
-    Last(usize, Last),
+    /// The newest run of the recipe at this index; unknown where somebody had to stop before
+    /// he knew.
+    Last(usize, Known<Last>),
     /// The recipe was saved, or why not.
     Saved(Result<RecipeEntry, NotSaved>),
 }
@@ -54,7 +56,7 @@ pub fn take(state: &mut State, news: News) -> Option<Effect> {
         News::Paces(Some(paces)) => state.home.facts.measured(paces, &state.recipes),
         // Of a recipe that was changed meanwhile it is asked for again.
         News::Last(recipe, last) if matches!(state.home.facts.last(recipe), Known::Asked) => {
-            state.home.facts.put_last(recipe, Known::Is(last));
+            state.home.facts.put_last(recipe, last);
         }
         News::Last(..) => {}
         News::Saved(outcome) => saved(state, outcome),
@@ -88,9 +90,10 @@ pub fn resolved(state: &mut State, index: usize, plan: Result<Plan, String>) {
     state.recipes.resolved(index, plan);
 }
 
-/// Says why a run was not started; one that was queued is named, because it is not what is
+/// Says why a run was not started, for which others were stopped; one that was queued is named, because it is not what is
 /// selected.
 pub fn not_started(state: &mut State, reason: &str) {
+    runs::stopped(&mut state.runs);
     let queued = state.home.queue.starting.take().map(|item| format!(": {}", item.label()));
     state.notice = Some(format!("not started{}: {reason}", queued.unwrap_or_default()));
 }

@@ -1,20 +1,22 @@
 //! Finds things out in threads of its own, so that the screen never waits.
 
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
 use super::News;
-use super::facts::LastRun;
+use super::facts::{Known, LastRun};
 use crate::plan::Plan;
 use crate::run::estimate::Paces;
 use crate::tui::wake::Waker;
 
 /// How fast the backends copy; `None` once the flag says that nobody wants to know.
 pub type FindPaces = dyn Fn(&AtomicBool) -> Result<Option<Paces>, String> + Send + Sync;
-/// The newest stored run of a plan's recipe.
-pub type FindLast = dyn Fn(&Plan) -> Option<LastRun> + Send + Sync;
+/// The newest stored run of a plan's recipe, unless the flag says that nobody wants to know.
+pub type FindLast = dyn Fn(&Plan, &AtomicBool) -> Option<LastRun> + Send + Sync;
 
 /// Where things are found out.
 #[derive(Clone)]
@@ -23,12 +25,41 @@ pub struct Lookups {
     pub last: Arc<FindLast>,
 }
 
+/// Which recipe's last run is wanted.
+struct Question {
+    number: u64,
+    recipe: usize,
+    plan: Plan,
+    stop: Arc<AtomicBool>,
+}
+
+impl Question {
+    fn answer(&self, find: &FindLast) -> News {
+        let stopped = || self.stop.load(Ordering::Relaxed);
+        if stopped() {
+            return News::Last(self.recipe, Known::Unknown);
+        }
+        // A strange folder that brings a mistake of ours to light has no run to show.
+        let found = catch_unwind(AssertUnwindSafe(|| find(&self.plan, &self.stop))).unwrap_or_default();
+        let found = if stopped() { Known::Unknown } else { Known::Is(found.map(Arc::new)) };
+        News::Last(self.recipe, found)
+    }
+}
+
 /// Sends others out and takes in what they find.
 pub struct Scout {
     lookups: Lookups,
-    sender: Sender<News>,
-    news: Receiver<News>,
+    sender: Sender<(u64, News)>,
+    news: Receiver<(u64, News)>,
     waker: Option<Waker>,
+    /// To the one thread that looks for last runs, once there was a question.
+    questions: Option<Sender<Question>>,
+    /// Questions for last runs so far: the newest one's number.
+    asked: u64,
+    /// The number of the newest question for each recipe's last run.
+    awaited: BTreeMap<usize, u64>,
+    /// Ends the newest question, all older ones being ended already.
+    stop: Arc<AtomicBool>,
     /// The engine that is asked for its paces, and the word that ends it.
     probe: Option<(JoinHandle<()>, Arc<AtomicBool>)>,
 }
@@ -36,7 +67,17 @@ pub struct Scout {
 impl Scout {
     pub fn new(lookups: Lookups) -> Scout {
         let (sender, news) = channel();
-        Scout { lookups, sender, news, waker: None, probe: None }
+        Scout {
+            lookups,
+            sender,
+            news,
+            waker: None,
+            questions: None,
+            asked: 0,
+            awaited: BTreeMap::new(),
+            stop: Arc::default(),
+            probe: None,
+        }
     }
 
     /// From now on what is found ends the event loop's sleep.
@@ -44,9 +85,13 @@ impl Scout {
         self.waker = Some(waker);
     }
 
-    /// The next thing that was found.
+    /// The next thing that was found, but for answers to what was asked anew since.
     pub fn next(&self) -> Option<News> {
-        self.news.try_recv().ok()
+        self.news.try_iter().find(|found| self.is_awaited(found)).map(|(_, news)| news)
+    }
+
+    fn is_awaited(&self, (number, news): &(u64, News)) -> bool {
+        !matches!(news, News::Last(recipe, _) if self.awaited.get(recipe) != Some(number))
     }
 
     pub fn find_paces(&mut self) {
@@ -56,13 +101,38 @@ impl Scout {
         self.probe = self.send("paces", job).map(|thread| (thread, stop));
     }
 
+    /// Asks for a last run; who asks for another one no longer waits for those before.
     pub fn find_last(&mut self, recipe: usize, plan: &Plan) {
-        let (find, plan) = (self.lookups.last.clone(), plan.clone());
-        self.send("last run", move || News::Last(recipe, find(&plan).map(Arc::new)));
+        self.stop.store(true, Ordering::Relaxed);
+        self.stop = Arc::default();
+        self.asked += 1;
+        self.awaited.insert(recipe, self.asked);
+        let (number, stop) = (self.asked, Arc::clone(&self.stop));
+        let question = Question { number, recipe, plan: plan.clone(), stop };
+        if self.questions.is_none() {
+            self.questions = self.librarian();
+        }
+        // Where there is no thread the answer never comes, and the preview says so.
+        let _ = self.questions.as_ref().map(|questions| questions.send(question));
     }
 
-    /// Ends what would disturb a measurement, and waits until it has ended.
+    /// Answers questions for last runs, one after another: the disk is one.
+    fn librarian(&self) -> Option<Sender<Question>> {
+        let (questions, asked) = channel::<Question>();
+        let (find, sender, waker) = (self.lookups.last.clone(), self.sender.clone(), self.waker.clone());
+        let work = move || {
+            for question in asked {
+                // Nobody listens after the end.
+                let _ = sender.send((question.number, question.answer(&*find)));
+                waker.iter().for_each(Waker::wake);
+            }
+        };
+        thread::Builder::new().name("last run".into()).spawn(work).ok().map(|_| questions)
+    }
+
+    /// Ends what would disturb a measurement, and waits until the probe has ended.
     pub fn hush(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
         if let Some((thread, stop)) = self.probe.take() {
             stop.store(true, Ordering::Relaxed);
             // One that panicked has ended, too.
@@ -75,7 +145,7 @@ impl Scout {
         let (sender, waker) = (self.sender.clone(), self.waker.clone());
         let work = move || {
             // Nobody listens after the end.
-            let _ = sender.send(job());
+            let _ = sender.send((0, job()));
             waker.inspect(Waker::wake);
         };
         thread::Builder::new().name(name.into()).spawn(work).ok()
@@ -101,7 +171,7 @@ mod tests {
             }
             Ok(None)
         };
-        let mut scout = Scout::new(Lookups { paces: Arc::new(wait), last: Arc::new(|_| None) });
+        let mut scout = Scout::new(Lookups { paces: Arc::new(wait), last: Arc::new(|_, _| None) });
         scout.find_paces();
         assert!(scout.next().is_none(), "it does not end by itself");
         scout.hush();
@@ -111,12 +181,38 @@ mod tests {
     #[test]
     fn what_is_found_comes_back_with_its_recipe() {
         let paces = |_: &AtomicBool| Err("no engine".to_owned());
-        let mut scout = Scout::new(Lookups { paces: Arc::new(paces), last: Arc::new(|_| None) });
+        let mut scout = Scout::new(Lookups { paces: Arc::new(paces), last: Arc::new(|_, _| None) });
         scout.find_last(3, &fixture::passes());
         let news = scout.news.recv();
-        assert!(matches!(news, Ok(News::Last(3, None))), "{news:?}");
+        assert!(matches!(news, Ok((1, News::Last(3, Known::Is(None))))), "{news:?}");
         scout.find_paces();
         let news = scout.news.recv();
-        assert!(matches!(news, Ok(News::Paces(Some(Err(_))))), "{news:?}");
+        assert!(matches!(news, Ok((_, News::Paces(Some(Err(_)))))), "{news:?}");
+    }
+
+    #[test]
+    fn only_the_newest_question_is_answered_and_only_once() {
+        let paces = |_: &AtomicBool| Ok(None);
+        // The first plan is looked for until somebody says stop.
+        let last = |plan: &Plan, stop: &AtomicBool| {
+            while plan.cases.is_empty() && !stop.load(Ordering::Relaxed) {
+                thread::yield_now();
+            }
+            None
+        };
+        let mut scout = Scout::new(Lookups { paces: Arc::new(paces), last: Arc::new(last) });
+        let endless = Plan { cases: Vec::new(), ..fixture::passes() };
+        scout.find_last(0, &endless);
+        scout.find_last(1, &endless);
+        scout.find_last(0, &fixture::passes());
+        let found: Vec<(u64, News)> = (0..3).filter_map(|_| scout.news.recv().ok()).collect();
+        let awaited: Vec<bool> = found.iter().map(|found| scout.is_awaited(found)).collect();
+        assert_eq!(awaited, [false, true, true], "{found:?}");
+        assert!(matches!(found[1], (2, News::Last(1, Known::Unknown))), "to be asked again");
+        assert!(matches!(found[2], (3, News::Last(0, Known::Is(None)))), "{found:?}");
+        scout.find_last(1, &endless);
+        scout.hush();
+        let news = scout.news.recv();
+        assert!(matches!(news, Ok((4, News::Last(1, Known::Unknown)))), "{news:?}");
     }
 }

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Weak};
 use std::thread;
 
 use super::entry::Entry;
@@ -75,8 +75,10 @@ pub struct Desk {
     root: PathBuf,
     sender: Sender<(u64, Answer)>,
     answers: Receiver<(u64, Answer)>,
-    /// Ends the lists that are being read.
-    stop: Arc<AtomicBool>,
+    /// Ends the list that is being read.
+    list: Weak<AtomicBool>,
+    /// Ends what is being read, each a job.
+    stops: Vec<Weak<AtomicBool>>,
     /// Whether the caller waits for each answer, as tests do.
     #[cfg(test)]
     pub at_once: bool,
@@ -86,12 +88,12 @@ impl Desk {
     /// For the runs below `root`.
     pub fn new(root: PathBuf) -> Desk {
         let (sender, answers) = channel();
-        let stop = Arc::default();
         Desk {
             root,
             sender,
             answers,
-            stop,
+            list: Weak::new(),
+            stops: Vec::new(),
             #[cfg(test)]
             at_once: false,
         }
@@ -102,11 +104,10 @@ impl Desk {
     /// # Errors
     /// When there is no thread to be had.
     pub fn ask(&mut self, ticket: u64, job: Job, waker: Option<Waker>) -> io::Result<()> {
-        let stop: Arc<AtomicBool> = Arc::default();
-        if matches!(job, Job::List { .. }) {
-            self.stop = Arc::clone(&stop);
-        }
+        let stop = self.stop_of(&job);
         let (root, sender) = (self.root.clone(), self.sender.clone());
+        let told = Arc::clone(&stop);
+        let wanted = move || !told.load(Ordering::Relaxed);
         let tell = move |answer| {
             let heard = !stop.load(Ordering::Relaxed) && sender.send((ticket, answer)).is_ok();
             waker.iter().for_each(Waker::wake);
@@ -114,10 +115,26 @@ impl Desk {
         };
         #[cfg(test)]
         if self.at_once {
-            perform(&root, job, tell);
+            perform(&root, job, &wanted, tell);
             return Ok(());
         }
-        thread::Builder::new().name("runs".into()).spawn(move || perform(&root, job, tell)).map(drop)
+        let work = move || perform(&root, job, &wanted, tell);
+        thread::Builder::new().name("runs".into()).spawn(work).map(drop)
+    }
+
+    /// What ends this job. A note is a line that is written at once, and an older list is
+    /// worth nothing.
+    fn stop_of(&mut self, job: &Job) -> Arc<AtomicBool> {
+        let stop: Arc<AtomicBool> = Arc::default();
+        if matches!(job, Job::List { .. }) {
+            raise(&self.list);
+            self.list = Arc::downgrade(&stop);
+        }
+        self.stops.retain(|stop| stop.strong_count() > 0);
+        if !matches!(job, Job::Note { .. }) {
+            self.stops.push(Arc::downgrade(&stop));
+        }
+        stop
     }
 
     /// The next answer that has come.
@@ -127,13 +144,56 @@ impl Desk {
 
     /// Nothing is read any more: something is going to be timed.
     pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.stops.iter().for_each(raise);
+    }
+}
+
+/// What has ended already needs no word.
+fn raise(stop: &Weak<AtomicBool>) {
+    if let Some(stop) = stop.upgrade() {
+        stop.store(true, Ordering::Relaxed);
     }
 }
 
 /// A mistake of ours that a strange folder brings to light must not leave anybody waiting.
-fn perform(root: &std::path::Path, job: Job, mut tell: impl FnMut(Answer) -> bool) {
-    if catch_unwind(AssertUnwindSafe(|| work::perform(root, job, &mut tell))).is_err() {
+fn perform(
+    root: &std::path::Path,
+    job: Job,
+    wanted: &dyn Fn() -> bool,
+    mut tell: impl FnMut(Answer) -> bool,
+) {
+    if catch_unwind(AssertUnwindSafe(|| work::perform(root, job, wanted, &mut tell))).is_err() {
         tell(Answer::Refused("this does not work, because of a mistake in scatterlab".to_owned()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_that_reads_is_stopped_and_an_older_list_by_a_newer_one() {
+        let mut desk = Desk::new(PathBuf::new());
+        let list = || Job::List { known: Vec::new() };
+        let note = Job::Note { path: PathBuf::new(), text: String::new() };
+        let jobs = [list(), Job::Open(PathBuf::new()), list(), Job::Export(PathBuf::new()), note];
+        let stops = jobs.map(|job| desk.stop_of(&job));
+        let raised = || stops.each_ref().map(|stop| stop.load(Ordering::Relaxed));
+        assert_eq!(raised(), [true, false, false, false, false]);
+        desk.stop();
+        assert_eq!(raised(), [true, true, true, true, false], "a note is written at once");
+    }
+
+    #[test]
+    fn what_nobody_waits_for_is_not_read() {
+        let run = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/schema-1");
+        let mut answers = Vec::new();
+        for wanted in [true, false] {
+            perform(&run, Job::Open(run.clone()), &|| wanted, |answer| {
+                answers.push(matches!(answer, Answer::Opened(_)));
+                true
+            });
+        }
+        assert_eq!(answers, [true, false]);
     }
 }

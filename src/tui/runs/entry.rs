@@ -26,11 +26,11 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Reads a folder below `root`, whatever it holds.
-    pub fn read(root: &Path, path: PathBuf) -> Entry {
+    /// Reads a folder below `root`, whatever it holds, as long as that is `wanted`.
+    pub fn read(root: &Path, path: PathBuf, wanted: &dyn Fn() -> bool) -> Entry {
         let stamp = Stamp::of(&path);
         let content = shelf::check(&path).map_err(anyhow::Error::msg);
-        let content = content.and_then(|()| Stored::open(&path));
+        let content = content.and_then(|()| Stored::open_while(&path, wanted));
         let content = content.map(|stored| Box::new(Summary::of(&stored)));
         // Which folder it is stands beside it.
         let within = format!("{}/", path.display());

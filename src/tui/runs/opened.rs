@@ -1,10 +1,11 @@
 //! A stored run as the run screen shows it: as it was when it ended.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
 use crate::engine::protocol::{Event, Level};
-use crate::run::stored::{Stored, each_event};
+use crate::run::stored::{Stored, each_event_until};
 use crate::run::summary;
 use crate::tui::log::Log;
 use crate::tui::session::{Phase, Session};
@@ -18,20 +19,21 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Reads a run and its log.
+    /// Reads a run and its log, as long as somebody wants them.
     ///
     /// # Errors
-    /// As for [`Stored::open`].
-    pub fn read(path: &Path) -> anyhow::Result<Opened> {
-        let stored = Stored::open(path)?;
+    /// As for [`Stored::open_while`].
+    pub fn read(path: &Path, wanted: &dyn Fn() -> bool) -> anyhow::Result<Opened> {
+        let stored = Stored::open_while(path, wanted)?;
         let (mut log, mut began) = (Log::default(), None);
-        each_event(path, |line| {
+        each_event_until(path, |line| {
             let at = line.at.unwrap_or_default();
             let since = at - *began.get_or_insert(at);
             let since = Duration::try_from_secs_f64(since).unwrap_or_default();
             if let Some((level, text)) = said(&line.event) {
                 log.push(since, level, &text);
             }
+            if wanted() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         Ok(Opened { stored, log })
     }

@@ -26,14 +26,17 @@ const MOST: usize = 5000;
 /// A watched run takes at most so long, seconds.
 const WATCHED: f64 = 60.0;
 
-/// Does a job; `tell` says whether anybody listens still.
-pub fn perform(root: &Path, job: Job, tell: &mut dyn FnMut(Answer) -> bool) {
+/// Whether somebody waits for a job still: if not, it ends as soon as it can.
+type Wanted<'a> = &'a dyn Fn() -> bool;
+
+/// Does a job while it is `wanted`; `tell` says whether anybody listens still.
+pub fn perform(root: &Path, job: Job, wanted: Wanted, tell: &mut dyn FnMut(Answer) -> bool) {
     let answer = match job {
-        Job::List { known } => return list(root, &known.into_iter().collect(), tell),
-        Job::Open(path) => Opened::read(&path).map(|opened| Answer::Opened(Box::new(opened))),
-        Job::Watch(path) => playable(path),
-        Job::Compare { baseline, other } => compare(root, &baseline, &other),
-        Job::Export(path) => export(&path),
+        Job::List { known } => return list(root, &known.into_iter().collect(), wanted, tell),
+        Job::Open(path) => Opened::read(&path, wanted).map(|opened| Answer::Opened(Box::new(opened))),
+        Job::Watch(path) => playable(path, wanted),
+        Job::Compare { baseline, other } => compare(root, [&baseline, &other], wanted),
+        Job::Export(path) => export(&path, wanted),
         Job::Note { path, text } => {
             note::write(&path, &text).map(|()| Answer::Noted { note: note::read(&path), path })
         }
@@ -43,7 +46,7 @@ pub fn perform(root: &Path, job: Job, tell: &mut dyn FnMut(Answer) -> bool) {
 }
 
 /// The newest first, by what can be told without reading: nobody waits for the old ones.
-fn list(root: &Path, known: &HashMap<PathBuf, Stamp>, tell: &mut dyn FnMut(Answer) -> bool) {
+fn list(root: &Path, known: &HashMap<PathBuf, Stamp>, wanted: Wanted, tell: &mut dyn FnMut(Answer) -> bool) {
     let stamped = |path: PathBuf| (Stamp::of(&path), path);
     let mut found: Vec<(Stamp, PathBuf)> = shelf::folders(root).into_iter().map(stamped).collect();
     found.sort_by(|(a, p), (b, q)| b.written().cmp(&a.written()).then_with(|| p.cmp(q)));
@@ -51,7 +54,7 @@ fn list(root: &Path, known: &HashMap<PathBuf, Stamp>, tell: &mut dyn FnMut(Answe
     found.truncate(MOST);
     for (stamp, path) in &found {
         let fresh = known.get(path) != Some(stamp);
-        if fresh && !tell(Answer::Found(Box::new(Entry::read(root, path.clone())))) {
+        if fresh && !tell(Answer::Found(Box::new(Entry::read(root, path.clone(), wanted)))) {
             return;
         }
     }
@@ -59,14 +62,14 @@ fn list(root: &Path, known: &HashMap<PathBuf, Stamp>, tell: &mut dyn FnMut(Answe
     tell(Answer::Listed { paths, more });
 }
 
-fn playable(path: PathBuf) -> anyhow::Result<Answer> {
-    let stored = Stored::open(&path)?;
+fn playable(path: PathBuf, wanted: Wanted) -> anyhow::Result<Answer> {
+    let stored = Stored::open_while(&path, wanted)?;
     let times = summary::took(stored.ledger.records()).map_or(1.0, |took| (took / WATCHED).max(1.0));
     Ok(Answer::Playable { path, plan: Box::new(stored.manifest.plan), times })
 }
 
-fn compare(root: &Path, baseline: &Path, other: &Path) -> anyhow::Result<Answer> {
-    let [before, after] = [Stored::open(baseline)?, Stored::open(other)?];
+fn compare(root: &Path, [baseline, other]: [&Path; 2], wanted: Wanted) -> anyhow::Result<Answer> {
+    let [before, after] = [Stored::open_while(baseline, wanted)?, Stored::open_while(other, wanted)?];
     let [before, after] = [named(root, &before), named(root, &after)];
     let comparisons = judge::compare(before.side, &[after.side], MARGIN);
     let comparison = comparisons.first().context("nothing was compared")?;
@@ -85,8 +88,8 @@ fn named<'a>(root: &Path, stored: &'a Stored) -> Named<'a> {
     Named { name: name.display().to_string(), side: stored.into() }
 }
 
-fn export(path: &Path) -> anyhow::Result<Answer> {
-    let stored = Stored::open(path)?;
+fn export(path: &Path, wanted: Wanted) -> anyhow::Result<Answer> {
+    let stored = Stored::open_while(path, wanted)?;
     let written = write_all(path, &stored.manifest, stored.ledger.records())?;
     let name = |path: &PathBuf| Some(escaped(&path.file_name()?.to_string_lossy()));
     Ok(Answer::Exported(Box::new(Exported {

@@ -20,7 +20,7 @@ use crate::report::series::series;
 use crate::run::estimate::Paces;
 use crate::tui::app::{App, Incoming};
 use crate::tui::home::News;
-use crate::tui::home::facts::LastRun;
+use crate::tui::home::facts::{Known, LastRun};
 use crate::tui::panel::Focus;
 use crate::tui::recipes::{OWN, RecipeEntry};
 use crate::tui::state::{Leaving, Mode, State};
@@ -140,7 +140,7 @@ fn tell(app: &mut App) {
         done: (7, 14),
         chart: series(&plan, 0, ledger.records()),
     };
-    update(&mut app.state, Input::Home(News::Last(index, Some(Arc::new(run)))), NOW);
+    update(&mut app.state, Input::Home(News::Last(index, Known::Is(Some(Arc::new(run))))), NOW);
 }
 
 #[test]
