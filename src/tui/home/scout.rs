@@ -113,7 +113,9 @@ impl Scout {
             self.questions = self.librarian();
         }
         // Where there is no thread the answer never comes, and the preview says so.
-        let _ = self.questions.as_ref().map(|questions| questions.send(question));
+        if let Some(questions) = &self.questions {
+            let _ = questions.send(question);
+        }
     }
 
     /// Answers questions for last runs, one after another: the disk is one.
