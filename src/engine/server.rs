@@ -209,7 +209,7 @@ impl<W: Write> Server<W> {
         let case = id.clone();
         match order {
             Order::Skip(_) if going.schedule.due(at) => {
-                going.schedule.give_up(at);
+                going.schedule.skip(at);
                 self.emit_result(|seq| Event::Skipped { seq, case })
             }
             Order::Again(_) if !going.schedule.due(at) && going.plan.cases[at].not_applicable.is_none() => {
