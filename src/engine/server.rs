@@ -182,23 +182,24 @@ impl<W: Write> Server<W> {
         }
     }
 
-    /// Carries out what the client has asked for, and holds while it asks for that: for so
-    /// long.
-    pub(super) fn hold(&mut self, going: &mut Going) -> io::Result<Duration> {
+    /// Carries out what the client has asked for, and holds while it asks for that: how long
+    /// both took, `None` where there was nothing to do.
+    pub(super) fn hold(&mut self, going: &mut Going) -> io::Result<Option<Duration>> {
         let began = Instant::now();
-        let mut held = false;
+        let mut busy = false;
         loop {
             while let Some(order) = going.orders.next() {
                 self.obey(going, order)?;
+                busy = true;
             }
             let paused = going.orders.paused();
             if paused != going.held {
                 self.emit(if paused { &Event::Paused } else { &Event::Continued })?;
                 going.held = paused;
             }
-            held |= paused;
+            busy |= paused;
             if !paused || !going.orders.waits() {
-                return Ok(if held { began.elapsed() } else { Duration::ZERO });
+                return Ok(busy.then(|| began.elapsed()));
             }
         }
     }
