@@ -206,6 +206,18 @@ fn a_ping_is_answered_between_cases() {
 }
 
 #[test]
+fn a_probe_tells_how_much_memory_is_free() {
+    let mut engine = Engine::start(|_| Script::Seconds(0.25));
+    engine.send(&Command::Probe { backends: vec!["cpu".to_owned(), "cuda".to_owned()] });
+    let (backend, copy, free) = ("cpu".to_owned(), Some(10.0), Some(1 << 30));
+    assert_eq!(engine.next(), Event::Probed { backend, copy, reason: None, free });
+    assert!(matches!(engine.next(), Event::Probed { copy: None, reason: Some(_), free: None, .. }));
+    let older = r#"{"event":"probed","backend":"cpu","copy":10.0,"reason":null}"#;
+    assert!(matches!(serde_json::from_str(older), Ok(Event::Probed { free: None, .. })));
+    assert_eq!(engine.end(), Ending::InputClosed);
+}
+
+#[test]
 fn cases_are_interleaved_and_certified_in_the_first_round() {
     let mut engine = Engine::start(|_| Script::Seconds(0.25));
     let events = engine.run(&plan(&["a", "b"], 2), Finished::default());

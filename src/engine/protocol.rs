@@ -210,7 +210,14 @@ pub enum Event {
     /// It goes on.
     Continued,
     /// GB/s of a quick copy on a backend.
-    Probed { backend: String, copy: Option<f64>, reason: Option<String> },
+    Probed {
+        backend: String,
+        copy: Option<f64>,
+        reason: Option<String>,
+        /// Bytes that a case may take there now; older engines do not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        free: Option<u64>,
+    },
     /// The answer to a ping. It says nothing about the run and is not recorded.
     Pong { number: u64 },
     /// Something a person may want to know.

@@ -243,7 +243,7 @@ impl<W: Write> Server<W> {
     /// Why no executor here can run this backend's cases at all. Asks the device, which
     /// costs more than a short case: once a run.
     fn unavailable(&self, backend: &str) -> Option<String> {
-        let Some(executor) = self.executors.iter().find(|e| e.backend() == backend) else {
+        let Some(executor) = self.executor(backend) else {
             return Some(format!("no backend {backend}"));
         };
         match executor.device().availability {
@@ -340,19 +340,23 @@ impl<W: Write> Server<W> {
 
     fn probe(&mut self, backends: &[String]) -> io::Result<()> {
         for backend in backends {
+            let free = self.executor(backend).and_then(|executor| executor.device().memory);
             let probed = self.copy_on(backend);
             let (copy, reason) = probed.map_or_else(|reason| (None, Some(reason)), |copy| (Some(copy), None));
-            self.emit(&Event::Probed { backend: backend.clone(), copy, reason })?;
+            self.emit(&Event::Probed { backend: backend.clone(), copy, reason, free })?;
         }
         Ok(())
     }
 
     fn copy_on(&self, backend: &str) -> Result<f64, String> {
-        let executor = self.executors.iter().find(|e| e.backend() == backend);
-        let executor = executor.ok_or_else(|| "no such backend".to_owned())?;
+        let executor = self.executor(backend).ok_or_else(|| "no such backend".to_owned())?;
         match executor.device().availability {
             Availability::Unavailable { reason } => Err(reason),
             Availability::Available => executor.copy_probe().map_err(|failure| failure.to_string()),
         }
+    }
+
+    fn executor(&self, backend: &str) -> Option<&dyn Executor> {
+        self.executors.iter().find(|e| e.backend() == backend).map(Box::as_ref)
     }
 }

@@ -17,7 +17,7 @@ use crate::experiments;
 use crate::plan::{self, Overrides, Plan};
 use crate::recipe;
 use crate::report::series::series;
-use crate::run::estimate::Paces;
+use crate::run::estimate::{Pace, Paces};
 use crate::tui::app::{App, Incoming};
 use crate::tui::home::News;
 use crate::tui::home::facts::LastRun;
@@ -123,8 +123,8 @@ fn selected(app: &App) -> Option<&str> {
 /// Every backend copies, but for the GPU, which is not there; the recipe was run before.
 fn tell(app: &mut App) {
     let paces = Paces::from([
-        ("scalar".to_owned(), Ok(8.0)),
-        ("cpu".to_owned(), Ok(16.0)),
+        ("scalar".to_owned(), Ok(Pace { copy: 8.0, free: None })),
+        ("cpu".to_owned(), Ok(Pace { copy: 16.0, free: None })),
         ("cuda".to_owned(), Err("no CUDA driver".to_owned())),
     ]);
     app.state.home.facts.found_out = true;
