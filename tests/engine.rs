@@ -668,6 +668,34 @@ fn a_finished_case_gets_further_rounds_and_all_of_them_count() {
 }
 
 #[test]
+fn a_skip_of_further_rounds_leaves_the_result() {
+    let mut engine = Engine::start(|_| Script::Seconds(0.25));
+    let plan = plan(&["a", "b"], 2);
+    start(&mut engine, &plan);
+    let mut events = Vec::new();
+    while !matches!(events.last(), Some(Event::Finished { .. })) {
+        let event = engine.next_result();
+        if let Event::Round { result, .. } = &event {
+            match (result.case.as_str(), result.round) {
+                ("a", 1) => engine.send(&again("a")),
+                ("a", 2) => engine.send(&skip("a")),
+                _ => {}
+            }
+        }
+        if event.seq().is_some() {
+            engine.ack(&event);
+        }
+        events.push(event);
+    }
+    assert!(events.iter().any(|event| matches!(event, Event::Skipped { .. })));
+    assert_eq!(rounds(&events), pairs(&[("a", 0), ("b", 0), ("a", 1), ("b", 1), ("a", 2)]));
+    let mut ledger = Ledger::new(plan);
+    events.iter().for_each(|event| _ = ledger.apply(event));
+    assert_eq!((&ledger.records()[0].status, ledger.records()[0].medians().len()), (&Status::Done, 3));
+    assert!(ledger.is_complete());
+}
+
+#[test]
 fn a_case_that_failed_or_was_skipped_gets_another_try() {
     static TRIES: AtomicU32 = AtomicU32::new(0);
     let mut engine = Engine::start(|case| match case.id.as_str() {
