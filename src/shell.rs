@@ -12,6 +12,16 @@ pub fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
+/// What a plan was changed by, each as it stands on a command line, for the shell.
+pub fn options(overrides: &[String]) -> Vec<String> {
+    let both = |word: &String| {
+        // `--set KEY=VALUE` stands there as one.
+        let (option, value) = word.split_once(' ').unwrap_or((word, ""));
+        [option.to_owned(), quoted(value)]
+    };
+    overrides.iter().flat_map(both).collect()
+}
+
 /// The program of this name in a folder of `PATH`.
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;

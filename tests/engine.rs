@@ -206,6 +206,18 @@ fn a_ping_is_answered_between_cases() {
 }
 
 #[test]
+fn a_probe_tells_how_much_memory_is_free() {
+    let mut engine = Engine::start(|_| Script::Seconds(0.25));
+    engine.send(&Command::Probe { backends: vec!["cpu".to_owned(), "cuda".to_owned()] });
+    let (backend, copy, free) = ("cpu".to_owned(), Some(10.0), Some(1 << 30));
+    assert_eq!(engine.next(), Event::Probed { backend, copy, reason: None, free });
+    assert!(matches!(engine.next(), Event::Probed { copy: None, reason: Some(_), free: None, .. }));
+    let older = r#"{"event":"probed","backend":"cpu","copy":10.0,"reason":null}"#;
+    assert!(matches!(serde_json::from_str(older), Ok(Event::Probed { free: None, .. })));
+    assert_eq!(engine.end(), Ending::InputClosed);
+}
+
+#[test]
 fn cases_are_interleaved_and_certified_in_the_first_round() {
     let mut engine = Engine::start(|_| Script::Seconds(0.25));
     let events = engine.run(&plan(&["a", "b"], 2), Finished::default());
@@ -652,6 +664,34 @@ fn a_finished_case_gets_further_rounds_and_all_of_them_count() {
     let mut ledger = Ledger::new(plan);
     events.iter().for_each(|event| _ = ledger.apply(event));
     assert_eq!(ledger.records()[0].medians().len(), 4);
+    assert!(ledger.is_complete());
+}
+
+#[test]
+fn a_skip_of_further_rounds_leaves_the_result() {
+    let mut engine = Engine::start(|_| Script::Seconds(0.25));
+    let plan = plan(&["a", "b"], 2);
+    start(&mut engine, &plan);
+    let mut events = Vec::new();
+    while !matches!(events.last(), Some(Event::Finished { .. })) {
+        let event = engine.next_result();
+        if let Event::Round { result, .. } = &event {
+            match (result.case.as_str(), result.round) {
+                ("a", 1) => engine.send(&again("a")),
+                ("a", 2) => engine.send(&skip("a")),
+                _ => {}
+            }
+        }
+        if event.seq().is_some() {
+            engine.ack(&event);
+        }
+        events.push(event);
+    }
+    assert!(events.iter().any(|event| matches!(event, Event::Skipped { .. })));
+    assert_eq!(rounds(&events), pairs(&[("a", 0), ("b", 0), ("a", 1), ("b", 1), ("a", 2)]));
+    let mut ledger = Ledger::new(plan);
+    events.iter().for_each(|event| _ = ledger.apply(event));
+    assert_eq!((&ledger.records()[0].status, ledger.records()[0].medians().len()), (&Status::Done, 3));
     assert!(ledger.is_complete());
 }
 

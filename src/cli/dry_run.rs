@@ -20,7 +20,7 @@ pub fn print(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result
     }
     for (backend, pace) in &paces {
         match pace {
-            Ok(copy) => out::line(&format!("{backend}: copies {}", units::fmt_rate(*copy))),
+            Ok(pace) => out::line(&format!("{backend}: copies {}", units::fmt_rate(pace.copy))),
             Err(reason) => out::line(&format!("{backend}: n/a: {reason}")),
         }
     }

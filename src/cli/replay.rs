@@ -18,7 +18,7 @@ use crate::report::verdicts::{self, Named};
 use crate::run::folder::{Manifest, fresh_path};
 use crate::run::stored::{self, Stored};
 use crate::run::{EngineRunner, Record, clock, newest};
-use crate::shell::quoted;
+use crate::shell::{self, quoted};
 use crate::units;
 
 #[derive(Debug, Args)]
@@ -187,11 +187,7 @@ fn has_results(run: &Stored) -> bool {
 /// The command line that makes a run of this plan where it is looked for.
 fn advice(source: &Source, plan: &Plan, root: &Path) -> String {
     let mut words = vec!["scatterlab".to_owned(), "run".to_owned(), quoted(&source.name)];
-    for word in &plan.overrides {
-        // `--set KEY=VALUE` stands there as one.
-        let (option, value) = word.split_once(' ').unwrap_or((word, ""));
-        words.extend([option.to_owned(), quoted(value)]);
-    }
+    words.extend(shell::options(&plan.overrides));
     if root != Path::new(ROOT) {
         let out = fresh_path(root, &clock::now(), &slug(&plan.title));
         words.extend(["--out".to_owned(), quoted(&out.display().to_string())]);

@@ -89,7 +89,11 @@ impl Orders {
     /// Waits while there is nothing to do but to hold; `false` where the turn that is being
     /// measured, or the plan, is to end.
     pub fn waits(&self) -> bool {
-        let idle = |state: &mut State| state.paused && state.asked.is_empty() && !state.in_vain();
+        // A turn that was skipped is so also once the order has been carried out: what it holds
+        // is not to be held for the whole pause.
+        let idle = |state: &mut State| {
+            state.paused && state.asked.is_empty() && !state.in_vain() && !state.turn.requested()
+        };
         let state = self.0.changed.wait_while(self.state(), idle);
         !state.unwrap_or_else(PoisonError::into_inner).turn.requested()
     }
@@ -110,6 +114,7 @@ impl Orders {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
     use std::thread;
     use std::time::Duration;
 
@@ -150,5 +155,18 @@ mod tests {
             orders.waits();
             asker.join().expect("no panic");
         }
+    }
+
+    #[test]
+    fn a_turn_that_was_skipped_does_not_wait_for_the_end_of_a_pause() {
+        let orders = Orders::default();
+        orders.begin(Some("a"));
+        orders.ask(skip("a"));
+        orders.pause(true);
+        assert_eq!(orders.next(), Some(skip("a")));
+        let (said, heard) = mpsc::channel();
+        let held = orders.clone();
+        thread::spawn(move || said.send(held.waits()));
+        assert_eq!(heard.recv_timeout(Duration::from_secs(10)), Ok(false));
     }
 }

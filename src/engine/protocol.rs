@@ -36,7 +36,8 @@ pub enum Command {
     Pause,
     /// Go on after a pause.
     Continue,
-    /// Measure a case no further, from the next boundary of a sample on.
+    /// Measure a case no further, from the next boundary of a sample on. One that had enough
+    /// rounds before more of them were wanted keeps its result.
     Skip { case: String },
     /// Try a case again that failed or was skipped; its rounds count again. One that has
     /// been measured gets as many rounds more as its recipe gives every case, and all count.
@@ -192,7 +193,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "is_false")]
         lost: bool,
     },
-    /// A person skipped the case; a resumed run takes it up again. Waits for its
+    /// A person skipped the case; a resumed run takes it up again. One that had enough rounds
+    /// before more of them were wanted goes without those, and that is all. Waits for its
     /// acknowledgement.
     Skipped { seq: u64, case: String },
     /// A case gets another try, and its rounds count again: because a person asked, or in a
@@ -208,7 +210,14 @@ pub enum Event {
     /// It goes on.
     Continued,
     /// GB/s of a quick copy on a backend.
-    Probed { backend: String, copy: Option<f64>, reason: Option<String> },
+    Probed {
+        backend: String,
+        copy: Option<f64>,
+        reason: Option<String>,
+        /// Bytes that a case may take there now; older engines do not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        free: Option<u64>,
+    },
     /// The answer to a ping. It says nothing about the run and is not recorded.
     Pong { number: u64 },
     /// Something a person may want to know.

@@ -112,13 +112,12 @@ impl<W: Write> Server<W> {
         Ok(Some(verdict))
     }
 
-    /// Holds where that is asked for. What went on meanwhile is no condition of the round.
+    /// Holds where that is asked for. What went on meanwhile, such as the client's reports of
+    /// another case that was skipped, is no condition of the round and no part of its time.
     fn rest(&mut self, going: &mut Going) -> io::Result<Duration> {
-        let paused = self.hold(going)?;
-        if !paused.is_zero() {
-            self.watch.begin_anew();
-        }
-        Ok(paused)
+        let Some(away) = self.hold(going)? else { return Ok(Duration::ZERO) };
+        self.watch.begin_anew();
+        Ok(away)
     }
 
     /// The timed samples; `None` where a pause comes between them, so that those of a round

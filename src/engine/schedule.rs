@@ -36,10 +36,14 @@ struct Progress {
 impl Progress {
     /// The next round to measure, unless there have been enough.
     fn due(&self) -> Option<u32> {
-        let medians: Vec<f64> = self.medians.values().copied().collect();
-        let enough = measure::verdict(&self.measure, self.wanted, &medians, self.spent).is_some();
         let next = || (0..).find(|round| !self.medians.contains_key(round));
-        if self.given_up || enough { None } else { next() }
+        if self.given_up || self.enough(self.wanted) { None } else { next() }
+    }
+
+    /// Whether there have been enough rounds where so many are wanted at least.
+    fn enough(&self, wanted: u32) -> bool {
+        let medians: Vec<f64> = self.medians.values().copied().collect();
+        measure::verdict(&self.measure, wanted, &medians, self.spent).is_some()
     }
 }
 
@@ -127,6 +131,17 @@ impl Schedule {
             true => _ = self.cases[turn.case].looks.insert(turn.round),
             false => self.again.push(turn),
         }
+    }
+
+    /// A person skips a case. Where only the rounds that a person wanted further are left, it
+    /// goes without them and keeps its result.
+    pub fn skip(&mut self, at: usize) {
+        let case = &mut self.cases[at];
+        if case.wanted == 0 || !case.enough(0) {
+            return self.give_up(at);
+        }
+        case.wanted = 0;
+        self.queue.retain(|turn| turn.case != at || turn.attempt > 0);
     }
 
     /// No more turns for this case.

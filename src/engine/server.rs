@@ -182,23 +182,24 @@ impl<W: Write> Server<W> {
         }
     }
 
-    /// Carries out what the client has asked for, and holds while it asks for that: for so
-    /// long.
-    pub(super) fn hold(&mut self, going: &mut Going) -> io::Result<Duration> {
+    /// Carries out what the client has asked for, and holds while it asks for that: how long
+    /// both took, `None` where there was nothing to do.
+    pub(super) fn hold(&mut self, going: &mut Going) -> io::Result<Option<Duration>> {
         let began = Instant::now();
-        let mut held = false;
+        let mut busy = false;
         loop {
             while let Some(order) = going.orders.next() {
                 self.obey(going, order)?;
+                busy = true;
             }
             let paused = going.orders.paused();
             if paused != going.held {
                 self.emit(if paused { &Event::Paused } else { &Event::Continued })?;
                 going.held = paused;
             }
-            held |= paused;
+            busy |= paused;
             if !paused || !going.orders.waits() {
-                return Ok(if held { began.elapsed() } else { Duration::ZERO });
+                return Ok(busy.then(|| began.elapsed()));
             }
         }
     }
@@ -209,7 +210,7 @@ impl<W: Write> Server<W> {
         let case = id.clone();
         match order {
             Order::Skip(_) if going.schedule.due(at) => {
-                going.schedule.give_up(at);
+                going.schedule.skip(at);
                 self.emit_result(|seq| Event::Skipped { seq, case })
             }
             Order::Again(_) if !going.schedule.due(at) && going.plan.cases[at].not_applicable.is_none() => {
@@ -242,7 +243,7 @@ impl<W: Write> Server<W> {
     /// Why no executor here can run this backend's cases at all. Asks the device, which
     /// costs more than a short case: once a run.
     fn unavailable(&self, backend: &str) -> Option<String> {
-        let Some(executor) = self.executors.iter().find(|e| e.backend() == backend) else {
+        let Some(executor) = self.executor(backend) else {
             return Some(format!("no backend {backend}"));
         };
         match executor.device().availability {
@@ -339,19 +340,23 @@ impl<W: Write> Server<W> {
 
     fn probe(&mut self, backends: &[String]) -> io::Result<()> {
         for backend in backends {
+            let free = self.executor(backend).and_then(|executor| executor.device().memory);
             let probed = self.copy_on(backend);
             let (copy, reason) = probed.map_or_else(|reason| (None, Some(reason)), |copy| (Some(copy), None));
-            self.emit(&Event::Probed { backend: backend.clone(), copy, reason })?;
+            self.emit(&Event::Probed { backend: backend.clone(), copy, reason, free })?;
         }
         Ok(())
     }
 
     fn copy_on(&self, backend: &str) -> Result<f64, String> {
-        let executor = self.executors.iter().find(|e| e.backend() == backend);
-        let executor = executor.ok_or_else(|| "no such backend".to_owned())?;
+        let executor = self.executor(backend).ok_or_else(|| "no such backend".to_owned())?;
         match executor.device().availability {
             Availability::Unavailable { reason } => Err(reason),
             Availability::Available => executor.copy_probe().map_err(|failure| failure.to_string()),
         }
+    }
+
+    fn executor(&self, backend: &str) -> Option<&dyn Executor> {
+        self.executors.iter().find(|e| e.backend() == backend).map(Box::as_ref)
     }
 }

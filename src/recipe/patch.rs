@@ -3,7 +3,8 @@
 //! A change is made twice: to the tree of nodes, which is simple, and to the text, which
 //! looks better. Only a text that reads as the changed tree is taken; where YAML's more
 //! exotic forms (anchors, scalars over several lines) defeat the change to the text, the
-//! changed tree is written afresh.
+//! changed tree is written afresh: then the comments below the head are lost, which
+//! [`loses_comments`] tells.
 
 use super::flow::{flow, word};
 use super::node::{Content, Key, Node, locate_place, read, without_mark};
@@ -32,6 +33,25 @@ pub(crate) fn patch(text: &str, edits: &[Edit]) -> Result<String, RecipeError> {
     let reads_as = |text: &String| read("", text).is_ok_and(|node| node.placed(Place::Nowhere) == wanted);
     let patched = in_text(text, &root, edits).filter(reads_as);
     Ok(patched.unwrap_or_else(|| afresh(text, &wanted)))
+}
+
+/// Whether a comment of the old text is missing in the new one.
+pub(crate) fn loses_comments(old: &str, new: &str) -> bool {
+    let mut kept = comments(new);
+    !comments(old).iter().all(|comment| {
+        let at = kept.iter().position(|other| other == comment);
+        at.map(|at| kept.swap_remove(at)).is_some()
+    })
+}
+
+/// What stands behind a `#` that begins a comment. One within quotes is taken for one too.
+fn comments(text: &str) -> Vec<&str> {
+    let begins = |line: &str, at: usize| at == 0 || line[..at].ends_with(char::is_whitespace);
+    let comment = |line| {
+        let line: &str = line;
+        line.match_indices('#').find(|(at, _)| begins(line, *at)).map(|(at, _)| line[at..].trim_end())
+    };
+    without_mark(text).lines().filter_map(comment).collect()
 }
 
 fn numbered(place: Place, number: u32) -> bool {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 
+use crate::backend::cpu::memory::size;
 use crate::engine::client::{Client, EngineCommand, Incoming};
 use crate::engine::protocol::{Command, Event};
 use crate::plan::{Case, Measure, Plan};
@@ -32,8 +33,17 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How often somebody who waits for an engine is asked whether it is still wanted.
 const ASKED: Duration = Duration::from_millis(50);
 
-/// GB/s of a copy on each backend, or why there is none.
-pub type Paces = BTreeMap<String, Result<f64, String>>;
+/// What a backend gives before a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// GB/s of a copy.
+    pub copy: f64,
+    /// Bytes that a case may take, where the engine says.
+    pub free: Option<u64>,
+}
+
+/// What each backend gives, or why it gives nothing.
+pub type Paces = BTreeMap<String, Result<Pace, String>>;
 
 /// What one case costs.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,12 +82,16 @@ impl Cost {
         }
         let work = primitives::find(&case.primitive).and_then(|p| p.work(&case.params).ok());
         let experiment = plan.experiments.get(case.experiment);
-        let (Some(work), Some(experiment), Some(Ok(copy))) = (work, experiment, paces.get(case.backend()))
+        let (Some(work), Some(experiment), Some(Ok(pace))) = (work, experiment, paces.get(case.backend()))
         else {
             return Cost::Unknown;
         };
-        let (seconds, most) = total(experiment.measure, &work, *copy);
-        Cost::Known { seconds, most, memory: work.footprint + work.scratch }
+        let memory = work.footprint.saturating_add(work.scratch);
+        if let Some(free) = pace.free.filter(|free| memory > *free) {
+            return Cost::Absent(format!("needs {}, {} free", size(memory), size(free)));
+        }
+        let (seconds, most) = total(experiment.measure, &work, pace.copy);
+        Cost::Known { seconds, most, memory }
     }
 }
 
@@ -123,8 +137,9 @@ pub fn paces(
             return Ok(None);
         }
         match client.next(ASKED) {
-            Some(Incoming::Event(Event::Probed { backend, copy, reason })) => {
-                paces.insert(backend, copy.ok_or_else(|| reason.unwrap_or_default()));
+            Some(Incoming::Event(Event::Probed { backend, copy, reason, free })) => {
+                let pace = copy.map(|copy| Pace { copy, free });
+                paces.insert(backend, pace.ok_or_else(|| reason.unwrap_or_default()));
                 waited = Duration::ZERO;
             }
             Some(Incoming::Closed) => bail!("the engine died: {}", client.ending()),
@@ -221,7 +236,7 @@ mod tests {
         let recipe = crate::recipe::parse("a.yaml", text).expect("a recipe");
         let plan = crate::plan::resolve(&recipe, &Overrides::default()).expect("a plan");
         let paces = Paces::from([
-            ("cpu".to_owned(), Ok(10.0)),
+            ("cpu".to_owned(), Ok(Pace { copy: 10.0, free: None })),
             ("cuda".to_owned(), Err("no CUDA driver".to_owned())),
         ]);
         let estimate = Estimate::of(&plan, &paces);
@@ -236,5 +251,23 @@ mod tests {
         assert_eq!(estimate.memory, known.iter().map(|(_, memory)| *memory).max().expect("two"));
         assert!((estimate.seconds - known.iter().map(|(s, _)| s).sum::<f64>()).abs() < 1e-12);
         assert!(estimate.memory >= 4 * ((1 << 20) * 20), "tuples in, tuples out, locations");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out() {
+        let text = "gather: {tuples: [1Mi, 4Mi], locations: random}\nbackend: cpu\nchart: {x: tuples}\n";
+        let recipe = crate::recipe::parse("a.yaml", text).expect("a recipe");
+        let plan = crate::plan::resolve(&recipe, &Overrides::default()).expect("a plan");
+        let of = |free| {
+            let pace = Ok(Pace { copy: 10.0, free });
+            Estimate::of(&plan, &Paces::from([(plan.cases[0].backend().to_owned(), pace)]))
+        };
+        let all = of(None);
+        assert_eq!((all.runnable, of(Some(all.memory))), (2, all.clone()), "just enough");
+        let some = of(Some(all.memory - 1));
+        assert_eq!((some.runnable, some.absent), (1, 1));
+        assert!(some.seconds < all.seconds && some.memory < all.memory);
+        let reason = some.reason.expect("a reason");
+        assert!(reason.starts_with("needs ") && reason.ends_with(" free"), "{reason}");
     }
 }

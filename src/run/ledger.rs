@@ -150,8 +150,7 @@ impl Ledger {
             }
             Event::Skipped { case, .. } => {
                 let at = self.position(case)?;
-                self.records[at].status = Status::NotApplicable(SKIPPED.to_owned());
-                self.put_off.insert(at);
+                self.skip(at);
                 Some(at)
             }
             Event::Failed { case, error, lost, .. } => {
@@ -189,6 +188,20 @@ impl Ledger {
         if let Some(Verdict::Wrong { mistake }) = &record.verdict {
             record.status = Status::Failed(format!("wrong result: {mistake}"));
         }
+    }
+
+    /// A case that had enough before a person wanted further rounds only goes without those.
+    fn skip(&mut self, at: usize) {
+        let measure = &self.plan.experiments[self.plan.cases[at].experiment].measure;
+        let record = &mut self.records[at];
+        let open = !matches!(record.status, Status::Failed(_) | Status::NotApplicable(_));
+        let enough = || measure::verdict(measure, 0, &record.medians(), record.spent()).is_some();
+        if open && record.wanted > 0 && enough() {
+            record.wanted = 0;
+            return;
+        }
+        record.status = Status::NotApplicable(SKIPPED.to_owned());
+        self.put_off.insert(at);
     }
 
     /// A case that failed without being wrong, or was skipped, is measured further.

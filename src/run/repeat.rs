@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::folder::{Manifest, RECIPE};
-use crate::shell::quoted;
+use crate::shell::{options, quoted};
 use crate::units::escaped;
 
 /// Commands that make a run; without one of them it was started in the user interface.
@@ -14,8 +14,9 @@ const MEASURING: [&str; 2] = ["run", "replay"];
 pub struct Repeat {
     /// Runs the stored plan again and judges it against the folder.
     pub replay: String,
-    /// Runs it as it was run: the manifest's command line into another folder, or the folder's recipe where it was
-    /// started in the user interface.
+    /// Runs it as it was run: the manifest's command line into another folder, or the folder's recipe with its
+    /// changes where it was started in the user interface. Files of indices are looked for beside a recipe, and the
+    /// folder's is another place: then the same as `replay`, which has copies of them.
     pub run: String,
 }
 
@@ -24,12 +25,18 @@ impl Repeat {
         let word = |path: &Path| quoted(&path.display().to_string());
         let measures = |words: &&[String]| words.iter().any(|word| MEASURING.contains(&word.as_str()));
         let typed = manifest.command_line.get(1..).filter(measures);
+        let replay = format!("replay {}", word(folder));
         let run = match typed {
             Some(words) => without_out(words).map(quoted).collect::<Vec<_>>().join(" "),
-            None => format!("run {}", word(&folder.join(RECIPE))),
+            None if !manifest.plan.indices.is_empty() => replay.clone(),
+            None => {
+                let recipe = ["run".to_owned(), word(&folder.join(RECIPE))];
+                let words: Vec<String> =
+                    recipe.into_iter().chain(options(&manifest.plan.overrides)).collect();
+                words.join(" ")
+            }
         };
         // What stands in a manifest is pasted into somebody's shell.
-        let [replay, run] = [format!("replay {}", word(folder)), run];
         Repeat {
             replay: format!("scatterlab {}", escaped(&replay)),
             run: format!("scatterlab {}", escaped(&run)),
@@ -50,6 +57,7 @@ fn without_out(words: &[String]) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
     use crate::judge::tests::manifest;
+    use crate::plan::IndexFile;
 
     #[test]
     fn a_run_is_repeated_as_it_was_typed_or_from_its_folder() {
@@ -68,5 +76,20 @@ mod tests {
         assert_eq!(of(&["scatterlab", "--engine", "ssh host scatterlab engine"]).run, of(&[]).run);
         let foreign = of(&["scatterlab", "run", "x\n\u{1b}[2Jrm -r /"]).run;
         assert!(!foreign.contains(char::is_control), "{foreign:?}");
+    }
+
+    #[test]
+    fn a_run_of_the_user_interface_is_repeated_with_its_changes() {
+        let mut manifest = Manifest { command_line: vec!["scatterlab".to_owned()], ..manifest() };
+        manifest.plan.overrides = vec!["--backend cpu".to_owned(), "--set tuples=1Mi..4Mi x2".to_owned()];
+        let of = |manifest: &Manifest| Repeat::of(Path::new("a"), manifest);
+        assert_eq!(
+            of(&manifest).run,
+            "scatterlab run a/recipe.yaml --backend cpu --set 'tuples=1Mi..4Mi x2'"
+        );
+        let (hash, path) = ("0".repeat(64), "i.npy".to_owned());
+        let file = IndexFile { path, column: None, hash, length: 1, largest: 0, source: None, copy: None };
+        manifest.plan.indices.push(file);
+        assert_eq!(of(&manifest).run, "scatterlab replay a", "the file is not beside the folder's recipe");
     }
 }

@@ -83,3 +83,14 @@ fn another_key_takes_the_place_of_one() {
     let edit = Edit::Exchange { key, name: "custom".to_owned(), value: node("[0, 4]") };
     assert_eq!(patch(text, &[edit]).expect("patched"), "p: {custom: [0, 4], delta: 8} # c\n");
 }
+
+#[test]
+fn a_comment_that_is_lost_is_noticed() {
+    let block = "# head\na:\n  - 1 # one\n  - 2\nb: 'x#y'\n";
+    let afresh = replaced(block, &["a"], "[3]");
+    assert!(loses_comments(block, &afresh), "{afresh}");
+    let kept = replaced(block, &["b"], "z");
+    assert!(kept.contains("# one") && !loses_comments(block, &kept), "{kept}");
+    assert!(!loses_comments("# head\na: 1\n", "# head\na: 2\n"));
+    assert!(loses_comments("a: 1 # c\nb: 2 # c\n", "a: 1 # c\n"), "one of two alike");
+}

@@ -91,7 +91,7 @@ impl Run {
                 self.say(failed(&self.plan, turn.case, false));
             }
             Step::Skip(at) if self.schedule.due(at) => {
-                self.schedule.give_up(at);
+                self.schedule.skip(at);
                 self.say(Event::Skipped { seq: 1, case: id(at) });
             }
             Step::Again(at) if !self.schedule.due(at) => {
@@ -183,6 +183,24 @@ fn a_skipped_case_says_so_and_its_rounds_count_again_once_it_is_taken_up() {
     ledger.apply(&attempt(&plan, 0, 1, 0, 1.0, false));
     assert_eq!(ledger.records()[0].status, Status::Done);
     assert_eq!(ledger.repeated(0), Some(Event::Retried { case: plan.cases[0].id.clone(), rounds: 4 }));
+}
+
+#[test]
+fn a_skip_of_further_rounds_leaves_the_result() {
+    let mut run = Run::new(MEASURES[2], 1);
+    while run.measure() {}
+    let before = run.ledger.records()[0].clone();
+    for asked in [0, 1] {
+        run.take(Step::Again(0));
+        (0..asked).for_each(|_| assert!(run.measure()));
+        assert_eq!(run.ledger.records()[0].status, Status::Partial);
+        run.take(Step::Skip(0));
+        let record = &run.ledger.records()[0];
+        assert_eq!((&record.status, record.wanted, record.rounds.len()), (&Status::Done, 0, 2 + asked));
+        assert!(record.statistics.is_some() && record.stop == before.stop);
+        while run.measure() {}
+        assert_eq!(run.ledger.records()[0].rounds.len(), 2 + asked, "nothing is left of it");
+    }
 }
 
 #[test]

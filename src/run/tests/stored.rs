@@ -67,7 +67,7 @@ fn every_event_is_read_as_it_was_written_and_when() {
         Event::Retried { case: id, rounds: 7 },
         Event::Paused,
         Event::Continued,
-        Event::Probed { backend: "cpu".into(), copy: None, reason: Some("none".into()) },
+        Event::Probed { backend: "cpu".into(), copy: None, reason: Some("none".into()), free: Some(1 << 30) },
         Event::Log { level: Level::Warn, text: "a\nline \"quoted\" µ".into() },
         Event::Finished { cancelled: true },
     ];

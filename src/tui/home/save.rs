@@ -1,11 +1,11 @@
 //! Writing a changed recipe to a file of its own.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::plan::{Overrides, Plan, fold, same};
-use crate::recipe;
+use crate::recipe::{self, loses_comments};
 use crate::run::folder;
 use crate::tui::app::Resolve;
 use crate::tui::field::Field;
@@ -19,7 +19,15 @@ pub struct Saving {
     pub recipe: usize,
     pub field: Field,
     /// The file that exists, once somebody was told that it would be overwritten.
-    pub exists: Option<PathBuf>,
+    pub exists: Option<Existing>,
+}
+
+/// A file that would be overwritten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Existing {
+    pub path: PathBuf,
+    /// Whether the new text lacks comments of the recipe.
+    pub loses: bool,
 }
 
 impl Saving {
@@ -35,8 +43,9 @@ impl Saving {
     pub fn question(&self) -> String {
         let name = self.field.shown(usize::MAX, crate::tui::theme::Theme::PLAIN);
         match &self.exists {
-            Some(path) if *path == self.path() => {
-                format!("Save as: {name} exists. Enter: overwrite it, Esc: do not save.")
+            Some(existing) if existing.path == self.path() => {
+                let lost = if existing.loses { " (comments are lost)" } else { "" };
+                format!("Save as: {name} exists. Enter: overwrite it{lost}, Esc: do not save.")
             }
             _ => format!("Save as: {name}"),
         }
@@ -47,7 +56,7 @@ impl Saving {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotSaved {
     /// The file exists, and nobody has said that it may go.
-    Exists(PathBuf),
+    Exists(Existing),
     /// In one line.
     Because(String),
 }
@@ -67,7 +76,8 @@ pub fn ask(state: &mut State) {
 ///
 /// # Errors
 /// A file that exists, a change that the recipe language has no place for, a text that would
-/// not mean the same, a file that cannot be written.
+/// not mean the same, a file that cannot be written, and another folder where the recipe
+/// names files of indices: they are looked for beside it.
 pub fn save(
     entry: &RecipeEntry,
     overrides: &Overrides,
@@ -78,25 +88,40 @@ pub fn save(
     if saving.field.text().trim().is_empty() {
         return Err(NotSaved::Because("a file needs a name".to_owned()));
     }
-    let text = text(entry, overrides, resolve).map_err(NotSaved::Because)?;
-    let overwrite = saving.exists.as_ref() == Some(&path);
+    let (text, means) = text(entry, overrides, resolve).map_err(NotSaved::Because)?;
+    if let Some(file) = left_behind(&means, &path) {
+        let why = format!("{file} is looked for beside the recipe, which is not to leave this folder");
+        return Err(NotSaved::Because(why));
+    }
+    let loses = loses_comments(&entry.text, &text);
+    let overwrite = saving.exists.as_ref().is_some_and(|existing| existing.path == path);
     write(&path, &text, overwrite).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => NotSaved::Exists(path.clone()),
+        ErrorKind::AlreadyExists => NotSaved::Exists(Existing { path: path.clone(), loses }),
         _ => NotSaved::Because(format!("cannot write {}: {error}", path.display())),
     })?;
     let title = entry.title.clone();
     Ok(RecipeEntry { group: OWN.to_owned(), path: path.display().to_string(), title, text })
 }
 
-/// The text that says by itself what the recipe and its changes say together.
-fn text(entry: &RecipeEntry, overrides: &Overrides, resolve: &Resolve) -> Result<String, String> {
+/// A file of indices that a recipe of this folder would not find from that file.
+fn left_behind<'p>(plan: &'p Plan, recipe: &Path) -> Option<&'p str> {
+    let absolute = std::path::absolute(recipe).ok();
+    let here = std::env::current_dir().ok();
+    let stays = absolute.as_deref().and_then(Path::parent) == here.as_deref();
+    let relative = plan.indices.iter().find(|file| Path::new(&file.path).is_relative());
+    relative.filter(|_| !stays).map(|file| file.path.as_str())
+}
+
+/// The text that says by itself what the recipe and its changes say together, and what that
+/// is.
+fn text(entry: &RecipeEntry, overrides: &Overrides, resolve: &Resolve) -> Result<(String, Plan), String> {
     let plan = resolve(entry, overrides)?;
     let recipe = recipe::parse(&entry.path, &entry.text).map_err(|error| error.to_string())?;
     let text = fold(&recipe, overrides, &plan)?;
     let again = RecipeEntry { text, ..entry.clone() };
     let means: Plan = resolve(&again, &Overrides::default())?;
     match same(&plan, &means) {
-        true => Ok(again.text),
+        true => Ok((again.text, means)),
         false => {
             Err("these changes cannot be written into the recipe's text; --set can make them".to_owned())
         }
@@ -106,19 +131,31 @@ fn text(entry: &RecipeEntry, overrides: &Overrides, resolve: &Resolve) -> Result
 /// Writes a text to a file; the flag says whether one that exists may go.
 pub type Write = fn(&Path, &str, bool) -> io::Result<()>;
 
-/// A file that is overwritten is so by a complete one: nobody ever reads half of it.
+/// The file is there complete or not at all: the disk may be full, and nobody is to read half
+/// of it.
 pub fn write(path: &Path, text: &str, overwrite: bool) -> io::Result<()> {
-    if !overwrite {
-        return File::create_new(path)?.write_all(text.as_bytes());
-    }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let draft = folder::draft(path.parent().unwrap_or(Path::new("")), &name);
-    let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, path));
+    let written = fs::write(&draft, text).and_then(|()| put(&draft, path, overwrite));
     if written.is_err() {
         // It may not even exist; the first error is the one to tell.
         let _ = fs::remove_file(&draft);
     }
     written
+}
+
+/// Gives the draft its name. A rename takes the place of any file; an empty one of ours keeps
+/// it free of others'.
+fn put(draft: &Path, path: &Path, overwrite: bool) -> io::Result<()> {
+    if !overwrite {
+        File::create_new(path)?;
+    }
+    fs::rename(draft, path).inspect_err(|_| {
+        if !overwrite {
+            // Nobody has written to it; the first error is the one to tell.
+            let _ = fs::remove_file(path);
+        }
+    })
 }
 
 /// What came of saving.
@@ -127,11 +164,14 @@ pub fn saved(state: &mut State, outcome: Result<RecipeEntry, NotSaved>) {
     match outcome {
         Ok(entry) => {
             let recipe = saving.recipe;
-            state.notice = Some(format!("saved as {}", entry.path));
+            let old = state.recipes.entries().get(recipe);
+            let lost = old.is_some_and(|old| loses_comments(&old.text, &entry.text));
+            let lost = if lost { "; its comments below the head are lost" } else { "" };
+            state.notice = Some(format!("saved as {}{lost}", entry.path));
             state.home.saving = None;
             add(state, recipe, entry);
         }
-        Err(NotSaved::Exists(path)) => saving.exists = Some(path),
+        Err(NotSaved::Exists(existing)) => saving.exists = Some(existing),
         Err(NotSaved::Because(reason)) => {
             state.home.saving = None;
             state.notice = Some(format!("not saved: {reason}"));
@@ -155,5 +195,43 @@ fn add(state: &mut State, from: usize, entry: RecipeEntry) {
     state.recipes.select(index);
     if state.focus == crate::tui::panel::Focus::Editor {
         super::editor::open(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::IndexFile;
+    use crate::tui::tests::fixture;
+
+    #[test]
+    fn a_file_is_there_complete_or_not_at_all() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.yaml");
+        let left = || fs::read_dir(folder.path()).expect("a folder").count();
+        write(&path, "first", false).expect("written");
+        let refused = write(&path, "second", false).map_err(|error| error.kind());
+        assert_eq!((refused, left()), (Err(ErrorKind::AlreadyExists), 1));
+        assert_eq!(fs::read_to_string(&path).expect("it"), "first");
+        write(&path, "second", true).expect("overwritten");
+        assert_eq!((fs::read_to_string(&path).expect("it").as_str(), left()), ("second", 1));
+        fs::create_dir(folder.path().join("b.yaml")).expect("a folder");
+        assert!(write(&folder.path().join("b.yaml"), "third", true).is_err());
+        assert_eq!(left(), 2, "no draft is left");
+    }
+
+    #[test]
+    fn a_recipe_that_names_files_stays_beside_them() {
+        let mut plan = fixture::passes();
+        assert_eq!(left_behind(&plan, Path::new("sub/a.yaml")), None);
+        for (name, elsewhere) in [("i.npy", Some("i.npy")), ("/data/i.npy", None)] {
+            let (hash, path) = ("0".repeat(64), name.to_owned());
+            let file =
+                IndexFile { path, column: None, hash, length: 1, largest: 0, source: None, copy: None };
+            plan.indices = vec![file];
+            assert_eq!(left_behind(&plan, Path::new("a.yaml")), None);
+            assert_eq!(left_behind(&plan, Path::new("./a.yaml")), None);
+            assert_eq!(left_behind(&plan, Path::new("sub/a.yaml")), elsewhere);
+        }
     }
 }

@@ -17,7 +17,7 @@ use crate::experiments;
 use crate::plan::{self, Overrides, Plan};
 use crate::recipe;
 use crate::report::series::series;
-use crate::run::estimate::Paces;
+use crate::run::estimate::{Pace, Paces};
 use crate::tui::app::{App, Incoming};
 use crate::tui::home::News;
 use crate::tui::home::facts::{Known, LastRun};
@@ -123,8 +123,8 @@ fn selected(app: &App) -> Option<&str> {
 /// Every backend copies, but for the GPU, which is not there; the recipe was run before.
 fn tell(app: &mut App) {
     let paces = Paces::from([
-        ("scalar".to_owned(), Ok(8.0)),
-        ("cpu".to_owned(), Ok(16.0)),
+        ("scalar".to_owned(), Ok(Pace { copy: 8.0, free: None })),
+        ("cpu".to_owned(), Ok(Pace { copy: 16.0, free: None })),
         ("cuda".to_owned(), Err("no CUDA driver".to_owned())),
     ]);
     app.state.home.facts.found_out = true;
@@ -356,4 +356,32 @@ fn what_cannot_be_written_is_said() {
     keys(&mut app, "w");
     save_as(&mut app, "  ");
     assert_eq!(app.state.notice.as_deref(), Some("not saved: a file needs a name"));
+}
+
+#[test]
+fn comments_that_are_lost_are_told_of() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("own.yaml");
+    let text = "# Mine.\ngather:\n  tuples: # why these\n    - 1Ki\n    - 2Ki\n  locations: random\nbackend: cpu\n\
+        chart: {x: tuples, y: time}\n";
+    let (mut app, _) = open(COLOURED);
+    let entry =
+        RecipeEntry { group: "mine".into(), path: "b.yaml".into(), title: "b".into(), text: text.into() };
+    let index = app.state.recipes.add(entry);
+    app.state.home.filter.apply(&mut app.state.recipes);
+    app.state.recipes.select(index);
+    keys(&mut app, "e");
+    set(&mut app, "tuples", "[4Ki, 8Ki]");
+    fs::write(&path, "precious").expect("written");
+    keys(&mut app, "w");
+    save_as(&mut app, path.to_str().expect("a path"));
+    assert!(shown(&mut app, (200, 24)).contains("overwrite it (comments are lost)"));
+    keys(&mut app, "<enter>");
+    let notice = app.state.notice.clone().expect("a notice");
+    assert!(
+        notice.starts_with("saved as ") && notice.ends_with("; its comments below the head are lost"),
+        "{notice}"
+    );
+    let saved = fs::read_to_string(&path).expect("it");
+    assert!(saved.starts_with("# Mine.\n") && !saved.contains("why these"), "{saved}");
 }
