@@ -73,7 +73,9 @@ pub fn progress(session: &Session, state: &State, theme: Theme) -> String {
     let eta = session.remaining(state.now).map_or(theme.missing().to_owned(), words::wait);
     let separator = theme.separator();
     match &session.phase {
-        _ if session.frozen.is_some() => format!("FROZEN {done}/{all} rounds{separator}{spent}"),
+        _ if session.frozen.is_some() => {
+            format!("FROZEN {done}/{all} rounds{separator}{spent}{}", meanwhile(session, state, theme))
+        }
         Phase::Running if session.paused().is_some() => {
             format!("PAUSED {done}/{all} rounds{separator}{spent}")
         }
@@ -99,6 +101,22 @@ pub fn progress(session: &Session, state: &State, theme: Theme) -> String {
             format!("{word} {done}/{all} rounds{}{separator}{spent}", failures(session, theme))
         }
     }
+}
+
+/// What the run behind a frozen screen does where it does not simply go on: a run that is
+/// held must not be forgotten there.
+fn meanwhile(shown: &Session, state: &State, theme: Theme) -> String {
+    let Some(live) = &state.live else { return String::new() };
+    let word = match &live.phase {
+        _ if live.folder != shown.folder => "the next run has begun",
+        Phase::Running if live.paused().is_some() => "PAUSED",
+        Phase::Running if live.pausing() => "PAUSING",
+        Phase::Cancelling => "CANCELLING",
+        Phase::Over { .. } => "the run is over",
+        // A dead engine has a banner.
+        Phase::Running | Phase::Dead { .. } | Phase::Broken(_) => return String::new(),
+    };
+    format!("{}{word}", theme.separator())
 }
 
 /// Whether a run, or what is shown of it, is held.

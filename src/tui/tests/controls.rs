@@ -171,6 +171,7 @@ fn a_frozen_screen_stays_while_results_arrive() {
     key(&mut app, 's', at(3));
     key(&mut app, ' ', at(3));
     assert_eq!(runner.told(), [Control::Skip(2), Control::Pause]);
+    assert!(header(&mut app, at(3)).contains("FROZEN 1/14 rounds · 0:02 · PAUSING"), "it is not forgotten");
     key(&mut app, 'F', at(4));
     let session = session(&app);
     assert_eq!((session.progress(), session.selected, session.follow), ((2, 14), 2, false));
