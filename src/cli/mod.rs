@@ -20,7 +20,6 @@ mod results;
 mod resume;
 mod run;
 mod schema;
-mod table;
 mod tui;
 mod verify;
 mod watch;

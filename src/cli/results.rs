@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::out;
-use super::table::{self, numbers, words};
 use crate::measure;
 use crate::plan::{Plan, Quantity};
+use crate::report::judged::cases;
+use crate::report::table::{self, numbers, words};
 use crate::run::{Ledger, Record, Status};
 use crate::units;
 
@@ -30,7 +31,7 @@ pub fn print(ledger: &Ledger) {
                 numbers("rounds"),
                 words(""),
             ];
-            table::print(columns, &rows);
+            table::lines(columns, &rows).iter().for_each(|line| out::line(line));
             if told.len() > MOST {
                 out::line(&format!("… and {} more in results.csv", told.len() - MOST));
             }
@@ -83,9 +84,5 @@ fn reasons<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<String> {
         };
         *counts.entry(units::escaped(&reason)).or_default() += 1;
     }
-    let line = |(reason, count): (String, usize)| match count {
-        1 => format!("{reason} (1 case)"),
-        _ => format!("{reason} ({count} cases)"),
-    };
-    counts.into_iter().map(line).collect()
+    counts.into_iter().map(|(reason, count)| format!("{reason} ({})", cases(count))).collect()
 }

@@ -8,6 +8,7 @@ mod ratio;
 use self::notes::Notes;
 pub use self::ratio::change;
 use super::overlay::letter;
+use super::table::{self, Column, padded};
 use super::unit;
 use super::verdicts::{Named, bandwidth, pair_label};
 use crate::judge::{Answer, Comparison, Copied, Direction, Judgement};
@@ -250,17 +251,14 @@ pub fn summary(comparison: &Comparison, margin: f64) -> String {
 }
 
 fn table(head: &[String; 5], rows: &[Row]) -> Vec<String> {
-    let cells = |column: usize| rows.iter().map(move |row| width(&row.cells[column]));
-    let widths: Vec<usize> = (0..5).map(|c| cells(c).chain([width(&head[c])]).max().unwrap_or(0)).collect();
-    let line = |row: &[String; 5]| {
-        let cells =
-            row.iter().zip(&widths).zip(RIGHT).map(|((cell, width), right)| padded(cell, *width, right));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    let mut lines = vec![String::new(), line(head)];
-    for row in rows {
+    let columns = std::array::from_fn(|at| Column { head: &head[at], right: RIGHT[at] });
+    let cells: Vec<[String; 5]> = rows.iter().map(|row| row.cells.clone()).collect();
+    let mut found = table::lines(columns, &cells).into_iter();
+    let mut lines = vec![String::new()];
+    lines.extend(found.next());
+    for (row, line) in rows.iter().zip(found) {
         lines.extend(row.title.clone());
-        lines.push(line(&row.cells));
+        lines.push(line);
     }
     lines
 }
@@ -268,10 +266,6 @@ fn table(head: &[String; 5], rows: &[Row]) -> Vec<String> {
 /// Characters; every one that a label holds takes one column.
 fn width(text: &str) -> usize {
     text.chars().count()
-}
-
-fn padded(text: &str, columns: usize, right: bool) -> String {
-    if right { format!("{text:>columns$}") } else { format!("{text:<columns$}") }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod relative;
 pub mod scale;
 pub mod series;
 pub mod svg;
+pub mod table;
 pub mod unit;
 pub mod verdicts;
 

@@ -36,6 +36,17 @@ fn check(kernel: Kernel, params: &Params, seed: u64, output: &[u8]) -> Result<()
     oracle::check(&spec, given::list(params), output)
 }
 
+fn walks(
+    kernel: Kernel,
+    params: &Params,
+    seed: u64,
+    most: u64,
+    stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
+) -> Result<Vec<Walk>, String> {
+    let spec = Spec::from_params(kernel, params, seed).map_err(|e| e.to_string())?;
+    given::walk(&spec, params, most, stored).map(|walk| vec![walk])
+}
+
 fn shows(kernel: Kernel, params: &Params, fault: Fault) -> bool {
     Spec::from_params(kernel, params, 0).is_ok_and(|spec| given::shows(&spec, params, fault))
 }
@@ -80,8 +91,7 @@ impl Primitive for Gather {
         most: u64,
         stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
     ) -> Result<Vec<Walk>, String> {
-        let spec = Spec::from_params(Kernel::Gather, params, seed).map_err(|e| e.to_string())?;
-        given::walk(&spec, params, most, stored).map(|walk| vec![walk])
+        walks(Kernel::Gather, params, seed, most, stored)
     }
 }
 
@@ -125,8 +135,7 @@ impl Primitive for Scatter {
         most: u64,
         stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
     ) -> Result<Vec<Walk>, String> {
-        let spec = Spec::from_params(Kernel::Scatter, params, seed).map_err(|e| e.to_string())?;
-        given::walk(&spec, params, most, stored).map(|walk| vec![walk])
+        walks(Kernel::Scatter, params, seed, most, stored)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Rows of words and numbers, in columns between which stand two spaces.
 
-use super::out;
 use crate::units;
 
 /// One column: what it is called, and whether its cells stand to the right, as numbers do.
@@ -34,12 +33,8 @@ pub fn lines<const N: usize>(columns: [Column; N], rows: &[[String; N]]) -> Vec<
     std::iter::once(head).chain(rows.iter().map(|row| line(row.each_ref().map(String::as_str)))).collect()
 }
 
-/// Prints a table.
-pub fn print<const N: usize>(columns: [Column; N], rows: &[[String; N]]) {
-    lines(columns, rows).iter().for_each(|line| out::line(line));
-}
-
-fn padded(text: &str, width: usize, right: bool) -> String {
+/// A text that takes so many columns.
+pub fn padded(text: &str, width: usize, right: bool) -> String {
     if right { format!("{text:>width$}") } else { format!("{text:<width$}") }
 }
 
