@@ -8,8 +8,14 @@ use crate::primitives::cuda::range::Range;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length, poison};
 use crate::primitives::stream::spec::{Kernel, Q, Spec, WRITTEN};
 
-/// f64 elements that a block handles at a time: `2 * TILE` in the kernels.
-const TILE: u64 = 2 * 4 * BLOCK as u64;
+/// f64 elements of a block of the kernels that write, `2 * BLOCK * MAP_UNROLL` there.
+const MAPPED: u64 = 2 * BLOCK as u64;
+
+/// f64 elements of a block of read, `2 * BLOCK * READ_UNROLL` there.
+const SUMMED: u64 = 2 * 8 * BLOCK as u64;
+
+/// `PARTIALS` in the kernels.
+const PARTIALS: usize = 1024;
 
 /// The kernels that one case needs.
 pub struct Kernels {
@@ -20,10 +26,9 @@ pub struct Kernels {
     certify: cuda::Kernel,
 }
 
-/// Where read adds up: a partial sum for each block, the ticket that finds the last
-/// block, and the sum.
+/// Where read adds up: partial sums, the ticket that finds the last block, and the sum.
 pub struct Sum {
-    partials: DeviceBuffer<f64>,
+    partials: DeviceBuffer<u64>,
     ticket: DeviceBuffer<u32>,
     total: DeviceBuffer<f64>,
 }
@@ -87,13 +92,8 @@ impl Kernels {
 
     /// Room for read's sums.
     pub fn sum(&self, gpu: &Gpu) -> Result<Sum, Failure> {
-        let partials = gpu.alloc(self.most_blocks(gpu)? as usize)?;
+        let partials = gpu.upload(&[0u64; PARTIALS])?;
         Ok(Sum { partials, ticket: gpu.upload(&[0u32])?, total: gpu.alloc(1)? })
-    }
-
-    /// Blocks of read: as many as fit at once, so that each has one share of the array.
-    fn most_blocks(&self, gpu: &Gpu) -> Result<u32, Failure> {
-        gpu.max_blocks(&self.timed, BLOCK, 0)
     }
 
     /// The first `n` elements become the stream of this seed.
@@ -112,7 +112,6 @@ impl Kernels {
 
     fn read(&self, gpu: &Gpu, arrays: &Arrays, sum: &Sum, range: Range, shift: u64) -> Result<(), Failure> {
         let x = at(arrays.sources.first(), range.first + shift)?;
-        let blocks = grid(range.count, TILE).min(sum.partials.len() as u32);
         let args = [
             (&x).into(),
             (&range.count).into(),
@@ -120,7 +119,7 @@ impl Kernels {
             (&sum.ticket).into(),
             (&sum.total).into(),
         ];
-        gpu.launch(&self.timed, blocks, BLOCK, 0, &args)
+        gpu.launch(&self.timed, grid(range.count, SUMMED), BLOCK, 0, &args)
     }
 
     fn map(&self, gpu: &Gpu, arrays: &Arrays, range: Range, shift: u64) -> Result<(), Failure> {
@@ -129,7 +128,7 @@ impl Kernels {
         let y = at(arrays.sources.get(1), range.first)?;
         let q = factor(self.kernel);
         let args = [(&destination).into(), (&x).into(), (&y).into(), (&range.count).into(), (&q).into()];
-        gpu.launch(&self.timed, grid(range.count, TILE), BLOCK, 0, &args)
+        gpu.launch(&self.timed, grid(range.count, MAPPED), BLOCK, 0, &args)
     }
 
     /// Queues the check of the destination.
