@@ -1,23 +1,21 @@
 //! A run as the screen knows it: the ledger of its records and where it stands.
 
+mod hear;
+mod look;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ratatui::layout::Rect;
-
-use super::chart::overlay::Overlay;
-use super::chart::{ChartView, Shown};
+use super::chart::ChartView;
 use super::hold::Hold;
 use super::log::Log;
 use super::machine::Machine;
 use super::state::Mode;
-use super::theme::Theme;
-use super::words::{self, number_of};
-use crate::engine::protocol::{Environment, Event, Level, Stage};
-use crate::report::series::{ChartData, Panel, series};
+use super::words;
+use crate::engine::protocol::{Environment, Level, Stage};
+use crate::report::series::{ChartData, series};
+use crate::run::Ledger;
 use crate::run::eta::Eta;
-use crate::run::runner::Message;
-use crate::run::{Ledger, Record, SKIPPED, Status, reference};
 
 /// The stage of a case that has changed within this time will soon change again.
 const LATELY: Duration = Duration::from_millis(250);
@@ -188,160 +186,9 @@ impl Session {
         self.eta.progress()
     }
 
-    /// The chart of the shown experiment, as of the last [`refresh`](Self::refresh).
-    pub fn chart(&self) -> &ChartData {
-        &self.chart
-    }
-
-    /// Makes the chart agree with the ledger: once before a frame, however many
-    /// messages have arrived since the last one.
-    pub fn refresh(&mut self) {
-        if std::mem::take(&mut self.stale) {
-            let experiment = self.experiment();
-            self.chart = series(self.ledger.plan(), experiment, self.ledger.records());
-            self.view.follow(experiment, self.ledger.plan());
-        }
-        if std::mem::take(&mut self.reveal) {
-            self.reveal_selected();
-        }
-    }
-
-    /// The chart with what says how to draw it.
-    pub fn shown(&self) -> Shown<'_> {
-        let last = self.chart.panels.len().saturating_sub(1);
-        Shown { data: &self.chart, experiment: self.experiment(), panel: self.panel.min(last) }
-    }
-
-    /// Has the chart's picture at hand.
-    pub fn paint(&mut self, theme: Theme, area: Rect) {
-        let last = self.chart.panels.len().saturating_sub(1);
-        let (experiment, panel) = (self.experiment(), self.panel.min(last));
-        self.view.paint(Shown { data: &self.chart, experiment, panel }, theme, area);
-    }
-
-    /// Lays another run under this one; returns how many cases it has a value for.
-    pub fn set_baseline(&mut self, name: &str, records: &[Record]) -> usize {
-        self.refresh();
-        let mut overlay = Overlay::new(name, self.ledger.plan(), records);
-        overlay.show(self.ledger.plan(), self.experiment());
-        let matched = overlay.matched();
-        self.view.set_overlay(Some(overlay));
-        matched
-    }
-
-    /// What suits the terminal stays, and the results can be laid under the new ones.
-    pub fn come_after(&mut self, before: &Session) {
-        self.view.keep_from(&before.view);
-        let measured = before.ledger.records().iter().any(|r| r.statistics.is_some());
-        let name = before.folder.file_name().map(|n| n.to_string_lossy().into_owned());
-        self.view.before = name.filter(|_| measured).map(|name| (name, before.ledger.records().to_vec()));
-    }
-
-    /// Takes it away.
-    pub fn clear_baseline(&mut self) {
-        self.view.set_overlay(None);
-    }
-
-    /// Shows the next or previous of the chart's panels.
-    pub fn step_panel(&mut self, by: isize) {
-        let last = self.chart.panels.len().saturating_sub(1);
-        self.go_to_panel(self.panel.min(last).saturating_add_signed(by).min(last));
-    }
-
-    /// Shows the panel that the selected case is on.
-    pub fn reveal_selected(&mut self) {
-        let holds = |panel: &Panel| panel.cases().any(|case| case == self.selected);
-        if let Some(panel) = self.chart.panels.iter().position(holds) {
-            self.panel = panel;
-        }
-    }
-
-    /// Experiment of the selected case: the one whose chart is shown.
-    pub fn experiment(&self) -> usize {
-        self.ledger.records().get(self.selected).map_or(0, |r| r.case.experiment)
-    }
-
-    /// Whether this case is the selected one.
-    pub fn is_selected(&self, case: usize) -> bool {
-        self.selected == case
-    }
-
-    /// Selects a case, and with it the experiment on the chart.
-    pub fn select(&mut self, case: usize) {
-        let before = self.experiment();
-        self.selected = case.min(self.ledger.records().len().saturating_sub(1));
-        self.samples_scroll = 0;
-        if self.experiment() != before {
-            self.panel = 0;
-            self.stale = true;
-        }
-    }
-
-    /// Selects another case by hand, and shows the panel that it is on.
-    pub fn step(&mut self, by: isize) {
-        self.pick(self.selected.saturating_add_signed(by));
-    }
-
-    /// Selects this case by hand, and shows the panel that it is on.
-    pub fn pick(&mut self, case: usize) {
-        self.choose(case);
-        self.reveal = true;
-    }
-
-    /// Selects this case by hand: the selection no longer follows the running one.
-    pub fn choose(&mut self, case: usize) {
-        self.follow = false;
-        self.select(case);
-    }
-
-    /// Selects the first case of the next or previous experiment.
-    pub fn step_experiment(&mut self, by: isize) {
-        let Some(wanted) = self.experiment().checked_add_signed(by) else { return };
-        let first = self.ledger.records().iter().position(|r| r.case.experiment == wanted);
-        if let Some(case) = first {
-            self.follow = false;
-            self.select(case);
-        }
-    }
-
-    /// Takes the selection to the running case from now on.
-    pub fn follow(&mut self) {
-        self.follow = true;
-        if let Some(current) = self.current {
-            self.select(current.case);
-        }
-    }
-
-    /// Scrolls the samples panel; drawing it stops at its end.
-    pub fn scroll_samples(&mut self, by: isize) {
-        self.samples_scroll = self.samples_scroll.saturating_add_signed(by);
-    }
-
     /// Adds a line to the log.
     pub fn say(&mut self, now: Duration, level: Level, text: &str) {
         self.log.push(self.elapsed(now), level, text);
-    }
-
-    /// Takes in what the run says.
-    pub fn receive(&mut self, message: Message, now: Duration) {
-        match message {
-            Message::Event(event) => self.event(&event, now),
-            Message::Died { reason, case } => self.died(reason, case.as_deref(), now),
-            // It concerns the engine, which outlives the run.
-            Message::Latency(_) => {}
-            Message::Reported(path) => self.say(now, Level::Info, &format!("written: {}", path.display())),
-            Message::Broken(reason) => self.broken(reason, now),
-            Message::Over => self.over(now),
-        }
-    }
-
-    /// The run's thread is gone. Before its last word that is a mistake of ours, which
-    /// the person must see.
-    pub fn disconnected(&mut self, now: Duration) {
-        self.told_all = true;
-        if self.active() {
-            self.broken("the run ended without saying why".to_owned(), now);
-        }
     }
 
     /// Whether its engine is dead, and a fresh one may do better: one that died before it did
@@ -398,138 +245,10 @@ impl Session {
         }
     }
 
-    /// Shows what the other one showed, and how.
-    pub fn look_as(&mut self, other: Session) {
-        if !other.follow {
-            self.choose(other.selected);
-        }
-        if self.experiment() == other.experiment() {
-            self.panel = other.panel;
-        }
-        self.samples_scroll = other.samples_scroll;
-        self.view = other.view;
-        self.stale = true;
-    }
-
     /// The program had been stopped: what was measured meanwhile says nothing about how
     /// long a round takes.
     pub fn continued(&mut self) {
         self.eta.pause();
-    }
-
-    fn event(&mut self, event: &Event, now: Duration) {
-        if self.sampling() {
-            self.sampled = Some(now);
-        }
-        self.progressed |= event.seq().is_some();
-        let changed = self.ledger.apply(event);
-        self.stale |= changed.is_some();
-        changed.inspect(|at| self.eta.note(*at, &self.ledger));
-        match event {
-            Event::Hello { version, environment, devices, .. } => {
-                self.machine.devices.clone_from(devices);
-                let text = format!("engine {version} on {}, {}", environment.host, environment.cpu);
-                self.environment = Some(environment.clone());
-                self.released(now);
-                self.eta.begin(now);
-                self.say(now, Level::Info, &text);
-            }
-            Event::Started { cases, rounds } => {
-                let (cases, rounds) = (number_of(*cases, "case"), number_of(*rounds, "round"));
-                self.say(now, Level::Info, &format!("{cases}, {rounds}"));
-            }
-            Event::Progress { case, round, stage } => self.moved(case, *round, *stage),
-            Event::Round { result, .. } => {
-                self.machine.measured(&result.conditions);
-                self.finished_round(changed, now);
-            }
-            Event::NotApplicable { reason, .. } => self.settled(changed, "n/a", reason, Level::Info, now),
-            Event::Failed { error, .. } => self.settled(changed, "failed", error, Level::Error, now),
-            Event::Skipped { .. } => self.settled(changed, SKIPPED, "", Level::Info, now),
-            Event::Retried { rounds, .. } => {
-                let what = if *rounds > 0 { "further rounds" } else { "another try" };
-                changed.inspect(|at| self.say(now, Level::Info, &format!("{}: {what}", self.name(*at))));
-            }
-            Event::Paused => self.engine_holds(true, now),
-            Event::Continued => self.engine_holds(false, now),
-            Event::Log { level, text } => self.say(now, *level, text),
-            Event::Finished { cancelled } => self.cancelled |= cancelled,
-            Event::Reference { backend, .. } => {
-                if let Some(text) = reference::news(&self.ledger, backend) {
-                    self.say(now, Level::Info, &text);
-                }
-            }
-            Event::Probed { .. } | Event::Pong { .. } => {}
-        }
-    }
-
-    fn moved(&mut self, case: &str, round: u32, stage: Stage) {
-        let Some(case) = self.ledger.position(case) else { return };
-        self.current = Some(Current { case, round, stage });
-        if self.follow && self.selected != case {
-            self.select(case);
-        }
-    }
-
-    fn finished_round(&mut self, case: Option<usize>, now: Duration) {
-        let Some(case) = case else { return };
-        self.eta.finish(case, &self.ledger, now);
-        self.current = None;
-        if let Some(Status::Failed(error)) = self.ledger.records().get(case).map(|r| &r.status) {
-            let text = format!("{}: {error}", self.name(case));
-            self.say(now, Level::Error, &text);
-        }
-    }
-
-    fn settled(&mut self, case: Option<usize>, word: &str, reason: &str, level: Level, now: Duration) {
-        let Some(case) = case else { return };
-        // Another case may be skipped in the middle of this one.
-        if self.current.is_none_or(|current| current.case == case) {
-            self.eta.begin(now);
-            self.current = None;
-        }
-        let text = match word {
-            // A missing driver concerns many cases; once in the log is enough.
-            "n/a" => format!("{}: n/a: {reason}", self.ledger.plan().cases[case].backend()),
-            SKIPPED => format!("{}: {word}", self.name(case)),
-            _ => format!("{}: {word}: {reason}", self.name(case)),
-        };
-        if word == "n/a" && self.log.says(&text) {
-            return;
-        }
-        self.say(now, level, &text);
-    }
-
-    fn died(&mut self, reason: String, case: Option<&str>, now: Duration) {
-        let case = case.and_then(|id| self.ledger.position(id));
-        self.current = None;
-        self.released(now);
-        self.eta.pause();
-        if let Some(at) = case {
-            self.select(at);
-        }
-        self.say(now, Level::Error, &format!("engine died: {reason}"));
-        self.phase = Phase::Dead { reason, case };
-    }
-
-    fn broken(&mut self, reason: String, now: Duration) {
-        self.say(now, Level::Error, &reason);
-        self.end(Phase::Broken(reason), now);
-    }
-
-    fn over(&mut self, now: Duration) {
-        self.told_all = true;
-        if matches!(self.phase, Phase::Broken(_)) {
-            return;
-        }
-        let cancelled = self.cancelled || matches!(self.phase, Phase::Cancelling | Phase::Dead { .. });
-        let text = match (self.mode, cancelled) {
-            (Mode::Watch, _) if self.phase == Phase::Cancelling => "watching ended",
-            (_, true) => "cancelled",
-            (_, false) => "done",
-        };
-        self.say(now, Level::Info, text);
-        self.end(Phase::Over { cancelled }, now);
     }
 
     /// The engine that held is gone, and what was asked of it.
@@ -538,14 +257,6 @@ impl Session {
         if self.mode == Mode::Run {
             self.hold.asked = false;
         }
-    }
-
-    fn end(&mut self, phase: Phase, now: Duration) {
-        self.released(now);
-        self.phase = phase;
-        self.current = None;
-        self.eta.pause();
-        self.ended = Some(now);
     }
 
     /// A case in words: the values of its experiment's axes.
