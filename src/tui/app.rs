@@ -2,95 +2,38 @@
 //! so that tests run the same loop.
 
 mod errands;
+mod intake;
+mod perform;
+mod source;
 
-use std::io;
 use std::path::PathBuf;
-use std::sync::mpsc::TryRecvError;
 use std::time::Duration;
 
 use anyhow::Context;
 use ratatui::Terminal;
 use ratatui::backend::Backend;
-use ratatui::crossterm::event::{KeyEvent, KeyEventKind, MouseEvent};
 use ratatui::layout::{Position, Rect};
 
-use super::command::{self, Action};
-use super::field::Stroke;
-use super::home::Entering;
 use super::home::save::{self, Write};
 use super::home::scout::{Lookups, Scout};
-use super::mouse;
 use super::pacer::{POLL, Pacer};
 use super::recipes::RecipeEntry;
-use super::runs::{Answer, Desk, Job};
+use super::runs::Desk;
 use super::state::{Leaving, State};
 use super::theme::Theme;
 use super::update::{Effect, Input, update, wanted};
 use super::view::{settle, view};
-use super::wake::{self, Waker};
+use super::wake::Waker;
 use crate::plan::{Overrides, Plan};
-use crate::run::runner::{Message, Runner, Running};
-use crate::run::watch::{Speed, WatchRunner};
+use crate::run::runner::{Runner, Running};
+
+pub use source::{Incoming, Source};
 
 /// What is done in one turn of what the state wants, at most.
 const MOST_WANTED: usize = 200;
-/// Messages taken in before keys are looked at again.
-const BURST: usize = 500;
 
 /// What a recipe with these changes means, or what is wrong with it.
 pub type Resolve = Box<dyn Fn(&RecipeEntry, &Overrides) -> Result<Plan, String>>;
-
-/// What the terminal can tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Incoming {
-    Key(KeyEvent),
-    Mouse(MouseEvent),
-    /// Its size changed.
-    Resized,
-    /// The process was asked to stop for a while.
-    Suspend,
-    /// It was stopped and goes on.
-    Continued,
-    /// The process was asked to end.
-    Terminate,
-}
-
-/// Where keys come from.
-pub trait Source {
-    /// Waits for at most `timeout`.
-    ///
-    /// # Errors
-    /// When the terminal is gone.
-    fn next(&mut self, timeout: Duration) -> io::Result<Option<Incoming>>;
-
-    /// Time since the program started.
-    fn now(&self) -> Duration;
-
-    /// Gives the terminal back, says `note` on it, and stops until somebody lets the
-    /// program go on; then takes the terminal again.
-    ///
-    /// # Errors
-    /// When the terminal is gone.
-    fn suspend(&mut self, _note: &str) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Asks the terminal to copy a text.
-    ///
-    /// # Errors
-    /// When the terminal is gone.
-    fn copy(&mut self, _text: &str) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Takes the terminal again after somebody else has stopped the program.
-    ///
-    /// # Errors
-    /// When the terminal is gone.
-    fn take_back(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// The state and what it acts on.
 pub struct App {
@@ -299,69 +242,6 @@ impl App {
         Ok(())
     }
 
-    /// Takes in what the terminal says.
-    pub fn take(&mut self, incoming: Incoming, now: Duration) {
-        // A terminal that was made smaller and larger again between two frames has its old
-        // size, and not all of what it showed.
-        self.torn |= incoming == Incoming::Resized;
-        let input = match incoming {
-            Incoming::Key(key) if key.kind == KeyEventKind::Release => return,
-            Incoming::Key(key) => self.meaning(key),
-            Incoming::Mouse(event) => match mouse::input(&self.state, self.theme, self.screen, event) {
-                Some(input) => input,
-                None => return,
-            },
-            Incoming::Suspend => Input::Act(Action::Suspend),
-            Incoming::Resized | Incoming::Continued => Input::Tick,
-            Incoming::Terminate => Input::Terminate,
-        };
-        self.apply(input, now);
-    }
-
-    /// A key of the text that is being typed, or a command.
-    fn meaning(&self, key: KeyEvent) -> Input {
-        let typed = Entering::now(&self.state).and_then(|_| Stroke::of(key)).map(Input::Typed);
-        let act = || command::action(&self.state, key).map_or(Input::OtherKey, Input::Act);
-        typed.unwrap_or_else(act)
-    }
-
-    /// Takes in what the run has said, and what others have found out, without waiting for
-    /// more.
-    pub fn receive(&mut self, now: Duration) {
-        while let Some(news) = self.scout.as_ref().and_then(Scout::next) {
-            self.apply(Input::Home(news), now);
-        }
-        self.behind = false;
-        self.receive_answers(now);
-        for _ in 0..BURST {
-            let Some(running) = &self.running else { return };
-            match running.messages.try_recv() {
-                Ok(message) => {
-                    let last = message == Message::Over;
-                    self.apply(Input::Message(message), now);
-                    if last {
-                        self.running = None;
-                    }
-                }
-                Err(TryRecvError::Empty) => return,
-                Err(TryRecvError::Disconnected) => {
-                    self.running = None;
-                    self.apply(Input::Disconnected, now);
-                }
-            }
-        }
-        self.behind = true;
-    }
-
-    fn receive_answers(&mut self, now: Duration) {
-        for _ in 0..BURST {
-            let Some((ticket, answer)) = self.desk.as_ref().and_then(Desk::next) else { return };
-            self.apply(Input::Answer(ticket, answer), now);
-        }
-        // Nobody wakes the loop again for those that have come already.
-        self.behind = true;
-    }
-
     /// Lets time go by: the clock in the header moves (unless every core is being timed), a
     /// missing preview is made.
     pub fn tick(&mut self, now: Duration) {
@@ -384,79 +264,6 @@ impl App {
         self.pacer.touch();
         if let Some(effect) = update(&mut self.state, input, now) {
             self.perform(effect, now);
-        }
-    }
-
-    fn perform(&mut self, effect: Effect, now: Duration) {
-        match effect {
-            Effect::Resolve(index) => {
-                let Some(entry) = self.state.recipes.entries().get(index) else { return };
-                let plan = (self.resolve)(entry, &self.state.home.edits.of(index));
-                self.apply(Input::Resolved(index, plan), now);
-            }
-            Effect::Start(index) => {
-                let Some(entry) = self.state.recipes.entries().get(index).cloned() else { return };
-                let overrides = self.state.home.edits.of(index);
-                let input = self.start(index, &entry, &overrides).unwrap_or_else(Input::NotStarted);
-                self.apply(input, now);
-            }
-            Effect::Home(errand) => self.run_errand(errand, now),
-            Effect::Suspend => self.suspend = true,
-            Effect::Ask(ticket, job) => self.ask(ticket, job, now),
-            Effect::Copy(text) => self.clip = Some(text),
-            Effect::Play { path, plan, times } => {
-                let input = self.play(path, plan, times).unwrap_or_else(Input::NotStarted);
-                self.apply(input, now);
-            }
-            Effect::Send(control) => {
-                if let Some(running) = &self.running {
-                    // A run that has just ended no longer listens; its end arrives as a message.
-                    let _ = running.control.send(control);
-                }
-            }
-        }
-    }
-
-    /// Starts a recipe: resolved anew, because the world may have changed since its
-    /// preview was made.
-    fn start(&mut self, index: usize, entry: &RecipeEntry, overrides: &Overrides) -> Result<Input, String> {
-        // Its thread would go on beside what is timed.
-        if self.running.is_some() {
-            return Err("the run before it still writes its files".to_owned());
-        }
-        let plan = (self.resolve)(entry, overrides)?;
-        self.scout.iter_mut().for_each(Scout::hush);
-        self.desk.iter().for_each(Desk::stop);
-        let running = self.runner.start(plan.clone(), &entry.text).map_err(|e| format!("{e:#}"))?;
-        let folder = self.listen(running)?;
-        Ok(Input::Started { recipe: index, plan: Box::new(plan), folder })
-    }
-
-    /// Plays a stored run; nothing is measured.
-    fn play(&mut self, path: PathBuf, plan: Box<Plan>, times: f64) -> Result<Input, String> {
-        let runner = WatchRunner { folder: path, speed: Speed::Times(times) };
-        let running = runner.start((*plan).clone(), "").map_err(|e| format!("{e:#}"))?;
-        let folder = self.listen(running)?;
-        Ok(Input::Played { plan, folder, times })
-    }
-
-    /// Hears what a run says from now on; returns its folder.
-    fn listen(&mut self, running: Running) -> Result<PathBuf, String> {
-        let running = match &self.waker {
-            Some(waker) => wake::watched(running, waker.clone()).map_err(|e| e.to_string())?,
-            None => running,
-        };
-        let folder = running.folder.clone();
-        self.running = Some(running);
-        Ok(folder)
-    }
-
-    fn ask(&mut self, ticket: u64, job: Job, now: Duration) {
-        let waker = self.waker.clone();
-        // Patterns can be asked for where there are no stored runs.
-        let desk = self.desk.get_or_insert_with(|| Desk::new(PathBuf::new()));
-        if let Err(error) = desk.ask(ticket, job, waker) {
-            self.apply(Input::Answer(ticket, Answer::Refused(format!("no thread: {error}"))), now);
         }
     }
 }

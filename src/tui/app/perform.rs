@@ -1,0 +1,94 @@
+//! What the state asks of the world.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::App;
+use crate::plan::{Overrides, Plan};
+use crate::run::runner::{Runner, Running};
+use crate::run::watch::{Speed, WatchRunner};
+use crate::tui::home::scout::Scout;
+use crate::tui::recipes::RecipeEntry;
+use crate::tui::runs::{Answer, Desk, Job};
+use crate::tui::update::{Effect, Input};
+use crate::tui::wake;
+
+impl App {
+    pub(super) fn perform(&mut self, effect: Effect, now: Duration) {
+        match effect {
+            Effect::Resolve(index) => {
+                let Some(entry) = self.state.recipes.entries().get(index) else { return };
+                let plan = (self.resolve)(entry, &self.state.home.edits.of(index));
+                self.apply(Input::Resolved(index, plan), now);
+            }
+            Effect::Start(index) => {
+                let Some(entry) = self.state.recipes.entries().get(index).cloned() else { return };
+                let overrides = self.state.home.edits.of(index);
+                let input = self.start(index, &entry, &overrides).unwrap_or_else(Input::NotStarted);
+                self.apply(input, now);
+            }
+            Effect::Home(errand) => self.run_errand(errand, now),
+            Effect::Suspend => self.suspend = true,
+            Effect::Ask(ticket, job) => self.ask(ticket, job, now),
+            Effect::Copy(text) => self.clip = Some(text),
+            Effect::Play { path, plan, times } => {
+                let input = self.play(path, plan, times).unwrap_or_else(Input::NotStarted);
+                self.apply(input, now);
+            }
+            Effect::Send(control) => {
+                if let Some(running) = &self.running {
+                    // A run that has just ended no longer listens; its end arrives as a message.
+                    let _ = running.control.send(control);
+                }
+            }
+        }
+    }
+
+    /// Starts a recipe: resolved anew, because the world may have changed since its
+    /// preview was made.
+    pub(super) fn start(
+        &mut self,
+        index: usize,
+        entry: &RecipeEntry,
+        overrides: &Overrides,
+    ) -> Result<Input, String> {
+        // Its thread would go on beside what is timed.
+        if self.running.is_some() {
+            return Err("the run before it still writes its files".to_owned());
+        }
+        let plan = (self.resolve)(entry, overrides)?;
+        self.scout.iter_mut().for_each(Scout::hush);
+        self.desk.iter().for_each(Desk::stop);
+        let running = self.runner.start(plan.clone(), &entry.text).map_err(|e| format!("{e:#}"))?;
+        let folder = self.listen(running)?;
+        Ok(Input::Started { recipe: index, plan: Box::new(plan), folder })
+    }
+
+    /// Plays a stored run; nothing is measured.
+    fn play(&mut self, path: PathBuf, plan: Box<Plan>, times: f64) -> Result<Input, String> {
+        let runner = WatchRunner { folder: path, speed: Speed::Times(times) };
+        let running = runner.start((*plan).clone(), "").map_err(|e| format!("{e:#}"))?;
+        let folder = self.listen(running)?;
+        Ok(Input::Played { plan, folder, times })
+    }
+
+    /// Hears what a run says from now on; returns its folder.
+    fn listen(&mut self, running: Running) -> Result<PathBuf, String> {
+        let running = match &self.waker {
+            Some(waker) => wake::watched(running, waker.clone()).map_err(|e| e.to_string())?,
+            None => running,
+        };
+        let folder = running.folder.clone();
+        self.running = Some(running);
+        Ok(folder)
+    }
+
+    fn ask(&mut self, ticket: u64, job: Job, now: Duration) {
+        let waker = self.waker.clone();
+        // Patterns can be asked for where there are no stored runs.
+        let desk = self.desk.get_or_insert_with(|| Desk::new(PathBuf::new()));
+        if let Err(error) = desk.ask(ticket, job, waker) {
+            self.apply(Input::Answer(ticket, Answer::Refused(format!("no thread: {error}"))), now);
+        }
+    }
+}
