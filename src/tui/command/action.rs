@@ -1,0 +1,97 @@
+//! What a person can ask for, and its name.
+
+use crate::tui::chart;
+use crate::tui::home;
+use crate::tui::pattern::Look;
+use crate::tui::runs;
+
+/// What a person can ask for with a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    Quit,
+    Help,
+    Back,
+    FocusNext,
+    FocusPrevious,
+    /// Start the selected recipe.
+    Start,
+    /// Cancel the run, or end it after its engine died.
+    Cancel,
+    /// The same, and nothing else is started after it.
+    CancelAll,
+    /// Go on in a fresh engine.
+    Resume,
+    /// Hold the run, or let it go on.
+    Pause,
+    /// Keep the screen as it is while results arrive, or show them again.
+    Freeze,
+    /// Measure the selected case no further.
+    Skip,
+    /// Try the selected case again, or measure further rounds of it.
+    Again,
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    First,
+    Last,
+    PreviousPanel,
+    NextPanel,
+    PreviousExperiment,
+    NextExperiment,
+    /// Show or hide the panel of the devices.
+    Devices,
+    /// Let the selection follow the running case.
+    Follow,
+    /// Look at the chart in another way.
+    Chart(chart::Ask),
+    /// Give the terminal back and stop, until the shell lets the program go on.
+    Suspend,
+    /// Close the help.
+    CloseHelp,
+    /// Something before a run.
+    Home(home::Ask),
+    /// Something about stored runs.
+    Runs(runs::Ask),
+    /// Something about the lines that a case touches.
+    Pattern(Look),
+}
+
+impl Action {
+    /// Its name in the configuration. It stays, whatever becomes of the rest.
+    pub fn name(self) -> &'static str {
+        match self {
+            Action::Quit => "quit",
+            Action::Help => "help",
+            Action::CloseHelp => "close-help",
+            Action::Back => "back",
+            Action::FocusNext => "next-panel",
+            Action::FocusPrevious => "previous-panel",
+            Action::Start => "start",
+            Action::Cancel => "cancel",
+            Action::CancelAll => "cancel-all",
+            Action::Resume => "resume",
+            Action::Up => "up",
+            Action::Down => "down",
+            Action::PageUp => "page-up",
+            Action::PageDown => "page-down",
+            Action::First => "first",
+            Action::Last => "last",
+            Action::PreviousPanel => "previous-chart",
+            Action::NextPanel => "next-chart",
+            Action::PreviousExperiment => "previous-experiment",
+            Action::NextExperiment => "next-experiment",
+            Action::Follow => "follow",
+            Action::Devices => "devices",
+            Action::Pause => "pause",
+            Action::Freeze => "freeze",
+            Action::Skip => "skip",
+            Action::Again => "again",
+            Action::Suspend => "suspend",
+            Action::Chart(ask) => ask.name(),
+            Action::Home(ask) => ask.name(),
+            Action::Runs(ask) => ask.name(),
+            Action::Pattern(look) => look.name(),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The commands that belong to no panel, or to several.
+
+use ratatui::crossterm::event::KeyCode;
+
+use super::{Action, Command, char, control, key};
+use crate::tui::chart;
+
+/// Commands that every panel knows.
+pub const GLOBAL: &[Command] = &[
+    Command {
+        bindings: &[(char('r'), Action::Resume)],
+        hinted: 1,
+        name: "resume",
+        help: "after the engine died: go on in a fresh one; the lost case counts as failed",
+    },
+    Command {
+        bindings: &[(char('x'), Action::Cancel)],
+        hinted: 1,
+        name: "cancel",
+        help: "cancel the run at the next sample, or end it after the engine died; finished results stay",
+    },
+    Command {
+        bindings: &[(char('X'), Action::CancelAll)],
+        hinted: 0,
+        name: "cancel all",
+        help: "cancel the run and everything that waits for its end",
+    },
+    Command {
+        bindings: &[(char(' '), Action::Pause)],
+        hinted: 1,
+        name: "pause",
+        help: "hold the run at the next sample, or go on; the round begins again with its warm-up",
+    },
+    CURSOR,
+    FULL,
+    FREEZE,
+    DEVICES,
+    TAB,
+    BACK,
+    HELP,
+    Command {
+        bindings: &[(char('q'), Action::Quit), (control('c'), Action::Quit)],
+        hinted: 1,
+        name: "quit",
+        help: "quit; asks while a run is active, and once more cancels the run and quits",
+    },
+    SUSPEND,
+];
+
+/// The same where a stored run is watched: there is nothing to cancel.
+pub const WATCHING: &[Command] = &[
+    Command {
+        bindings: &[(char(' '), Action::Pause)],
+        hinted: 1,
+        name: "pause",
+        help: "hold the stored run, or let it go on",
+    },
+    Command {
+        bindings: &[(char('x'), Action::Cancel)],
+        hinted: 1,
+        name: "end",
+        help: "end watching; the stored run is not touched",
+    },
+    CURSOR,
+    FULL,
+    FREEZE,
+    DEVICES,
+    TAB,
+    BACK,
+    HELP,
+    Command {
+        bindings: &[(char('q'), Action::Quit), (control('c'), Action::Quit)],
+        hinted: 1,
+        name: "quit",
+        help: "quit",
+    },
+    SUSPEND,
+];
+
+/// The same where a recipe's values are changed, whose letters are taken.
+pub const EDITING: &[Command] = &[
+    TAB,
+    BACK,
+    HELP,
+    Command {
+        bindings: &[(char('q'), Action::Quit), (control('c'), Action::Quit)],
+        hinted: 1,
+        name: "quit",
+        help: "quit; asks while a run is active, and once more cancels the run and quits",
+    },
+    SUSPEND,
+];
+
+/// While results are invented there is nothing to do but to stop; who invents them looks for
+/// the key.
+pub(super) const REHEARSING: &[Command] = &[Command {
+    bindings: &[(char('q'), Action::Quit), (key(KeyCode::Esc), Action::Quit)],
+    hinted: 2,
+    name: "stop",
+    help: "measure no more pairs",
+}];
+
+const CURSOR: Command = Command {
+    bindings: &[(char('v'), Action::Chart(chart::Ask::Cursor))],
+    hinted: 1,
+    name: "cursor",
+    help: "put a cursor on the chart, or take it away; the arrows move it along and between lines",
+};
+
+const FULL: Command = Command {
+    bindings: &[(char('z'), Action::Chart(chart::Ask::Full))],
+    hinted: 1,
+    name: "full",
+    help: "give the chart the whole screen, with all its panels where they fit; Esc takes it back",
+};
+
+const FREEZE: Command = Command {
+    bindings: &[(char('F'), Action::Freeze)],
+    hinted: 1,
+    name: "freeze",
+    help: "keep the screen as it is while results arrive, or show them",
+};
+
+const DEVICES: Command = Command {
+    bindings: &[(char('D'), Action::Devices)],
+    hinted: 0,
+    name: "devices",
+    help: "show or hide the clocks, power and load of the devices around the newest rounds",
+};
+
+const TAB: Command = Command {
+    bindings: &[(key(KeyCode::Tab), Action::FocusNext), (key(KeyCode::BackTab), Action::FocusPrevious)],
+    hinted: 1,
+    name: "next panel",
+    help: "go to the next or the previous panel",
+};
+
+/// Everywhere, the help not excepted.
+pub const SUSPEND: Command = Command {
+    bindings: &[(control('z'), Action::Suspend)],
+    hinted: 0,
+    name: "suspend",
+    help: "stop this program until the shell's fg; the engine ends its round meanwhile, then waits",
+};
+
+const BACK: Command = Command {
+    bindings: &[(key(KeyCode::Esc), Action::Back)],
+    hinted: 1,
+    name: "back",
+    help: "back, in the end to the recipes, and there to all of them; a run goes on",
+};
+
+const HELP: Command = Command {
+    bindings: &[(char('?'), Action::Help)],
+    hinted: 1,
+    name: "help",
+    help: "show or hide this help",
+};
+
+/// Moving in a list or a text: the same keys everywhere.
+pub const MOVE: Command = Command {
+    bindings: &[
+        (char('j'), Action::Down),
+        (char('k'), Action::Up),
+        (key(KeyCode::Down), Action::Down),
+        (key(KeyCode::Up), Action::Up),
+    ],
+    hinted: 2,
+    name: "move",
+    help: "one down or up",
+};
+
+/// To the ends of a list or a text.
+pub const ENDS: Command = Command {
+    bindings: &[
+        (char('g'), Action::First),
+        (char('G'), Action::Last),
+        (key(KeyCode::Home), Action::First),
+        (key(KeyCode::End), Action::Last),
+    ],
+    hinted: 0,
+    name: "ends",
+    help: "to the first or the last",
+};
+
+/// By pages.
+pub const PAGES: Command = Command {
+    bindings: &[(key(KeyCode::PageUp), Action::PageUp), (key(KeyCode::PageDown), Action::PageDown)],
+    hinted: 0,
+    name: "page",
+    help: "a page up or down",
+};
+
+/// No more rounds of the selected case.
+pub const SKIP: Command = Command {
+    bindings: &[(char('s'), Action::Skip)],
+    hinted: 1,
+    name: "skip",
+    help: "measure the selected case no further; a resumed run takes it up again",
+};
+
+/// Another try or more rounds of it.
+pub const AGAIN: Command = Command {
+    bindings: &[(char('R'), Action::Again)],
+    hinted: 1,
+    name: "again",
+    help: "the selected case: another try after a failure or a skip, else further rounds; all count",
+};
+
+/// Which of several small charts is shown.
+pub const PANELS: Command = Command {
+    bindings: &[(char('['), Action::PreviousPanel), (char(']'), Action::NextPanel)],
+    hinted: 2,
+    name: "chart panel",
+    help: "the previous or next of several chart panels",
+};
+
+/// Which experiment of the recipe is shown.
+pub const EXPERIMENTS: Command = Command {
+    bindings: &[(char('{'), Action::PreviousExperiment), (char('}'), Action::NextExperiment)],
+    hinted: 2,
+    name: "experiment",
+    help: "the previous or next experiment of the recipe",
+};
+
+/// Back to the running case.
+pub const FOLLOW: Command = Command {
+    bindings: &[(char('f'), Action::Follow)],
+    hinted: 1,
+    name: "follow",
+    help: "let the selection follow the running case again",
+};
