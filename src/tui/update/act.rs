@@ -1,0 +1,199 @@
+//! What a person asks for with a key.
+
+use super::Effect;
+use super::leave::quit;
+use crate::tui::chart::Ask;
+use crate::tui::command::Action;
+use crate::tui::panel::Focus;
+use crate::tui::state::{Leaving, Mode, Overlay, State};
+use crate::tui::{controls, home, pattern, runs};
+
+/// Rows of a page.
+const PAGE: isize = 10;
+
+pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
+    let asked = state.leaving == Leaving::Asked;
+    match action {
+        Action::Quit => return quit(state),
+        Action::Back if asked => dismiss(state),
+        _ => {
+            dismiss(state);
+            return obey(state, action);
+        }
+    }
+    None
+}
+
+/// Any other key withdraws the question and the notice.
+pub(super) fn dismiss(state: &mut State) {
+    state.notice = None;
+    if state.leaving == Leaving::Asked {
+        state.leaving = Leaving::No;
+    }
+}
+
+fn obey(state: &mut State, action: Action) -> Option<Effect> {
+    match action {
+        Action::Help => toggle_help(state),
+        Action::CloseHelp => state.overlay = None,
+        Action::Suspend => return Some(Effect::Suspend),
+        Action::Back => back(state),
+        Action::Devices if state.allows(action) => {
+            state.devices_panel.wanted = Some(!state.devices_panel.shown);
+        }
+        Action::FocusNext => state.focus = state.focus.neighbour(1, &state.present()),
+        Action::FocusPrevious => state.focus = state.focus.neighbour(-1, &state.present()),
+        Action::Home(ask) => return home::obey(state, ask),
+        Action::Start => return start(state),
+        Action::Cancel
+        | Action::CancelAll
+        | Action::Resume
+        | Action::Pause
+        | Action::Freeze
+        | Action::Skip
+        | Action::Again => return controls::obey(state, action),
+        Action::Up => step(state, -1),
+        Action::Down => step(state, 1),
+        Action::PageUp => step(state, -PAGE),
+        Action::PageDown => step(state, PAGE),
+        Action::First => step(state, isize::MIN),
+        Action::Last => step(state, isize::MAX),
+        Action::Chart(ask) => look(state, ask),
+        Action::Runs(ask) => return runs::obey(state, ask),
+        Action::Pattern(look) => return pattern::obey(state, look),
+        _ => in_session(state, action),
+    }
+    None
+}
+
+fn in_session(state: &mut State, action: Action) {
+    let Some(session) = &mut state.session else { return };
+    match action {
+        Action::PreviousPanel => session.step_panel(-1),
+        Action::NextPanel => session.step_panel(1),
+        Action::PreviousExperiment => session.step_experiment(-1),
+        Action::NextExperiment => session.step_experiment(1),
+        Action::Follow => session.follow(),
+        _ => {}
+    }
+}
+
+fn toggle_help(state: &mut State) {
+    state.overlay = match state.overlay {
+        None => Some(Overlay::Help { scroll: 0 }),
+        Some(_) => None,
+    };
+}
+
+/// The last thing that was opened closes first.
+fn back(state: &mut State) {
+    if state.overlay.take().is_some() {
+        return;
+    }
+    if leave_chart(state) {
+        return;
+    }
+    // Who goes away does not want to be taken back by an answer.
+    state.runs.give_up();
+    let stored = state.runs.there && state.session.as_ref().is_some_and(|s| s.recipe.is_none());
+    state.focus = match state.focus {
+        Focus::Details | Focus::Comparison => Focus::Runs,
+        Focus::Pattern => state.pattern.as_ref().map_or(Focus::Recipes, |view| view.back),
+        Focus::Runs if !state.runs.search().is_empty() => {
+            state.runs.set_search("");
+            Focus::Runs
+        }
+        focus if focus.is_run() && stored => Focus::Runs,
+        Focus::Recipes => {
+            home::entering::clear_filter(state);
+            Focus::Recipes
+        }
+        _ => Focus::Recipes,
+    };
+}
+
+/// Takes the cursor or the whole screen away from the chart, if it has the focus and one of
+/// them.
+fn leave_chart(state: &mut State) -> bool {
+    let Some(session) = state.session.as_mut().filter(|_| state.focus == Focus::Chart) else { return false };
+    let ask = match &session.view {
+        view if view.cursor => Ask::Cursor,
+        view if view.full => Ask::Full,
+        _ => return false,
+    };
+    session.ask(ask);
+    true
+}
+
+/// Looks at the chart in another way, and at nothing else.
+fn look(state: &mut State, ask: Ask) {
+    let Some(session) = state.session.as_mut().filter(|_| !state.focus.is_aside()) else { return };
+    let elsewhere = state.focus != Focus::Chart;
+    state.focus = Focus::Chart;
+    let there = match ask {
+        Ask::Cursor => session.view.cursor,
+        Ask::Full => session.view.full,
+        _ => false,
+    };
+    // From another panel, what is there already is only gone to.
+    if !(elsewhere && there) {
+        state.notice = session.ask(ask);
+    }
+}
+
+/// Moves in whatever has the focus; the extremes go to the ends.
+pub(super) fn step(state: &mut State, by: isize) {
+    match &mut state.overlay {
+        Some(Overlay::Help { scroll }) => *scroll = scroll.saturating_add_signed(by),
+        Some(Overlay::Export { selected }) => *selected = selected.saturating_add_signed(by).min(2),
+        None => step_in(state, state.focus, by),
+    }
+}
+
+pub(super) fn step_in(state: &mut State, panel: Focus, by: isize) {
+    match panel {
+        Focus::Recipes => return state.recipes.step(by),
+        Focus::Editor => return state.home.editor.step(by),
+        Focus::Queue => return state.home.queue.step(by),
+        Focus::Runs => return state.runs.step(by),
+        Focus::Details => {
+            state.runs.details_scroll = state.runs.details_scroll.saturating_add_signed(by);
+            return;
+        }
+        Focus::Comparison => return state.runs.sheet.iter_mut().for_each(|sheet| sheet.step(by)),
+        Focus::Pattern => return state.pattern.iter_mut().for_each(|view| view.step(by)),
+        _ => {}
+    }
+    let Some(session) = &mut state.session else { return };
+    match panel {
+        Focus::Log if by == isize::MIN => session.log.first(),
+        Focus::Log if by == isize::MAX => session.log.last(),
+        Focus::Log => session.log.scroll(by.saturating_neg()),
+        Focus::Samples => session.scroll_samples(by),
+        Focus::Chart if session.view.cursor && matches!(by, -1 | 1) => session.move_cursor(by, 0),
+        Focus::Chart if session.view.cursor => session.move_cursor(0, by),
+        _ => session.step(by),
+    }
+}
+
+/// Starts the selected recipe, or lets it wait for the run that is active; where it is that
+/// run, shows it.
+pub fn start(state: &mut State) -> Option<Effect> {
+    let selected = state.recipes.selected()?;
+    if let Some(session) = state.run().filter(|s| s.active()) {
+        let same = session.ledger.plan().overrides == state.home.edits.of(selected).words();
+        if session.recipe == Some(selected) && (same || state.mode == Mode::Watch) {
+            state.focus = Focus::Cases;
+            return None;
+        }
+        return home::obey(state, home::Ask::Enqueue);
+    }
+    if state.busy() {
+        return home::obey(state, home::Ask::Enqueue);
+    }
+    if let Some(Err(_)) = state.recipes.plan() {
+        state.notice = Some("this recipe has a mistake and cannot be started".to_owned());
+        return None;
+    }
+    Some(Effect::Start(selected))
+}

@@ -1,0 +1,62 @@
+//! On the way out, and what is seen to while nobody is there.
+
+use std::time::Duration;
+
+use super::Effect;
+use crate::engine::protocol::Level;
+use crate::tui::controls;
+use crate::tui::session::Session;
+use crate::tui::state::{Leaving, State};
+
+/// How long to wait for a cancelled run before leaving without it.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The same after a signal.
+pub(super) const PATIENCE_AFTER_SIGNAL: Duration = Duration::from_secs(2);
+
+pub(super) fn quit(state: &mut State) -> Option<Effect> {
+    state.home.stop_typing();
+    match state.leaving {
+        Leaving::No if state.measuring() => state.leaving = Leaving::Asked,
+        Leaving::No | Leaving::Waiting { .. } | Leaving::Now => state.leaving = Leaving::Now,
+        Leaving::Asked => return leave(state, PATIENCE),
+    }
+    None
+}
+
+/// Cancels what is active and leaves when that is done, or after `patience`.
+pub(super) fn leave(state: &mut State, patience: Duration) -> Option<Effect> {
+    state.leaving = Leaving::Waiting { until: state.now + patience };
+    let effect = controls::cancel(state);
+    finish_leaving(state);
+    effect
+}
+
+/// What is done with a dead engine without asking: who leaves does not want another one, and
+/// what waits must not wait for somebody to come back.
+pub(super) fn unattended(state: &mut State) -> Option<Effect> {
+    let waits = !state.home.queue.is_empty();
+    match (state.run().and_then(Session::hopeful), state.leaving) {
+        (Some(_), Leaving::Waiting { .. }) => return controls::cancel(state),
+        (Some(true), Leaving::No) if waits => return controls::resume(state),
+        (Some(false), Leaving::No) if waits => return give_up(state),
+        _ => {}
+    }
+    finish_leaving(state);
+    None
+}
+
+/// The run makes room for the next one.
+fn give_up(state: &mut State) -> Option<Effect> {
+    let now = state.now;
+    let run = state.run_mut()?;
+    run.say(now, Level::Error, "the engine died before it did anything: the next run's turn");
+    controls::cancel(state)
+}
+
+pub(super) fn finish_leaving(state: &mut State) {
+    if let Leaving::Waiting { until } = state.leaving
+        && (!state.active() || state.now >= until)
+    {
+        state.leaving = Leaving::Now;
+    }
+}
