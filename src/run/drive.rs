@@ -1,23 +1,25 @@
 //! Drives a plan through an engine: every result is on disk before it is acknowledged
 //! or shown.
 
+mod begin;
+mod keep;
+
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
-
 use super::derived::Derived;
-use super::folder::{ENGINE_DIED, EVENTS, Folder, Manifest, SCHEMA, Urgency, fresh_path};
-use super::interrupted::{Interrupted, differences, missing};
+use super::folder::{Folder, Manifest, fresh_path};
+use super::interrupted::Interrupted;
 use super::runner::{Control, Message, Runner, Running, advice};
 use super::wishes::Wishes;
 use super::{Ledger, clock};
-use crate::engine::client::{Client, EngineCommand, Hello, Incoming};
-use crate::engine::protocol::{Command, Event, Level, PROTOCOL, Stage};
+use crate::engine::client::{Client, EngineCommand, Incoming};
+use crate::engine::protocol::{Command, Event, Level};
 use crate::plan::{Plan, slug};
-use crate::report;
+
+use begin::Beginning;
 
 /// How long a cancelled engine may need to reach the next boundary of a sample.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
@@ -98,30 +100,6 @@ fn with_overrides(plan: &Plan, recipe: &str) -> String {
     format!("# Run with: {changes}\n{recipe}")
 }
 
-/// This program's command line. A word need not be UTF-8: a path may be anything.
-fn command_line() -> Vec<String> {
-    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
-}
-
-/// How soon an event of an engine must be in the file. Its progress never is: the engine
-/// may be timing by the time that it is read. `sampling` says whether it was.
-fn urgency(event: &Event, sampling: bool) -> Urgency {
-    match event {
-        _ if event.seq().is_some() => Urgency::Durable,
-        Event::Progress { .. } => Urgency::Held,
-        _ if sampling => Urgency::Held,
-        _ => Urgency::Written,
-    }
-}
-
-/// What there is before the first engine says hello.
-enum Beginning {
-    /// Nothing. When the run started, `YYYY-MM-DD HH:MM:SS` UTC.
-    Fresh { started: String },
-    /// A run on disk, and the cases that get another try.
-    Again { manifest: Box<Manifest>, retried: Vec<String> },
-}
-
 struct Drive {
     ledger: Ledger,
     folder: Folder,
@@ -164,22 +142,6 @@ impl Drive {
         self.tell(Message::Over);
     }
 
-    /// Leaves the folder with tables and charts of everything that was measured.
-    fn complete(&mut self, broken: bool) {
-        match self.folder.flush().and_then(|()| self.write_reports()) {
-            Ok(()) => self.tell(Message::Reported(self.folder.path().to_owned())),
-            Err(error) => {
-                let report = advice("report", self.folder.path(), &EngineCommand::Own);
-                let text = format!("{error:#}; what was measured is in {EVENTS}: {report}");
-                // One trouble is enough to end a run; the other is good to know.
-                self.tell(match broken {
-                    true => Message::Event(Event::Log { level: Level::Warn, text }),
-                    false => Message::Broken(text),
-                });
-            }
-        }
-    }
-
     /// The error, and how to go on where something is on disk.
     fn with_advice(&self, error: &anyhow::Error) -> String {
         match self.beginning {
@@ -213,56 +175,6 @@ impl Drive {
                     }
                 }
             }
-        }
-    }
-
-    /// The manifest keeps the first engine's machine; whatever is different later stands
-    /// in the events.
-    fn greet(&mut self, hello: Hello) -> anyhow::Result<()> {
-        let (manifest, retried) = match self.beginning.take() {
-            Some(Beginning::Fresh { started }) => {
-                let manifest = self.manifest(&hello, &started);
-                if let Err(error) = self.folder.write_manifest(&manifest) {
-                    self.beginning = Some(Beginning::Fresh { started });
-                    return Err(error);
-                }
-                (manifest, None)
-            }
-            Some(Beginning::Again { manifest, retried }) => (*manifest, Some(retried)),
-            None => (self.manifest.take().context("an engine without a run")?, None),
-        };
-        let differences = differences(&manifest, &hello);
-        let missing = missing(&manifest, &hello, &self.ledger);
-        self.manifest = Some(manifest);
-        self.record(&Event::Hello {
-            protocol: PROTOCOL,
-            version: hello.version,
-            revision: hello.revision,
-            devices: hello.devices,
-            environment: hello.environment,
-        })?;
-        // Before the engine is told to run: it would say `n/a`, for good, of cases that a
-        // machine with the device can still measure.
-        if let Some(missing) = missing {
-            bail!(missing);
-        }
-        if let Some(retried) = retried {
-            self.hear(Level::Info, format!("the run goes on: {}", command_line().join(" ")))?;
-            retried.into_iter().try_for_each(|case| self.record(&Event::Retried { case, rounds: 0 }))?;
-        }
-        differences.into_iter().try_for_each(|text| self.hear(Level::Warn, text))
-    }
-
-    fn manifest(&self, hello: &Hello, started: &str) -> Manifest {
-        Manifest {
-            schema: SCHEMA,
-            version: hello.version.clone(),
-            revision: hello.revision.clone(),
-            started: started.to_owned(),
-            command_line: command_line(),
-            environment: hello.environment.clone(),
-            devices: hello.devices.clone(),
-            plan: self.ledger.plan().clone(),
         }
     }
 
@@ -338,30 +250,6 @@ impl Drive {
         Ok(Ended::Cancelled)
     }
 
-    fn hear(&mut self, level: Level, text: String) -> anyhow::Result<()> {
-        self.record(&Event::Log { level, text })
-    }
-
-    /// Puts an event on disk, passes it on, and only then acknowledges it.
-    fn take(&mut self, event: &Event, client: &mut Client) -> anyhow::Result<()> {
-        match event {
-            Event::Progress { case, round, .. } => self.current = Some((case.clone(), *round)),
-            // Another case may be skipped in the middle of this one.
-            Event::Skipped { case, .. } if self.current.as_ref().is_some_and(|(id, _)| id != case) => {}
-            _ if event.seq().is_some() => self.current = None,
-            _ => {}
-        }
-        self.record(event)?;
-        if let Some(seq) = event.seq() {
-            if self.derived.is_due() {
-                self.refresh_reports()?;
-            }
-            self.ping(client);
-            client.send(&Command::Ack { seq })?;
-        }
-        Ok(())
-    }
-
     /// Asks an engine elsewhere how far away it is, now that it waits for us.
     fn ping(&mut self, client: &mut Client) {
         let due = self.pinged.is_none_or(|at| at.elapsed() > PING);
@@ -372,69 +260,5 @@ impl Drive {
         if let Some(time) = client.round_trip() {
             self.tell(Message::Latency(time));
         }
-    }
-
-    fn record(&mut self, event: &Event) -> anyhow::Result<()> {
-        self.sampling = match event {
-            Event::Progress { stage, .. } => matches!(stage, Stage::WarmUp | Stage::Sample),
-            Event::Log { .. } => self.sampling,
-            _ => false,
-        };
-        self.folder.append(event, urgency(event, self.sampling))?;
-        self.ledger.apply(event);
-        self.tell(Message::Event(event.clone()));
-        Ok(())
-    }
-
-    /// The engine is gone: the case it was working on has failed; the rest may go on.
-    fn bury(&mut self, reason: &str) -> anyhow::Result<()> {
-        let lost = self.current.take();
-        if let Some((case, round)) = lost.clone() {
-            let error = format!("{ENGINE_DIED}{reason}");
-            self.record(&Event::Failed { seq: 0, case, round, error, lost: true })?;
-        }
-        if self.derived.is_due() {
-            self.refresh_reports()?;
-        }
-        self.tell(Message::Died { reason: reason.to_owned(), case: lost.map(|(case, _)| case) });
-        Ok(())
-    }
-
-    /// Along the way, tables and charts that cannot be written are worth a warning: the
-    /// results are safe in the events, and the next attempt may succeed.
-    fn refresh_reports(&mut self) -> anyhow::Result<()> {
-        let Err(error) = self.write_reports() else { return Ok(()) };
-        match self.derived.news(format!("{error:#}")) {
-            Some(text) => self.hear(Level::Warn, text),
-            None => Ok(()),
-        }
-    }
-
-    fn write_reports(&mut self) -> anyhow::Result<()> {
-        let Some(manifest) = &self.manifest else { return Ok(()) };
-        let (folder, records) = (self.folder.path(), self.ledger.records());
-        self.derived.timed(|| report::write_all(folder, manifest, records)).map(|_| ())
-    }
-
-    fn tell(&self, message: Message) {
-        // A user interface that is gone has nothing to be told; the files are complete.
-        let _ = self.messages.send(message);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_is_written_while_a_sample_may_be_timed() {
-        let progress = |stage| Event::Progress { case: "a".into(), round: 0, stage };
-        for stage in [Stage::Generate, Stage::WarmUp, Stage::Sample, Stage::Certify] {
-            assert_eq!(urgency(&progress(stage), false), Urgency::Held, "{stage:?}");
-        }
-        let log = Event::Log { level: Level::Info, text: String::new() };
-        assert_eq!([urgency(&log, true), urgency(&log, false)], [Urgency::Held, Urgency::Written]);
-        let result = Event::NotApplicable { seq: 1, case: "a".into(), reason: String::new() };
-        assert_eq!(urgency(&result, true), Urgency::Durable);
     }
 }

@@ -1,0 +1,74 @@
+//! The first words of an engine, and what is on file before them.
+
+use anyhow::{Context, bail};
+
+use super::Drive;
+use crate::engine::client::Hello;
+use crate::engine::protocol::{Event, Level, PROTOCOL};
+use crate::run::folder::{Manifest, SCHEMA};
+use crate::run::interrupted::{differences, missing};
+
+/// What there is before the first engine says hello.
+pub(super) enum Beginning {
+    /// Nothing. When the run started, `YYYY-MM-DD HH:MM:SS` UTC.
+    Fresh { started: String },
+    /// A run on disk, and the cases that get another try.
+    Again { manifest: Box<Manifest>, retried: Vec<String> },
+}
+
+/// This program's command line. A word need not be UTF-8: a path may be anything.
+fn command_line() -> Vec<String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+impl Drive {
+    /// The manifest keeps the first engine's machine; whatever is different later stands
+    /// in the events.
+    pub(super) fn greet(&mut self, hello: Hello) -> anyhow::Result<()> {
+        let (manifest, retried) = match self.beginning.take() {
+            Some(Beginning::Fresh { started }) => {
+                let manifest = self.manifest(&hello, &started);
+                if let Err(error) = self.folder.write_manifest(&manifest) {
+                    self.beginning = Some(Beginning::Fresh { started });
+                    return Err(error);
+                }
+                (manifest, None)
+            }
+            Some(Beginning::Again { manifest, retried }) => (*manifest, Some(retried)),
+            None => (self.manifest.take().context("an engine without a run")?, None),
+        };
+        let differences = differences(&manifest, &hello);
+        let missing = missing(&manifest, &hello, &self.ledger);
+        self.manifest = Some(manifest);
+        self.record(&Event::Hello {
+            protocol: PROTOCOL,
+            version: hello.version,
+            revision: hello.revision,
+            devices: hello.devices,
+            environment: hello.environment,
+        })?;
+        // Before the engine is told to run: it would say `n/a`, for good, of cases that a
+        // machine with the device can still measure.
+        if let Some(missing) = missing {
+            bail!(missing);
+        }
+        if let Some(retried) = retried {
+            self.hear(Level::Info, format!("the run goes on: {}", command_line().join(" ")))?;
+            retried.into_iter().try_for_each(|case| self.record(&Event::Retried { case, rounds: 0 }))?;
+        }
+        differences.into_iter().try_for_each(|text| self.hear(Level::Warn, text))
+    }
+
+    fn manifest(&self, hello: &Hello, started: &str) -> Manifest {
+        Manifest {
+            schema: SCHEMA,
+            version: hello.version.clone(),
+            revision: hello.revision.clone(),
+            started: started.to_owned(),
+            command_line: command_line(),
+            environment: hello.environment.clone(),
+            devices: hello.devices.clone(),
+            plan: self.ledger.plan().clone(),
+        }
+    }
+}

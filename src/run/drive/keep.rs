@@ -1,0 +1,125 @@
+//! What is kept of a run: first on disk, then in the ledger, then told.
+
+use super::Drive;
+use crate::engine::client::{Client, EngineCommand};
+use crate::engine::protocol::{Command, Event, Level, Stage};
+use crate::report;
+use crate::run::folder::{ENGINE_DIED, EVENTS, Urgency};
+use crate::run::runner::{Message, advice};
+
+/// How soon an event of an engine must be in the file. Its progress never is: the engine
+/// may be timing by the time that it is read. `sampling` says whether it was.
+fn urgency(event: &Event, sampling: bool) -> Urgency {
+    match event {
+        _ if event.seq().is_some() => Urgency::Durable,
+        Event::Progress { .. } => Urgency::Held,
+        _ if sampling => Urgency::Held,
+        _ => Urgency::Written,
+    }
+}
+
+impl Drive {
+    /// Leaves the folder with tables and charts of everything that was measured.
+    pub(super) fn complete(&mut self, broken: bool) {
+        match self.folder.flush().and_then(|()| self.write_reports()) {
+            Ok(()) => self.tell(Message::Reported(self.folder.path().to_owned())),
+            Err(error) => {
+                let report = advice("report", self.folder.path(), &EngineCommand::Own);
+                let text = format!("{error:#}; what was measured is in {EVENTS}: {report}");
+                // One trouble is enough to end a run; the other is good to know.
+                self.tell(match broken {
+                    true => Message::Event(Event::Log { level: Level::Warn, text }),
+                    false => Message::Broken(text),
+                });
+            }
+        }
+    }
+
+    /// Puts an event on disk, passes it on, and only then acknowledges it.
+    pub(super) fn take(&mut self, event: &Event, client: &mut Client) -> anyhow::Result<()> {
+        match event {
+            Event::Progress { case, round, .. } => self.current = Some((case.clone(), *round)),
+            // Another case may be skipped in the middle of this one.
+            Event::Skipped { case, .. } if self.current.as_ref().is_some_and(|(id, _)| id != case) => {}
+            _ if event.seq().is_some() => self.current = None,
+            _ => {}
+        }
+        self.record(event)?;
+        if let Some(seq) = event.seq() {
+            if self.derived.is_due() {
+                self.refresh_reports()?;
+            }
+            self.ping(client);
+            client.send(&Command::Ack { seq })?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn record(&mut self, event: &Event) -> anyhow::Result<()> {
+        self.sampling = match event {
+            Event::Progress { stage, .. } => matches!(stage, Stage::WarmUp | Stage::Sample),
+            Event::Log { .. } => self.sampling,
+            _ => false,
+        };
+        self.folder.append(event, urgency(event, self.sampling))?;
+        self.ledger.apply(event);
+        self.tell(Message::Event(event.clone()));
+        Ok(())
+    }
+
+    /// The engine is gone: the case it was working on has failed; the rest may go on.
+    pub(super) fn bury(&mut self, reason: &str) -> anyhow::Result<()> {
+        let lost = self.current.take();
+        if let Some((case, round)) = lost.clone() {
+            let error = format!("{ENGINE_DIED}{reason}");
+            self.record(&Event::Failed { seq: 0, case, round, error, lost: true })?;
+        }
+        if self.derived.is_due() {
+            self.refresh_reports()?;
+        }
+        self.tell(Message::Died { reason: reason.to_owned(), case: lost.map(|(case, _)| case) });
+        Ok(())
+    }
+
+    /// Along the way, tables and charts that cannot be written are worth a warning: the
+    /// results are safe in the events, and the next attempt may succeed.
+    fn refresh_reports(&mut self) -> anyhow::Result<()> {
+        let Err(error) = self.write_reports() else { return Ok(()) };
+        match self.derived.news(format!("{error:#}")) {
+            Some(text) => self.hear(Level::Warn, text),
+            None => Ok(()),
+        }
+    }
+
+    fn write_reports(&mut self) -> anyhow::Result<()> {
+        let Some(manifest) = &self.manifest else { return Ok(()) };
+        let (folder, records) = (self.folder.path(), self.ledger.records());
+        self.derived.timed(|| report::write_all(folder, manifest, records)).map(|_| ())
+    }
+
+    pub(super) fn hear(&mut self, level: Level, text: String) -> anyhow::Result<()> {
+        self.record(&Event::Log { level, text })
+    }
+
+    pub(super) fn tell(&self, message: Message) {
+        // A user interface that is gone has nothing to be told; the files are complete.
+        let _ = self.messages.send(message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_written_while_a_sample_may_be_timed() {
+        let progress = |stage| Event::Progress { case: "a".into(), round: 0, stage };
+        for stage in [Stage::Generate, Stage::WarmUp, Stage::Sample, Stage::Certify] {
+            assert_eq!(urgency(&progress(stage), false), Urgency::Held, "{stage:?}");
+        }
+        let log = Event::Log { level: Level::Info, text: String::new() };
+        assert_eq!([urgency(&log, true), urgency(&log, false)], [Urgency::Held, Urgency::Written]);
+        let result = Event::NotApplicable { seq: 1, case: "a".into(), reason: String::new() };
+        assert_eq!(urgency(&result, true), Urgency::Durable);
+    }
+}
