@@ -17,5 +17,6 @@ mod round;
 mod sampler;
 pub(crate) mod schedule;
 pub mod server;
+mod turns;
 pub mod verify;
 pub mod watch;

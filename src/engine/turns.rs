@@ -1,0 +1,232 @@
+//! Carries out a plan, one turn after the other.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::orders::{Order, Orders};
+use super::protocol::{Event, Finished, Level, RoundResult};
+use super::round::Trouble;
+use super::schedule::{Schedule, Turn};
+use super::server::{Ending, Server};
+use crate::backend::{Availability, Failure, Verdict};
+use crate::indices::Store;
+use crate::measure;
+use crate::measure::noise::{self, Flag};
+use crate::plan::{Cache, Plan};
+
+/// What a person should know of every plan with cold caches.
+const COLD_CACHES: &str = "cold caches: every sample is one execution after an eviction, because a second \
+     one in a batch would find its data cached; samples under 100 µs are flagged `short`";
+
+/// A plan on its way.
+pub(super) struct Going<'a> {
+    pub plan: &'a Plan,
+    pub schedule: Schedule,
+    pub orders: Orders,
+    /// Whether the client has been told that we hold.
+    held: bool,
+}
+
+/// Why a plan stopped before its end.
+enum Stop {
+    Cancelled,
+    Lost,
+}
+
+impl<W: Write> Server<W> {
+    pub(super) fn run(&mut self, plan: &Plan, finished: &Finished, orders: Orders) -> io::Result<Ending> {
+        let rounds = plan.experiments.iter().map(|e| e.measure.rounds).max().unwrap_or(0);
+        self.emit(&Event::Started { cases: plan.cases.len(), rounds: rounds as usize })?;
+        if plan.experiments.iter().any(|e| e.measure.cache == Cache::Cold) {
+            let text = COLD_CACHES.to_owned();
+            self.emit(&Event::Log { level: Level::Info, text })?;
+        }
+        let indices = Arc::new(Store::of(plan));
+        self.executors.iter_mut().for_each(|executor| executor.bring(&indices));
+        let mut going = Going { plan, schedule: Schedule::new(plan, finished), orders, held: false };
+        self.certified.clear();
+        self.sort_out(&mut going)?;
+        let stop = self.run_turns(&mut going)?;
+        if matches!(stop, Some(Stop::Lost)) {
+            return Ok(Ending::DeviceLost);
+        }
+        self.emit(&Event::Finished { cancelled: stop.is_some() })?;
+        Ok(Ending::InputClosed)
+    }
+
+    fn run_turns(&mut self, going: &mut Going) -> io::Result<Option<Stop>> {
+        let mut passes = going.schedule.passes();
+        loop {
+            self.hold(going)?;
+            let Some(turn) = going.schedule.next() else { return Ok(None) };
+            if going.orders.ended() {
+                return Ok(Some(Stop::Cancelled));
+            }
+            if going.schedule.passes() != passes {
+                self.measure_references(going.plan, &going.schedule, passes)?;
+                passes = going.schedule.passes();
+            }
+            if let Some(stop) = self.run_turn(going, turn)? {
+                return Ok(Some(stop));
+            }
+        }
+    }
+
+    /// Carries out what the client has asked for, and holds while it asks for that: how long
+    /// both took, `None` where there was nothing to do.
+    pub(super) fn hold(&mut self, going: &mut Going) -> io::Result<Option<Duration>> {
+        let began = Instant::now();
+        let mut busy = false;
+        loop {
+            while let Some(order) = going.orders.next() {
+                self.obey(going, order)?;
+                busy = true;
+            }
+            let paused = going.orders.paused();
+            if paused != going.held {
+                self.emit(if paused { &Event::Paused } else { &Event::Continued })?;
+                going.held = paused;
+            }
+            busy |= paused;
+            if !paused || !going.orders.waits() {
+                return Ok(busy.then(|| began.elapsed()));
+            }
+        }
+    }
+
+    fn obey(&mut self, going: &mut Going, order: Order) -> io::Result<()> {
+        let (Order::Skip(id) | Order::Again(id)) = &order;
+        let Some(at) = going.plan.cases.iter().position(|case| case.id == *id) else { return Ok(()) };
+        let case = id.clone();
+        match order {
+            Order::Skip(_) if going.schedule.due(at) => {
+                going.schedule.skip(at);
+                self.emit_result(|seq| Event::Skipped { seq, case })
+            }
+            Order::Again(_) if !going.schedule.due(at) && going.plan.cases[at].not_applicable.is_none() => {
+                let rounds = going.schedule.repeat(at);
+                self.emit(&Event::Retried { case, rounds })
+            }
+            // It is too late, or too early, for what was asked.
+            Order::Skip(_) | Order::Again(_) => Ok(()),
+        }
+    }
+
+    /// What no device here can run is said first, so that the client knows how much is
+    /// left. A case that is done stays so.
+    fn sort_out(&mut self, going: &mut Going) -> io::Result<()> {
+        let left = going.schedule.left();
+        let backends: BTreeSet<&str> = left.iter().map(|at| going.plan.cases[*at].backend()).collect();
+        let reasons: HashMap<&str, String> =
+            backends.into_iter().filter_map(|name| Some((name, self.unavailable(name)?))).collect();
+        for at in left.into_iter().take_while(|_| !going.orders.ended()) {
+            let case = &going.plan.cases[at];
+            if let Some(reason) = reasons.get(case.backend()).cloned() {
+                let id = case.id.clone();
+                self.emit_result(|seq| Event::NotApplicable { seq, case: id, reason })?;
+                going.schedule.give_up(at);
+            }
+        }
+        Ok(())
+    }
+
+    /// Why no executor here can run this backend's cases at all. Asks the device, which
+    /// costs more than a short case: once a run.
+    fn unavailable(&self, backend: &str) -> Option<String> {
+        let Some(executor) = self.executor(backend) else {
+            return Some(format!("no backend {backend}"));
+        };
+        match executor.device().availability {
+            Availability::Unavailable { reason } => Some(reason),
+            Availability::Available => None,
+        }
+    }
+
+    /// A plain copy on every backend that still has turns, so that a change of the
+    /// machine's own pace between two runs is on file; not before every pass where that
+    /// would take long beside the passes.
+    fn measure_references(&mut self, plan: &Plan, schedule: &Schedule, pass: u32) -> io::Result<()> {
+        let from = self.born.elapsed().as_secs_f64();
+        if !self.pace.due(from) {
+            return Ok(());
+        }
+        let backends: BTreeSet<&str> = schedule.left().iter().map(|at| plan.cases[*at].backend()).collect();
+        for backend in backends {
+            match self.copy_on(backend) {
+                Ok(copy) => self.emit(&Event::Reference { pass, backend: backend.to_owned(), copy })?,
+                Err(reason) => {
+                    let text = format!("no reference copy on {backend}: {reason}");
+                    self.emit(&Event::Log { level: Level::Info, text })?;
+                }
+            }
+        }
+        self.pace.measured(from, self.born.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    /// Measures one turn and tells the schedule; `Some` where the plan stops here.
+    fn run_turn(&mut self, going: &mut Going, turn: Turn) -> io::Result<Option<Stop>> {
+        let case = &going.plan.cases[turn.case];
+        // A second look that is skipped would leave a case that has a result without one.
+        let skippable = going.schedule.due(turn.case).then_some(case.id.as_str());
+        let cancel = going.orders.begin(skippable);
+        let measured = self.measure(going, turn, &cancel);
+        going.orders.begin(None);
+        let failure = match measured {
+            Ok((result, doubts)) => {
+                self.deliver(going, turn, result, &doubts)?;
+                return Ok(None);
+            }
+            Err(Trouble::Failure(failure)) => failure,
+            Err(Trouble::Io(error)) => return Err(error),
+        };
+        match failure {
+            Failure::Cancelled => going.schedule.put_back(turn),
+            _ => going.schedule.give_up(turn.case),
+        }
+        let (id, round) = (case.id.clone(), turn.round);
+        match failure {
+            // The plan is to end or the case to be skipped: that is seen to before the next turn.
+            Failure::Cancelled => return Ok((!cancel.requested()).then_some(Stop::Cancelled)),
+            Failure::NotApplicable(reason) => {
+                self.emit_result(|seq| Event::NotApplicable { seq, case: id, reason })?;
+            }
+            Failure::Failed(error) => {
+                self.emit_result(|seq| Event::Failed { seq, case: id, round, error, lost: false })?
+            }
+            Failure::Lost(error) => {
+                self.emit_result(|seq| Event::Failed { seq, case: id, round, error, lost: true })?;
+                return Ok(Some(Stop::Lost));
+            }
+        }
+        Ok(None)
+    }
+
+    fn deliver(
+        &mut self,
+        going: &mut Going,
+        turn: Turn,
+        result: RoundResult,
+        doubts: &[(Flag, String)],
+    ) -> io::Result<()> {
+        let Going { plan, schedule, .. } = going;
+        let wrong = matches!(result.verdict, Some(Verdict::Wrong { .. }));
+        let median = measure::median(&result.samples);
+        schedule.measured(turn, median.unwrap_or(f64::NAN), result.wall, !doubts.is_empty());
+        if wrong {
+            schedule.give_up(turn.case);
+        }
+        self.emit_result(|seq| Event::Round { seq, result })?;
+        if doubts.is_empty() || wrong {
+            return Ok(());
+        }
+        let case = &plan.cases[turn.case];
+        let label = plan.experiments[case.experiment].label(case);
+        let words: Vec<&str> = doubts.iter().map(|(_, words)| words.as_str()).collect();
+        let what = if turn.attempt == 0 { "measured again later" } else { "kept as it is" };
+        let text = format!("{}{}: {what}", noise::preamble(&label, turn.round), words.join("; "));
+        self.emit(&Event::Log { level: Level::Warn, text })
+    }
+}
