@@ -1,52 +1,82 @@
 //! What a person asks of a run that is on its way.
 
-use super::command::Action;
 use super::home::queue;
 use super::session::Phase;
 use super::state::{Mode, State};
 use super::update::Effect;
 use crate::run::runner::Control;
 
-/// Whether `action` would do something now.
-pub fn allows(state: &State, action: Action) -> bool {
-    let waiting = action == Action::CancelAll && !state.home.queue.is_empty();
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// Cancel the run, or end it after its engine died.
+    Cancel,
+    /// The same, and nothing else is started after it.
+    CancelAll,
+    /// Go on in a fresh engine.
+    Resume,
+    /// Hold the run, or let it go on.
+    Pause,
+    /// Keep the screen as it is while results arrive, or show them again.
+    Freeze,
+    /// Measure the selected case no further.
+    Skip,
+    /// Try the selected case again, or measure further rounds of it.
+    Again,
+}
+
+impl Ask {
+    /// Its name in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Ask::Cancel => "cancel",
+            Ask::CancelAll => "cancel-all",
+            Ask::Resume => "resume",
+            Ask::Pause => "pause",
+            Ask::Freeze => "freeze",
+            Ask::Skip => "skip",
+            Ask::Again => "again",
+        }
+    }
+}
+
+/// Whether it would do something now.
+pub fn allows(state: &State, ask: Ask) -> bool {
+    let waiting = ask == Ask::CancelAll && !state.home.queue.is_empty();
     let Some(run) = state.run() else { return waiting };
     let working = matches!(run.phase, Phase::Running | Phase::Dead { .. }) && run.mode == Mode::Run;
     // A case that nobody looks at is not skipped by mistake.
     let selected =
         state.session.as_ref().filter(|_| working && state.focus.is_run()).map(|shown| shown.selected);
-    match action {
-        Action::Cancel => run.active() && run.phase != Phase::Cancelling,
-        Action::CancelAll => waiting || (run.active() && run.phase != Phase::Cancelling),
-        Action::Resume => matches!(run.phase, Phase::Dead { .. }),
-        Action::Pause => run.phase == Phase::Running,
-        Action::Freeze => state.live.is_some() || (run.active() && state.focus.is_run()),
-        Action::Skip => selected.is_some_and(|at| run.ledger.may_skip(at)),
-        Action::Again => selected.is_some_and(|at| run.ledger.may_repeat(at)),
-        _ => true,
+    match ask {
+        Ask::Cancel => run.active() && run.phase != Phase::Cancelling,
+        Ask::CancelAll => waiting || (run.active() && run.phase != Phase::Cancelling),
+        Ask::Resume => matches!(run.phase, Phase::Dead { .. }),
+        Ask::Pause => run.phase == Phase::Running,
+        Ask::Freeze => state.live.is_some() || (run.active() && state.focus.is_run()),
+        Ask::Skip => selected.is_some_and(|at| run.ledger.may_skip(at)),
+        Ask::Again => selected.is_some_and(|at| run.ledger.may_repeat(at)),
     }
 }
 
 /// Carries it out.
-pub fn obey(state: &mut State, action: Action) -> Option<Effect> {
-    if !allows(state, action) {
+pub fn obey(state: &mut State, ask: Ask) -> Option<Effect> {
+    if !allows(state, ask) {
         return None;
     }
-    match action {
-        Action::Cancel => cancel(state),
-        Action::CancelAll => {
+    match ask {
+        Ask::Cancel => cancel(state),
+        Ask::CancelAll => {
             queue::clear(state);
             cancel(state)
         }
-        Action::Resume => resume(state),
-        Action::Pause => pause(state),
-        Action::Skip => about(state, "skipped", Control::Skip),
-        Action::Again => about(state, "measured again", Control::Again),
-        Action::Freeze => {
+        Ask::Resume => resume(state),
+        Ask::Pause => pause(state),
+        Ask::Skip => about(state, "skipped", Control::Skip),
+        Ask::Again => about(state, "measured again", Control::Again),
+        Ask::Freeze => {
             state.freeze();
             None
         }
-        _ => None,
     }
 }
 

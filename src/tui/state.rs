@@ -206,13 +206,7 @@ impl State {
     pub fn allows(&self, action: Action) -> bool {
         let session = self.session.as_ref();
         match action {
-            Action::Cancel
-            | Action::CancelAll
-            | Action::Resume
-            | Action::Pause
-            | Action::Freeze
-            | Action::Skip
-            | Action::Again => controls::allows(self, action),
+            Action::Control(ask) => controls::allows(self, ask),
             // While a run is active it waits for its turn; a stored run has no turns.
             Action::Start => {
                 (!self.active() || self.mode() == Mode::Run) && matches!(self.recipes.plan(), Some(Ok(_)))

@@ -1,6 +1,7 @@
 //! What a person can ask for, and its name.
 
 use crate::tui::chart;
+use crate::tui::controls;
 use crate::tui::home;
 use crate::tui::pattern::Look;
 use crate::tui::runs;
@@ -15,20 +16,8 @@ pub enum Action {
     FocusPrevious,
     /// Start the selected recipe.
     Start,
-    /// Cancel the run, or end it after its engine died.
-    Cancel,
-    /// The same, and nothing else is started after it.
-    CancelAll,
-    /// Go on in a fresh engine.
-    Resume,
-    /// Hold the run, or let it go on.
-    Pause,
-    /// Keep the screen as it is while results arrive, or show them again.
-    Freeze,
-    /// Measure the selected case no further.
-    Skip,
-    /// Try the selected case again, or measure further rounds of it.
-    Again,
+    /// Something about the run that is on its way.
+    Control(controls::Ask),
     Up,
     Down,
     PageUp,
@@ -68,9 +57,6 @@ impl Action {
             Action::FocusNext => "next-panel",
             Action::FocusPrevious => "previous-panel",
             Action::Start => "start",
-            Action::Cancel => "cancel",
-            Action::CancelAll => "cancel-all",
-            Action::Resume => "resume",
             Action::Up => "up",
             Action::Down => "down",
             Action::PageUp => "page-up",
@@ -83,11 +69,8 @@ impl Action {
             Action::NextExperiment => "next-experiment",
             Action::Follow => "follow",
             Action::Devices => "devices",
-            Action::Pause => "pause",
-            Action::Freeze => "freeze",
-            Action::Skip => "skip",
-            Action::Again => "again",
             Action::Suspend => "suspend",
+            Action::Control(ask) => ask.name(),
             Action::Chart(ask) => ask.name(),
             Action::Home(ask) => ask.name(),
             Action::Runs(ask) => ask.name(),

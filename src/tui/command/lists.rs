@@ -4,29 +4,30 @@ use ratatui::crossterm::event::KeyCode;
 
 use super::{Action, Command, char, control, key};
 use crate::tui::chart;
+use crate::tui::controls;
 
 /// Commands that every panel knows.
 pub const GLOBAL: &[Command] = &[
     Command {
-        bindings: &[(char('r'), Action::Resume)],
+        bindings: &[(char('r'), Action::Control(controls::Ask::Resume))],
         hinted: 1,
         name: "resume",
         help: "after the engine died: go on in a fresh one; the lost case counts as failed",
     },
     Command {
-        bindings: &[(char('x'), Action::Cancel)],
+        bindings: &[(char('x'), Action::Control(controls::Ask::Cancel))],
         hinted: 1,
         name: "cancel",
         help: "cancel the run at the next sample, or end it after the engine died; finished results stay",
     },
     Command {
-        bindings: &[(char('X'), Action::CancelAll)],
+        bindings: &[(char('X'), Action::Control(controls::Ask::CancelAll))],
         hinted: 0,
         name: "cancel all",
         help: "cancel the run and everything that waits for its end",
     },
     Command {
-        bindings: &[(char(' '), Action::Pause)],
+        bindings: &[(char(' '), Action::Control(controls::Ask::Pause))],
         hinted: 1,
         name: "pause",
         help: "hold the run at the next sample, or go on; the round begins again with its warm-up",
@@ -50,13 +51,13 @@ pub const GLOBAL: &[Command] = &[
 /// The same where a stored run is watched: there is nothing to cancel.
 pub const WATCHING: &[Command] = &[
     Command {
-        bindings: &[(char(' '), Action::Pause)],
+        bindings: &[(char(' '), Action::Control(controls::Ask::Pause))],
         hinted: 1,
         name: "pause",
         help: "hold the stored run, or let it go on",
     },
     Command {
-        bindings: &[(char('x'), Action::Cancel)],
+        bindings: &[(char('x'), Action::Control(controls::Ask::Cancel))],
         hinted: 1,
         name: "end",
         help: "end watching; the stored run is not touched",
@@ -115,7 +116,7 @@ const FULL: Command = Command {
 };
 
 const FREEZE: Command = Command {
-    bindings: &[(char('F'), Action::Freeze)],
+    bindings: &[(char('F'), Action::Control(controls::Ask::Freeze))],
     hinted: 1,
     name: "freeze",
     help: "keep the screen as it is while results arrive, or show them",
@@ -193,7 +194,7 @@ pub const PAGES: Command = Command {
 
 /// No more rounds of the selected case.
 pub const SKIP: Command = Command {
-    bindings: &[(char('s'), Action::Skip)],
+    bindings: &[(char('s'), Action::Control(controls::Ask::Skip))],
     hinted: 1,
     name: "skip",
     help: "measure the selected case no further; a resumed run takes it up again",
@@ -201,7 +202,7 @@ pub const SKIP: Command = Command {
 
 /// Another try or more rounds of it.
 pub const AGAIN: Command = Command {
-    bindings: &[(char('R'), Action::Again)],
+    bindings: &[(char('R'), Action::Control(controls::Ask::Again))],
     hinted: 1,
     name: "again",
     help: "the selected case: another try after a failure or a skip, else further rounds; all count",

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::tui::command::{self, Action};
+use crate::tui::controls::Ask;
 use crate::tui::key::{Key, char, control};
 
 fn mistake(text: &str) -> String {
@@ -28,7 +29,7 @@ fn everything_can_be_set() {
     let config = parse("c.yaml", text).expect("a configuration");
     assert_eq!((config.theme, config.symbols, config.mouse), (Wanted::Light, Symbols::Ascii, false));
     let keys = |action| config.keymap.replaced(action).map(<[Key]>::to_vec);
-    assert_eq!(keys(Action::Cancel), Some(vec![char('C')]));
+    assert_eq!(keys(Action::Control(Ask::Cancel)), Some(vec![char('C')]));
     assert_eq!(keys(Action::FocusNext).map(|keys| keys[1]), Some(control('n')));
     assert_eq!((keys(Action::Follow), keys(Action::Help)), (Some(vec![char('1')]), Some(Vec::new())));
     assert_eq!(keys(Action::Quit), None);

@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::tui::command::Action;
+use crate::tui::controls::Ask;
 use crate::tui::keymap::Keymap;
 use crate::tui::runs::Purpose;
 use crate::tui::session::{Phase, Session};
@@ -64,7 +65,7 @@ fn of_session(session: &Session, keymap: &Keymap) -> Option<(String, bool)> {
 
 fn dead(session: &Session, keymap: &Keymap, reason: &str, case: Option<usize>) -> String {
     let at = case.map(|case| format!(" at {}", session.name(case))).unwrap_or_default();
-    let (resume, cancel) = (keymap.name(Action::Resume), keymap.name(Action::Cancel));
+    let [resume, cancel] = [Ask::Resume, Ask::Cancel].map(|ask| keymap.name(Action::Control(ask)));
     format!("Engine died{at}: {reason}. {resume}: go on in a fresh engine, {cancel}: end the run.")
 }
 

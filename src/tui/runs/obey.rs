@@ -4,6 +4,7 @@ use super::desk::{Answer, Job};
 use super::{Ask, Listing, Purpose, Runs, Typing};
 use crate::engine::protocol::Level;
 use crate::tui::command::Action;
+use crate::tui::controls;
 use crate::tui::field::Field;
 use crate::tui::panel::{Focus, samples};
 use crate::tui::state::{Mode, Overlay, State};
@@ -89,7 +90,7 @@ fn list(state: &mut State) -> Option<Effect> {
 fn read(state: &mut State, ask: Ask) -> Option<Effect> {
     let replaces = matches!(ask, Ask::Open | Ask::Watch);
     if state.measuring() || (replaces && state.busy()) {
-        let cancel = state.keymap.name(Action::Cancel);
+        let cancel = state.keymap.name(Action::Control(controls::Ask::Cancel));
         state.notice = Some(format!("a run is active: {cancel} ends it, and stored runs can be read then"));
         return None;
     }

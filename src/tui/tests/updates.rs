@@ -10,6 +10,7 @@ use crate::engine::protocol::Stage;
 use crate::run::Status;
 use crate::run::runner::{Control, Message};
 use crate::tui::command::{Action, action, labels, scopes};
+use crate::tui::controls::Ask;
 use crate::tui::keymap::Keymap;
 use crate::tui::panel::{Focus, hints};
 use crate::tui::session::Phase;
@@ -70,7 +71,7 @@ fn keys_mean_what_their_panel_says() {
         (Focus::Log, KeyCode::Char(']'), None),
         (Focus::Log, KeyCode::PageUp, Some(Action::PageUp)),
         (Focus::Samples, KeyCode::Char('G'), Some(Action::Last)),
-        (Focus::Samples, KeyCode::Char('x'), Some(Action::Cancel)),
+        (Focus::Samples, KeyCode::Char('x'), Some(Action::Control(Ask::Cancel))),
         (Focus::Log, KeyCode::BackTab, Some(Action::FocusPrevious)),
         (Focus::Log, KeyCode::F(5), None),
     ];
@@ -209,15 +210,15 @@ fn leaving_does_not_wait_for_ever() {
 #[test]
 fn a_dead_engine_is_resumed_or_the_run_ended() {
     let mut state = started();
-    assert_eq!(act(&mut state, Action::Resume), None, "nothing to resume");
+    assert_eq!(act(&mut state, Action::Control(Ask::Resume)), None, "nothing to resume");
     die(&mut state, 4);
     let session = state.session.as_ref().expect("a run");
     assert_eq!((session.selected, session.timing(at(60))), (4, false));
     assert!(matches!(&session.ledger.records()[4].status, Status::Failed(e) if e.contains("signal 9")));
-    assert_eq!(act(&mut state, Action::Resume), Some(Effect::Send(Control::Resume)));
+    assert_eq!(act(&mut state, Action::Control(Ask::Resume)), Some(Effect::Send(Control::Resume)));
     assert_eq!(phase(&state), &Phase::Running);
     die(&mut state, 6);
-    assert_eq!(act(&mut state, Action::Cancel), Some(Effect::Send(Control::Stop)));
+    assert_eq!(act(&mut state, Action::Control(Ask::Cancel)), Some(Effect::Send(Control::Stop)));
     say(&mut state, Message::Over);
     assert_eq!(phase(&state), &Phase::Over { cancelled: true });
 }

@@ -45,13 +45,7 @@ fn obey(state: &mut State, action: Action) -> Option<Effect> {
         Action::FocusPrevious => state.focus = state.focus.neighbour(-1, &state.present()),
         Action::Home(ask) => return home::obey(state, ask),
         Action::Start => return start(state),
-        Action::Cancel
-        | Action::CancelAll
-        | Action::Resume
-        | Action::Pause
-        | Action::Freeze
-        | Action::Skip
-        | Action::Again => return controls::obey(state, action),
+        Action::Control(ask) => return controls::obey(state, ask),
         Action::Up => step(state, -1),
         Action::Down => step(state, 1),
         Action::PageUp => step(state, -PAGE),

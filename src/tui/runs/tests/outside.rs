@@ -11,6 +11,7 @@ use super::{NOW, listed, names, press, shelf, typed};
 use crate::run::runner::Control;
 use crate::tui::app::{Incoming, Source};
 use crate::tui::command::Action;
+use crate::tui::controls;
 use crate::tui::panel::Focus;
 use crate::tui::runs::{Ask, Listing};
 use crate::tui::session::Phase;
@@ -67,7 +68,7 @@ fn a_stored_run_that_is_played_is_watched_and_not_measured() {
     assert_eq!((state.mode(), state.measuring(), state.timing()), (Mode::Watch, false, false));
     assert!(state.session.as_ref().is_some_and(|s| s.mode == Mode::Watch && s.log.says(LOGGED)));
     assert_eq!(state.focus, Focus::Cases);
-    let pause = Input::Act(Action::Pause);
+    let pause = Input::Act(Action::Control(controls::Ask::Pause));
     assert_eq!(update(state, pause, NOW), Some(Effect::Send(Control::Pause)), "it can be held");
 }
 
