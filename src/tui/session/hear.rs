@@ -106,13 +106,21 @@ impl Session {
         let text = match word {
             // A missing driver concerns many cases; once in the log is enough.
             "n/a" => format!("{}: n/a: {reason}", self.ledger.plan().cases[case].backend()),
-            SKIPPED => format!("{}: {word}", self.name(case)),
+            SKIPPED => format!("{}: {}", self.name(case), self.skipped(case)),
             _ => format!("{}: {word}: {reason}", self.name(case)),
         };
         if word == "n/a" && self.log.says(&text) {
             return;
         }
         self.say(now, level, &text);
+    }
+
+    /// A case that had enough before a person wanted further rounds keeps its result.
+    fn skipped(&self, case: usize) -> &'static str {
+        match self.ledger.records()[case].status {
+            Status::NotApplicable(_) => SKIPPED,
+            _ => "no further rounds",
+        }
     }
 
     fn died(&mut self, reason: String, case: Option<&str>, now: Duration) {

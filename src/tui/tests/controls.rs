@@ -155,6 +155,19 @@ fn only_what_is_not_done_is_skipped_and_only_what_is_is_repeated() {
 }
 
 #[test]
+fn a_case_that_keeps_its_result_is_not_called_skipped() {
+    let (mut app, runner) = running();
+    (0..2).for_each(|number| said(&mut app, &runner, at(1), round(2, number)));
+    said(&mut app, &runner, at(2), Event::Retried { case: id(2), rounds: 4 });
+    for case in [2, 4] {
+        said(&mut app, &runner, at(3), Event::Skipped { seq: 1, case: id(case) });
+    }
+    let says = |text: &str| session(&app).log.says(text);
+    assert_eq!(session(&app).ledger.records()[2].status, Status::Done);
+    assert!(says("2 cpu: no further rounds") && !says("2 cpu: skipped") && says("4 cpu: skipped"));
+}
+
+#[test]
 fn a_frozen_screen_stays_while_results_arrive() {
     let (mut app, runner) = running();
     said(&mut app, &runner, at(1), round(0, 0));
