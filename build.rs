@@ -1,4 +1,5 @@
-//! Puts the git revision into the binary, so that every record can name its code.
+//! Puts the git revision into the binary, so that every record can name its code, and the
+//! compiler's version.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,6 +17,14 @@ fn main() {
     let dirty = git(&["--no-optional-locks", "status", "--porcelain", "--untracked-files=no"])
         .is_some_and(|s| !s.is_empty());
     println!("cargo:rustc-env=SCATTERLAB_REVISION={revision}{}", if dirty { "-modified" } else { "" });
+    println!("cargo:rustc-env=SCATTERLAB_RUSTC={}", compiler().unwrap_or_else(|| "unknown".to_owned()));
+}
+
+/// The compiler's version, `1.95.0`.
+fn compiler() -> Option<String> {
+    let rustc = std::env::var_os("RUSTC")?;
+    let output = Command::new(rustc).arg("--version").output().ok().filter(|o| o.status.success())?;
+    String::from_utf8_lossy(&output.stdout).split(' ').nth(1).map(|version| version.trim().to_owned())
 }
 
 /// What a git command prints; `None` outside a checkout or without git.

@@ -28,6 +28,7 @@
 //! | [`judge`] | whether two runs of the same cases tell the same (pure) |
 //! | [`report`] | CSV and SVG, from records |
 //! | [`tui`] | the terminal user interface: event → action → update → view |
+//! | [`spatter`] | Spatter's command line: what it means, and what it prints (pure) |
 //! | [`doctor`] | what of a machine disturbs measurements, and how much the user interface does |
 //! | [`cli`] | the command line |
 //!
@@ -59,6 +60,7 @@ pub mod recipe;
 pub mod report;
 pub mod run;
 mod shell;
+pub mod spatter;
 pub mod tui;
 
 pub mod units;
@@ -68,3 +70,6 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The git revision that this build was made from, or `unknown`.
 pub const REVISION: &str = env!("SCATTERLAB_REVISION");
+
+/// The version of the Rust compiler that made this build, or `unknown`.
+pub const COMPILER: &str = env!("SCATTERLAB_RUSTC");

@@ -7,6 +7,9 @@ use clap::Parser;
 use scatterlab::cli;
 
 fn main() -> ExitCode {
+    if let Some(status) = cli::as_spatter() {
+        return status;
+    }
     match cli::run(cli::Arguments::parse()) {
         Ok(status) => status,
         Err(error) => {

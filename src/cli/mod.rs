@@ -20,11 +20,13 @@ mod results;
 mod resume;
 mod run;
 mod schema;
+mod spatter;
 mod tui;
 mod verify;
 mod watch;
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -87,6 +89,9 @@ enum Command {
     Doctor(DoctorArguments),
     /// Show what an index array touches, before anything runs: reuse, strides, lines
     Locality(locality::LocalityArguments),
+    /// Run Spatter's command lines and JSON files, and print what Spatter prints
+    #[command(disable_help_flag = true)]
+    Spatter(SpatterArguments),
     /// Serve plans: commands on standard input, events on standard output
     Engine,
     /// Print the profiler's command line for cases: ncu on the GPU, perf on the processor
@@ -107,7 +112,7 @@ enum Command {
 }
 
 /// Of what starts an engine; said before a command it is that command's.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 struct EngineArguments {
     /// Shell command that starts the engine, such as "ssh -o BatchMode=yes gpuhost scatterlab engine"
     #[arg(long, value_name = "COMMAND")]
@@ -150,6 +155,16 @@ struct RunArguments {
     #[arg(long, value_name = "FORMAT", conflicts_with = "dry_run")]
     format: Option<FormatName>,
     #[command(flatten)]
+    engine: EngineArguments,
+}
+
+#[derive(Debug, Args)]
+struct SpatterArguments {
+    /// Options of Spatter 2.1.0, such as -p UNIFORM:8:1 -l 1000000 or -f suite.json; --help lists them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTION")]
+    words: Vec<OsString>,
+    /// Said before the command only: here it would be Spatter's to read.
+    #[arg(skip)]
     engine: EngineArguments,
 }
 
@@ -255,6 +270,7 @@ impl Command {
             Command::Replay(replay) => Some(&replay.engine),
             Command::Devices(devices) => Some(&devices.engine),
             Command::Doctor(doctor) => Some(&doctor.engine),
+            Command::Spatter(spatter) => Some(&spatter.engine),
             _ => None,
         }
     }
@@ -315,12 +331,24 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, &engine),
         Some(Command::Locality(locality)) => locality::run(&locality),
         Some(Command::Watch(watch)) => watch::run(&watch, config.as_deref()),
+        Some(Command::Spatter(line)) => Ok(spatter::run("scatterlab spatter", &line.words, &engine)),
         Some(Command::Engine) => engine::run(),
         Some(Command::Counters(counters)) => counters::run(&counters),
         Some(Command::Schema) => schema::run(),
         Some(Command::Completions { shell }) => completions::completions(shell),
         Some(Command::Man { out }) => completions::man(out.as_deref()),
     }
+}
+
+/// The command line of Spatter, where the program goes by its name.
+pub fn as_spatter() -> Option<ExitCode> {
+    let mut words = std::env::args_os();
+    let program = words.next()?;
+    if Path::new(&program).file_name()? != "spatter" {
+        return None;
+    }
+    limits_are_errors();
+    Some(spatter::run(&program.to_string_lossy(), &words.collect::<Vec<_>>(), &EngineCommand::Own))
 }
 
 /// A file that reaches the limit of `ulimit -f` is an error that names it, as a full disk

@@ -131,7 +131,8 @@ impl Client {
             EngineCommand::Own => {
                 let binary = std::env::current_exe().context("cannot find this program's own file")?;
                 let mut own = std::process::Command::new(binary);
-                own.arg("engine");
+                // Under another name the program would be another one.
+                own.arg0("scatterlab").arg("engine");
                 own
             }
             EngineCommand::Shell(line) => {

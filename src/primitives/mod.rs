@@ -5,7 +5,7 @@ pub mod cuda;
 pub mod gather_scatter;
 mod oracle;
 pub mod pattern;
-mod reader;
+pub(crate) mod reader;
 pub mod schema;
 pub mod stream;
 

@@ -81,12 +81,12 @@ impl<W: Write> Document<W> {
 }
 
 /// A row with the names of its cells.
-pub(super) struct Object<'a> {
-    pub columns: &'a [String],
-    pub cells: &'a [Option<Cell>],
+pub(crate) struct Object<'a, N, C> {
+    pub columns: &'a [N],
+    pub cells: &'a [C],
 }
 
-impl Serialize for Object<'_> {
+impl<N: Serialize, C: Serialize> Serialize for Object<'_, N, C> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.columns.len()))?;
         for (column, cell) in self.columns.iter().zip(self.cells) {

@@ -239,7 +239,7 @@ struct Everything<'a> {
     confidence: f64,
     baseline: &'a str,
     runs: Vec<Run<'a>>,
-    cases: Vec<Object<'a>>,
+    cases: Vec<Object<'a, String, Option<Cell>>>,
 }
 
 #[derive(Serialize)]

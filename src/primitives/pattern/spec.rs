@@ -26,13 +26,18 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    pub(super) const NAMES: [(&'static str, Kernel); 5] = [
+    pub(crate) const NAMES: [(&'static str, Kernel); 5] = [
         ("gather", Kernel::Gather),
         ("scatter", Kernel::Scatter),
         ("gs", Kernel::Gs),
         ("multigather", Kernel::Multigather),
         ("multiscatter", Kernel::Multiscatter),
     ];
+
+    /// Its name, as in a recipe.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, kernel)| *kernel == self).map_or("", |(name, _)| name)
+    }
 
     /// Whether it writes the sparse array.
     pub fn scatters(self) -> bool {

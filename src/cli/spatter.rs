@@ -1,0 +1,107 @@
+//! `scatterlab spatter`, and the program under the name `spatter`: a drop-in for Spatter
+//! 2.1.0 in front of our engine.
+
+mod follow;
+mod machine;
+mod rows;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use self::follow::Follower;
+use super::interrupt::Interrupt;
+use super::out;
+use crate::engine::client::EngineCommand;
+use crate::plan::{self, Overrides, Plan};
+use crate::recipe;
+use crate::run::EngineRunner;
+use crate::run::runner::Runner;
+use crate::spatter::refused::USAGE;
+use crate::spatter::table::Key;
+use crate::spatter::{CommandLine, Job, Machine, Refused, Suite, help, to_recipe};
+
+/// Carries out a command line of Spatter's; whatever is wrong is said here.
+pub fn run(program: &str, arguments: &[OsString], engine: &EngineCommand) -> ExitCode {
+    match carry_out(program, arguments, engine) {
+        Ok(status) => ExitCode::from(status),
+        Err(refused) => {
+            say(&refused.message);
+            ExitCode::from(refused.status)
+        }
+    }
+}
+
+/// One line on standard error, which may be gone.
+fn say(text: &str) {
+    let _ = writeln!(io::stderr(), "spatter: {}", crate::units::escaped(text));
+}
+
+fn carry_out(program: &str, arguments: &[OsString], engine: &EngineCommand) -> Result<u8, Refused> {
+    let line = CommandLine::read(&words(arguments)?)?;
+    if line.options.on(Key::Help) {
+        out::text(&help::help(program));
+        return Ok(USAGE);
+    }
+    let suite = line.options.text(Key::File).map(read).transpose()?;
+    let machine =
+        machine::look(&line.options, engine).map_err(|error| Refused::setup(format!("{error:#}")))?;
+    let job = Job::of(&line, suite, &machine)?;
+    let text = to_recipe(&job)?;
+    let plan = resolve(&text)?;
+    job.notes.iter().for_each(|note| say(note));
+    if line.options.on(Key::ToRecipe) {
+        out::text(&text);
+        return Ok(0);
+    }
+    measure(job, plan, &text, line.options.text(Key::Out).map(PathBuf::from), machine, engine)
+}
+
+fn words(arguments: &[OsString]) -> Result<Vec<String>, Refused> {
+    let word = |word: &OsString| {
+        let no_text = || Refused::usage(format!("`{}` is no UTF-8", word.to_string_lossy()));
+        word.to_str().map(str::to_owned).ok_or_else(no_text)
+    };
+    arguments.iter().map(word).collect()
+}
+
+fn read(file: &str) -> Result<Suite, Refused> {
+    let text =
+        fs::read_to_string(file).map_err(|error| Refused::setup(format!("cannot read {file}: {error}")))?;
+    Suite::read(file, &text)
+}
+
+/// The plan of a recipe that we wrote.
+fn resolve(text: &str) -> Result<Plan, Refused> {
+    let resolved =
+        recipe::parse("recipe", text).and_then(|recipe| plan::resolve(&recipe, &Overrides::default()));
+    resolved.map_err(|error| Refused::usage(format!("this cannot be run: {error}")))
+}
+
+/// Runs it, in a folder that is kept or goes at the end.
+fn measure(
+    job: Job,
+    plan: Plan,
+    recipe: &str,
+    out: Option<PathBuf>,
+    machine: Machine,
+    engine: &EngineCommand,
+) -> Result<u8, Refused> {
+    let failed = |error: anyhow::Error| Refused::setup(format!("{error:#}"));
+    let interrupt = Interrupt::listen().map_err(|error| failed(error.into()))?;
+    let temporary = match out {
+        Some(_) => None,
+        None => Some(
+            tempfile::Builder::new().prefix("spatter-").tempdir().map_err(|error| failed(error.into()))?,
+        ),
+    };
+    let folder = out.or_else(|| temporary.as_ref().map(|folder| folder.path().join("run")));
+    let runner = EngineRunner { engine: engine.clone(), out: folder, root: PathBuf::from("reports") };
+    let running = runner.start(plan.clone(), recipe).map_err(failed)?;
+    interrupt.attach(running.control.clone());
+    let ended = Follower::new(job, machine, plan).follow(&running);
+    interrupt.detach();
+    ended
+}

@@ -1,0 +1,193 @@
+//! Follows a run and prints each row as soon as its case is done.
+
+use std::collections::BTreeSet;
+
+use super::rows::Rows;
+use super::say;
+use crate::backend::{Availability, Device};
+use crate::cli::out;
+use crate::engine::protocol::{Event, Level};
+use crate::plan::Plan;
+use crate::run::runner::{Control, Message, Running};
+use crate::run::{Ledger, Record, Status};
+use crate::spatter::output::{self, Gpu};
+use crate::spatter::refused::SETUP;
+use crate::spatter::settings::{Backend, Format};
+use crate::spatter::stats::Summary;
+use crate::spatter::{Config, Job, Machine, Refused};
+use crate::units::ranges;
+
+/// What has been heard of a run.
+pub struct Follower {
+    job: Job,
+    machine: Machine,
+    ledger: Ledger,
+    rows: Rows,
+    /// Configurations whose row or whose trouble was printed.
+    told: BTreeSet<usize>,
+    begun: bool,
+    /// MB/s.
+    bandwidths: Vec<f64>,
+    failed: bool,
+}
+
+impl Follower {
+    /// The plan's cases are the job's configurations, in their order.
+    pub fn new(job: Job, machine: Machine, plan: Plan) -> Follower {
+        let rows = Rows::new(job.settings.format);
+        Follower {
+            job,
+            machine,
+            ledger: Ledger::new(plan),
+            rows,
+            told: BTreeSet::new(),
+            begun: false,
+            bandwidths: Vec::new(),
+            failed: false,
+        }
+    }
+
+    /// Prints what the run says until it is over; the exit status.
+    ///
+    /// # Errors
+    /// When nothing can be run at all.
+    pub fn follow(mut self, running: &Running) -> Result<u8, Refused> {
+        let (mut refused, mut progressed) = (None, false);
+        for message in &running.messages {
+            match message {
+                Message::Event(event) => {
+                    progressed |= event.seq().is_some();
+                    if let Err(error) = self.event(&event) {
+                        refused = refused.or(Some(error));
+                        // A run that has ended meanwhile says so below.
+                        let _ = running.control.send(Control::Cancel);
+                    }
+                }
+                Message::Died { reason, case } => {
+                    say(&format!("the engine died: {reason}"));
+                    // One that died before it did anything would do so again.
+                    let answer = if case.is_some() || progressed { Control::Resume } else { Control::Stop };
+                    progressed = false;
+                    let _ = running.control.send(answer);
+                }
+                Message::Broken(reason) => refused = refused.or(Some(Refused::setup(reason))),
+                Message::Reported(_) | Message::Latency(_) => {}
+                Message::Over => break,
+            }
+        }
+        refused.map_or_else(|| Ok(self.end()), Err)
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), Refused> {
+        let changed = self.ledger.apply(event);
+        match event {
+            Event::Hello { devices, .. } if !self.begun => self.begin(devices)?,
+            Event::Log { level: Level::Error, text } => say(text),
+            _ => {}
+        }
+        changed.filter(|at| !self.told.contains(at)).map_or(Ok(()), |at| {
+            self.tell(at);
+            Ok(())
+        })
+    }
+
+    /// What stands before the rows.
+    fn begin(&mut self, devices: &[Device]) -> Result<(), Refused> {
+        let (settings, configs) = (&self.job.settings, &self.job.configs);
+        let name = if matches!(settings.backend, Backend::Cuda { .. }) { "cuda" } else { "cpu" };
+        let device = devices.iter().find(|device| device.backend == name);
+        if let Some(Device { availability: Availability::Unavailable { reason }, .. }) = device {
+            return Err(Refused::usage(format!("-b: {name} cannot run here: {reason}")));
+        }
+        self.begun = true;
+        if settings.format != Format::Table {
+            return Ok(());
+        }
+        let gpu = device.filter(|_| name == "cuda").map(gpu);
+        let parts = [
+            (3, output::sizes(configs)),
+            (1, output::heading(settings, &format!("rustc ver. {}", crate::COMPILER), gpu.as_ref())),
+            (2, output::configurations(configs, settings, &self.machine)),
+            (0, output::header()),
+        ];
+        parts.iter().filter(|(level, _)| settings.verbosity >= *level).for_each(|(_, text)| out::text(text));
+        Ok(())
+    }
+
+    /// A case's row, or why it has none.
+    fn tell(&mut self, at: usize) {
+        let Some((record, config)) = self.ledger.records().get(at).zip(self.job.configs.get(at)) else {
+            return;
+        };
+        let trouble = match &record.status {
+            Status::Pending => return,
+            Status::NotApplicable(reason) => Some(format!("n/a: {reason}")),
+            Status::Failed(error) => Some(error.clone()),
+            Status::Done | Status::Partial => None,
+        };
+        self.told.insert(at);
+        match (trouble, fastest(record)) {
+            (None, Some(seconds)) => {
+                self.bandwidths.push(output::bandwidth(config.bytes(), seconds));
+                self.rows.write(config, record, seconds);
+            }
+            (trouble, _) => {
+                self.failed = true;
+                say(&format!(
+                    "{}: {}",
+                    called(config),
+                    trouble.unwrap_or_else(|| "no run was timed".to_owned())
+                ));
+            }
+        }
+    }
+
+    /// What stands below the rows; the exit status.
+    fn end(mut self) -> u8 {
+        self.rows.end();
+        let settings = &self.job.settings;
+        if let Some(summary) =
+            Summary::of(&self.bandwidths).filter(|_| settings.stats && settings.format == Format::Table)
+        {
+            out::text(&summary.lines());
+        }
+        let doubtful = |(at, record): (usize, &Record)| (!record.flags().is_empty()).then_some(at);
+        let doubtful: Vec<usize> = self.ledger.records().iter().enumerate().filter_map(doubtful).collect();
+        let flags: BTreeSet<&str> =
+            self.ledger.records().iter().flat_map(Record::flags).map(|flag| flag.word()).collect();
+        if !doubtful.is_empty() {
+            let flags: Vec<&str> = flags.into_iter().collect();
+            say(&format!("measured in noise: configurations {} ({})", ranges(&doubtful), flags.join(", ")));
+        }
+        let left = self.job.configs.len() - self.told.len();
+        if left > 0 {
+            say(&format!("{left} of {} configurations were not run", self.job.configs.len()));
+        }
+        if self.failed || left > 0 { SETUP } else { 0 }
+    }
+}
+
+fn called(config: &Config) -> String {
+    match config.name.as_str() {
+        "" => format!("configuration {}", config.id),
+        name => format!("configuration {} ({})", config.id, crate::units::shown(name)),
+    }
+}
+
+/// Seconds of the fastest run.
+fn fastest(record: &Record) -> Option<f64> {
+    record.statistics.as_ref().map(|statistics| statistics.min)
+}
+
+fn gpu(device: &Device) -> Gpu {
+    let number = |wanted: &str| {
+        let (_, text) = device.facts.iter().find(|(name, _)| name == wanted)?;
+        text.split(' ').next()?.parse::<u64>().ok()
+    };
+    Gpu {
+        devices: number("devices"),
+        name: device.name.clone(),
+        memory_clock_khz: number("memory clock").map(|megahertz| megahertz * 1000),
+        bus_bits: number("memory bus"),
+    }
+}

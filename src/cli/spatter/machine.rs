@@ -1,0 +1,54 @@
+//! What there is to run on.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::Result;
+
+use crate::backend::cpu::affinity;
+use crate::backend::{Availability, Device};
+use crate::engine::client::{Client, EngineCommand};
+use crate::spatter::Machine;
+use crate::spatter::options::Options;
+use crate::spatter::table::Key;
+
+/// Looks at this machine; asks an engine where only that can tell: whether there is a GPU,
+/// and what there is elsewhere.
+pub fn look(options: &Options, engine: &EngineCommand) -> Result<Machine> {
+    let mut machine = Machine {
+        cpus: affinity::allowed().len().max(1) as u64,
+        omp_threads: std::env::var("OMP_NUM_THREADS").ok().and_then(|text| threads(&text)),
+        gpu: false,
+        now: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+    };
+    if *engine == EngineCommand::Own && options.of(Key::Backend).is_some() {
+        return Ok(machine);
+    }
+    let (_client, hello) = Client::spawn(engine)?;
+    machine.gpu = hello.devices.iter().any(|device| device.backend == "cuda" && is_available(device));
+    if *engine != EngineCommand::Own {
+        machine.cpus = hello.environment.affinity.len().max(1) as u64;
+    }
+    Ok(machine)
+}
+
+/// The threads of the outermost region: `8`, or `8,2`.
+fn threads(text: &str) -> Option<u64> {
+    text.split(',').next()?.trim().parse().ok().filter(|threads| *threads > 0)
+}
+
+fn is_available(device: &Device) -> bool {
+    matches!(device.availability, Availability::Available)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::threads;
+
+    #[test]
+    fn the_first_number_counts() {
+        assert_eq!(
+            [threads("8"), threads(" 8, 2"), threads("0"), threads("many")],
+            [Some(8), Some(8), None, None]
+        );
+    }
+}

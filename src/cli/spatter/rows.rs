@@ -1,0 +1,130 @@
+//! Rows of the table, or of CSV or JSON with statistics and the time of every run.
+
+use std::io::{self, Write};
+
+use serde_json::{Value as Json, json};
+
+use crate::backend::Verdict;
+use crate::cli::out;
+use crate::measure;
+use crate::report::format::Object;
+use crate::run::Record;
+use crate::spatter::Config;
+use crate::spatter::output;
+use crate::spatter::settings::Format;
+
+/// Columns of CSV and keys of JSON. Times are seconds of one run, bandwidths MB/s.
+const COLUMNS: [&str; 18] = [
+    "config",
+    "name",
+    "kernel",
+    "length",
+    "count",
+    "bytes",
+    "runs",
+    "min_s",
+    "q1_s",
+    "median_s",
+    "q3_s",
+    "max_s",
+    "mean_s",
+    "bw_mb_s",
+    "bw_median_mb_s",
+    "flags",
+    "certificate",
+    "times_s",
+];
+
+/// Rows as they come.
+pub struct Rows {
+    format: Format,
+    written: usize,
+}
+
+impl Rows {
+    pub fn new(format: Format) -> Rows {
+        Rows { format, written: 0 }
+    }
+
+    /// Writes a configuration's row.
+    pub fn write(&mut self, config: &Config, record: &Record, fastest: f64) {
+        let text = match self.format {
+            Format::Table => output::row(config.id, config.bytes(), fastest),
+            Format::Csv => self.csv(&cells(config, record, fastest)),
+            Format::Json => self.json(&cells(config, record, fastest)),
+        };
+        self.written += 1;
+        out::text(&text);
+        // Whoever reads along sees the row now.
+        let _ = io::stdout().flush();
+    }
+
+    /// What comes after the last row.
+    pub fn end(&mut self) {
+        match (self.format, self.written) {
+            (Format::Json, 0) => out::text("[]\n"),
+            (Format::Json, _) => out::text("\n]\n"),
+            _ => {}
+        }
+    }
+
+    fn csv(&self, cells: &[Json]) -> String {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        // Into memory nothing fails.
+        if self.written == 0 {
+            let _ = writer.write_record(COLUMNS);
+        }
+        let _ = writer.write_record(cells.iter().map(plain));
+        String::from_utf8_lossy(&writer.into_inner().unwrap_or_default()).into_owned()
+    }
+
+    fn json(&self, cells: &[Json]) -> String {
+        // Text and numbers are always JSON.
+        let object = serde_json::to_string(&Object { columns: &COLUMNS, cells }).unwrap_or_default();
+        format!("{}{object}", if self.written == 0 { "[\n" } else { ",\n" })
+    }
+}
+
+/// Several values stand in one cell, with blanks between them.
+fn plain(cell: &Json) -> String {
+    match cell {
+        Json::Null => String::new(),
+        Json::String(text) => text.clone(),
+        Json::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
+        other => other.to_string(),
+    }
+}
+
+/// The values of [`COLUMNS`].
+fn cells(config: &Config, record: &Record, fastest: f64) -> Vec<Json> {
+    let times: Vec<f64> = record.rounds.iter().flat_map(|round| round.samples.iter().copied()).collect();
+    let quantile = |q| measure::quantile_of(&times, q);
+    let statistics = record.statistics.as_ref();
+    let bandwidth = |seconds| output::bandwidth(config.bytes(), seconds);
+    let flags: Vec<&str> = record.flags().iter().map(|flag| flag.word()).collect();
+    let certificate = match &record.verdict {
+        Some(Verdict::Certified { .. }) => "certified",
+        Some(Verdict::Wrong { .. }) => "wrong",
+        None => "not certified",
+    };
+    vec![
+        json!(config.id),
+        json!(config.name),
+        json!(config.kernel.name()),
+        json!(config.length()),
+        json!(config.count),
+        json!(config.bytes()),
+        json!(times.len()),
+        json!(fastest),
+        json!(quantile(0.25)),
+        json!(quantile(0.5)),
+        json!(quantile(0.75)),
+        json!(statistics.map(|statistics| statistics.max)),
+        json!(statistics.map(|statistics| statistics.mean)),
+        json!(bandwidth(fastest)),
+        json!(quantile(0.5).map(bandwidth)),
+        json!(flags),
+        json!(certificate),
+        json!(times),
+    ]
+}

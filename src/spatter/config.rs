@@ -1,0 +1,262 @@
+//! A configuration: what its options mean.
+
+use super::options::{Given, Options};
+use super::pattern::{Written, treated};
+use super::refused::Refused;
+use super::table::{self, Key};
+use super::value::Value;
+use crate::patterns::notation::Notation;
+use crate::primitives::pattern::spec::Kernel;
+use crate::primitives::reader::MAX_BYTES;
+
+/// How a pattern moves from one use to the next, in elements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Delta {
+    One(u64),
+    /// Several in turn; at least two.
+    List(Vec<u64>),
+}
+
+impl Delta {
+    /// How far a pattern has moved after so many uses; `None` where that exceeds 64 bits.
+    pub fn after(&self, uses: u64) -> Option<u64> {
+        match self {
+            Delta::One(delta) => delta.checked_mul(uses),
+            Delta::List(deltas) => {
+                let (turns, rest) = (uses / deltas.len() as u64, uses % deltas.len() as u64);
+                let sum = |deltas: &[u64]| deltas.iter().try_fold(0u64, |sum, delta| sum.checked_add(*delta));
+                let part = sum(&deltas[..rest as usize])?;
+                sum(deltas)?.checked_mul(turns)?.checked_add(part)
+            }
+        }
+    }
+}
+
+/// A configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Its number, from 0: the first column of the table.
+    pub id: usize,
+    pub name: String,
+    pub kernel: Kernel,
+    /// For multigather and multiscatter the outer pattern.
+    pub pattern: Vec<u64>,
+    /// What gs reads through; the inner pattern of multigather.
+    pub pattern_gather: Vec<u64>,
+    /// What gs writes through; the inner pattern of multiscatter.
+    pub pattern_scatter: Vec<u64>,
+    pub delta: Delta,
+    pub delta_gather: u64,
+    pub delta_scatter: u64,
+    pub count: u64,
+    pub wrap: u64,
+    pub runs: u64,
+    pub seed: Option<u64>,
+}
+
+/// Who wins where both a generator and an option set a delta.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precedence {
+    /// The command line: whichever comes last.
+    Last,
+    /// JSON: the generator.
+    Generator,
+}
+
+/// What of the whole run decides about a configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    pub precedence: Precedence,
+    pub compress: bool,
+    /// For a seed that is to come from the time of day.
+    pub now: u64,
+}
+
+impl Config {
+    /// What options mean; `place` begins the messages about all of them.
+    ///
+    /// # Errors
+    /// What is no pattern, and patterns that do not fit the kernel or each other.
+    pub fn of(id: usize, place: &str, options: &Options, rules: Rules) -> Result<Config, Refused> {
+        let pattern = side(options, [Key::Pattern, Key::Delta], rules)?;
+        let gather = side(options, [Key::PatternGather, Key::DeltaGather], rules)?;
+        let scatter = side(options, [Key::PatternScatter, Key::DeltaScatter], rules)?;
+        let config = Config {
+            id,
+            name: options.text(Key::Name).unwrap_or_default().to_owned(),
+            kernel: kernel(options),
+            pattern: pattern.0,
+            pattern_gather: gather.0,
+            pattern_scatter: scatter.0,
+            delta: pattern.1,
+            delta_gather: gather.1.after(1).unwrap_or_default(),
+            delta_scatter: scatter.1.after(1).unwrap_or_default(),
+            count: number(options, Key::Count),
+            wrap: number(options, Key::Wrap),
+            runs: number(options, Key::Runs),
+            seed: seed(options, rules),
+        };
+        match config.checked() {
+            Ok(()) => Ok(config),
+            Err(message) if place.is_empty() => Err(Refused::setup(message)),
+            Err(message) => Err(Refused::setup(format!("{place}: {message}"))),
+        }
+    }
+
+    /// P: indices of one use.
+    pub fn length(&self) -> u64 {
+        match self.kernel {
+            Kernel::Gather | Kernel::Scatter => self.pattern.len() as u64,
+            Kernel::Gs | Kernel::Multigather => self.pattern_gather.len() as u64,
+            Kernel::Multiscatter => self.pattern_scatter.len() as u64,
+        }
+    }
+
+    /// Bytes that Spatter counts for one run; limited when the configuration is made.
+    pub fn bytes(&self) -> u64 {
+        let sides = if self.kernel == Kernel::Gs { 2 } else { 1 };
+        8 * sides * self.length() * self.count
+    }
+
+    /// Words of a sparse array: from the first one to the last that a pattern can touch.
+    pub fn sparse(&self, pattern: &[u64], delta: &Delta) -> Option<u64> {
+        delta.after(self.count - 1)?.checked_add(largest(pattern))?.checked_add(1)
+    }
+
+    /// The sparse arrays: pattern and delta.
+    pub fn sides(&self) -> Vec<(&[u64], Delta)> {
+        match self.kernel {
+            Kernel::Gs => vec![
+                (&self.pattern_gather, Delta::One(self.delta_gather)),
+                (&self.pattern_scatter, Delta::One(self.delta_scatter)),
+            ],
+            _ => vec![(&self.pattern, self.delta.clone())],
+        }
+    }
+
+    fn checked(&self) -> Result<(), String> {
+        let needs = |name: &str, pattern: &[u64]| match pattern {
+            [] => Err(format!("{} needs a {name}", self.kernel.name())),
+            _ => Ok(()),
+        };
+        match self.kernel {
+            Kernel::Gs => {}
+            _ => needs("pattern", &self.pattern)?,
+        }
+        if matches!(self.kernel, Kernel::Gs | Kernel::Multigather) {
+            needs("pattern-gather", &self.pattern_gather)?;
+        }
+        if matches!(self.kernel, Kernel::Gs | Kernel::Multiscatter) {
+            needs("pattern-scatter", &self.pattern_scatter)?;
+        }
+        self.fits()?;
+        self.limited()
+    }
+
+    /// Whether the patterns fit each other.
+    fn fits(&self) -> Result<(), String> {
+        let (name, inner) = match self.kernel {
+            Kernel::Gather | Kernel::Scatter => return Ok(()),
+            Kernel::Gs => {
+                let lengths = (self.pattern_gather.len(), self.pattern_scatter.len());
+                return match lengths.0 == lengths.1 {
+                    true => Ok(()),
+                    false => Err(format!(
+                        "pattern-gather has {} indices and pattern-scatter {}: gs needs as many",
+                        lengths.0, lengths.1
+                    )),
+                };
+            }
+            Kernel::Multigather => ("pattern-gather", &self.pattern_gather),
+            Kernel::Multiscatter => ("pattern-scatter", &self.pattern_scatter),
+        };
+        let (last, length) = (largest(inner), self.pattern.len() as u64);
+        if last < length {
+            return Ok(());
+        }
+        Err(format!("{name} names index {last} of a pattern that has {length} (0 to {})", length - 1))
+    }
+
+    /// Whether all sizes are such that nothing overflows.
+    fn limited(&self) -> Result<(), String> {
+        let bytes =
+            |words: Option<u64>| words.and_then(|words| words.checked_mul(8)).filter(|b| *b <= MAX_BYTES);
+        let too_large =
+            |what: &str| format!("{what} would take more than 256 TiB: lower count, delta or the indices");
+        for (pattern, delta) in self.sides() {
+            bytes(self.sparse(pattern, &delta)).ok_or_else(|| too_large("the sparse array"))?;
+        }
+        let moved = self.length().checked_mul(2).and_then(|words| words.checked_mul(self.count));
+        bytes(moved).ok_or_else(|| too_large("what is moved"))?;
+        let dense = (self.length().max(self.pattern.len() as u64)).checked_mul(self.wrap);
+        bytes(dense).map(drop).ok_or_else(|| too_large("the dense array"))
+    }
+}
+
+/// The largest index; 0 without one.
+pub fn largest(pattern: &[u64]) -> u64 {
+    pattern.iter().copied().max().unwrap_or(0)
+}
+
+/// The indices of a pattern's option, and the delta that belongs to it.
+fn side(options: &Options, [pattern, delta]: [Key; 2], rules: Rules) -> Result<(Vec<u64>, Delta), Refused> {
+    let mut of = (Vec::new(), Delta::One(number(options, delta)));
+    let (mut written, mut generated) = (None, None);
+    for given in &options.0 {
+        if given.option.key == delta {
+            of.1 = moves(&given.value);
+        } else if given.option.key == pattern {
+            let notation = indices(given)?;
+            generated = notation.delta.map(Delta::One).or(generated);
+            of.1 = notation.delta.map_or(of.1, Delta::One);
+            written = Some((given, notation.indices));
+        }
+    }
+    if rules.precedence == Precedence::Generator {
+        of.1 = generated.unwrap_or(of.1);
+    }
+    if let Some((given, indices)) = written {
+        let size = options.count(Key::PatternSize);
+        let treated = treated(indices, size, number(options, Key::Boundary), rules.compress);
+        of.0 = treated.map_err(|why| match rules.precedence {
+            Precedence::Last => Refused::usage(format!("{}: {why}", given.called)),
+            Precedence::Generator => Refused::setup(format!("{}: {why}", given.called)),
+        })?;
+    }
+    Ok(of)
+}
+
+fn moves(value: &Value) -> Delta {
+    match value {
+        Value::Counts(deltas) => Delta::List(deltas.clone()),
+        Value::Count(delta) => Delta::One(*delta),
+        _ => Delta::One(0),
+    }
+}
+
+fn indices(given: &Given) -> Result<Notation, Refused> {
+    let Value::Pattern(written) = &given.value else {
+        return Ok(Notation { indices: Vec::new(), delta: None });
+    };
+    let wrong = |why| Refused::usage(format!("{}: {why}", given.called));
+    Written::indices(written).map_err(wrong)
+}
+
+/// The number of an option, or its default.
+fn number(options: &Options, key: Key) -> u64 {
+    options.count(key).unwrap_or_else(|| table::default(key))
+}
+
+fn kernel(options: &Options) -> Kernel {
+    let name = options.word(Key::Kernel);
+    let found = Kernel::NAMES.iter().find(|(known, _)| Some(*known) == name);
+    found.map_or(Kernel::Gather, |(_, kernel)| *kernel)
+}
+
+fn seed(options: &Options, rules: Rules) -> Option<u64> {
+    match options.of(Key::Random)?.value {
+        Value::Count(seed) => Some(seed),
+        Value::Clock => Some(rules.now),
+        _ => None,
+    }
+}

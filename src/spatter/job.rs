@@ -1,0 +1,170 @@
+//! A run: its settings, its configurations, and what there is to say beforehand.
+
+use std::collections::BTreeMap;
+
+use super::config::{Config, Precedence, Rules, largest};
+use super::options::{CommandLine, Options};
+use super::refused::Refused;
+use super::settings::{Backend, Machine, Settings};
+use super::suite::Suite;
+use super::table::{Effect, Key};
+use crate::primitives::pattern::spec::Kernel;
+use crate::units::{ranges, shown};
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    pub settings: Settings,
+    pub configs: Vec<Config>,
+    /// Where this differs from what was asked for or from Spatter, one line each.
+    pub notes: Vec<String>,
+}
+
+impl Job {
+    /// What a command line, with the suite that it names, means on a machine.
+    ///
+    /// # Errors
+    /// The first configuration that cannot be.
+    pub fn of(line: &CommandLine, suite: Option<Suite>, machine: &Machine) -> Result<Job, Refused> {
+        let mut notes = suite.as_ref().map(|suite| suite.notes.clone()).unwrap_or_default();
+        let settings = Settings::of(&line.options, machine, &mut notes)?;
+        let compress = line.options.on(Key::Compress);
+        let rules = |precedence| Rules { precedence, compress, now: machine.now };
+        let count = suite.as_ref().map(|suite| suite.configurations.len());
+        let mut remarks = Remarks { suite: count, said: BTreeMap::new() };
+        let configs: Vec<Config> = match &suite {
+            None => {
+                let config = Config::of(0, "", &line.options, rules(Precedence::Last))?;
+                remarks.take(&config, &line.options);
+                vec![config]
+            }
+            Some(suite) => {
+                let rules = rules(Precedence::Generator);
+                let read = |(id, written): (usize, &super::suite::Configuration)| {
+                    let config = Config::of(id, &written.place, &written.options, rules)?;
+                    remarks.take(&config, &written.options);
+                    Ok(config)
+                };
+                suite.configurations.iter().enumerate().map(read).collect::<Result<_, Refused>>()?
+            }
+        };
+        notes.extend(of_the_line(line, suite.is_some()));
+        notes.extend(of_the_backend(&settings, &line.options, &configs));
+        notes.extend(remarks.lines());
+        Ok(Job { settings, configs, notes })
+    }
+}
+
+/// What is said on the command line and means nothing.
+fn of_the_line(line: &CommandLine, file: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    for word in &line.others {
+        let seed = word.bytes().all(|byte| byte.is_ascii_digit()) && line.options.of(Key::Random).is_some();
+        let hint = if seed { "; a seed is attached: -s5, --random=5" } else { "" };
+        notes.push(format!("`{}` belongs to no option and is ignored{hint}", shown(word)));
+    }
+    let mut idle: Vec<&str> = Vec::new();
+    for given in &line.options.0 {
+        match given.option.effect {
+            _ if file && given.option.json.is_some() => {
+                if !idle.contains(&given.called.as_str()) {
+                    idle.push(&given.called);
+                }
+            }
+            Effect::Nothing(why) if !file || given.option.json.is_none() => {
+                notes.push(format!("{} does nothing: {why}", given.called));
+            }
+            _ => {}
+        }
+    }
+    if !idle.is_empty() {
+        notes.push(format!(
+            "{}: ignored, because with -f configurations come from the file alone",
+            idle.join(", ")
+        ));
+    }
+    notes
+}
+
+/// Where a backend does otherwise than Spatter's, or takes no notice of an option.
+fn of_the_backend(settings: &Settings, options: &Options, configs: &[Config]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let gathers = |config: &Config| matches!(config.kernel, Kernel::Gather | Kernel::Multigather);
+    match settings.backend {
+        Backend::OpenMp { threads } => {
+            let dense = configs.iter().any(|config| config.kernel != Kernel::Gs);
+            if threads != Some(1) && dense && !options.on(Key::DenseBuffers) {
+                notes.push(
+                    "every thread has a dense buffer of its own; Spatter's threads share one".to_owned(),
+                );
+            }
+        }
+        Backend::Cuda { .. } if configs.iter().any(gathers) => {
+            notes.push("gathers store what they read; Spatter's on GPUs do not".to_owned());
+        }
+        Backend::Serial | Backend::Cuda { .. } => {}
+    }
+    if settings.atomic && !matches!(settings.backend, Backend::Cuda { .. }) {
+        notes.push("--atomic-writes does nothing: it is for the backend cuda".to_owned());
+    }
+    if settings.fence && !matches!(settings.backend, Backend::OpenMp { .. }) {
+        notes.push("--atomic-thread-fence does nothing: it is for the backend openmp".to_owned());
+    }
+    notes
+}
+
+/// What there is to say of configurations, with their numbers.
+#[derive(Debug)]
+struct Remarks {
+    /// Configurations of the suite, where there is one.
+    suite: Option<usize>,
+    said: BTreeMap<String, Vec<usize>>,
+}
+
+impl Remarks {
+    fn take(&mut self, config: &Config, options: &Options) {
+        let mut say = |text: String| self.said.entry(text).or_default().push(config.id);
+        for key in unused(config.kernel) {
+            if let Some(given) = options.of(*key) {
+                say(format!("{} does nothing with {}", given.option.long, config.kernel.name()));
+            }
+        }
+        if let Some(given) = options.of(Key::LocalWorkSize)
+            && let (Effect::Nothing(why), true) = (given.option.effect, self.suite.is_some())
+        {
+            say(format!("{} does nothing: {why}", given.option.long));
+        }
+        let wrapped = automatic_boundary(self.suite.unwrap_or(1));
+        let patterns = [&config.pattern, &config.pattern_gather, &config.pattern_scatter];
+        let far = patterns.iter().map(|pattern| largest(pattern)).max().unwrap_or(0);
+        if options.count(Key::Boundary).unwrap_or(0) == 0 && far >= wrapped {
+            say(format!("index {far} stays as it is; Spatter would take it modulo {wrapped}"));
+        }
+    }
+
+    fn lines(self) -> Vec<String> {
+        let line = |(text, ids): (String, Vec<usize>)| match ids.as_slice() {
+            _ if self.suite.is_none() => text,
+            [one] => format!("configuration {one}: {text}"),
+            _ => format!("configurations {}: {text}", ranges(&ids)),
+        };
+        self.said.into_iter().map(line).collect()
+    }
+}
+
+/// The options that a kernel takes no notice of.
+fn unused(kernel: Kernel) -> &'static [Key] {
+    use Key::{Delta, DeltaGather, DeltaScatter, Pattern, PatternGather, PatternScatter, Wrap};
+    match kernel {
+        Kernel::Gather | Kernel::Scatter => &[PatternGather, PatternScatter, DeltaGather, DeltaScatter],
+        Kernel::Gs => &[Pattern, Delta, Wrap],
+        Kernel::Multigather => &[PatternScatter, DeltaGather, DeltaScatter],
+        Kernel::Multiscatter => &[PatternGather, DeltaGather, DeltaScatter],
+    }
+}
+
+/// What Spatter takes indices modulo where nobody says: half the doubles that a share of
+/// 65 GB for each configuration holds.
+fn automatic_boundary(configs: usize) -> u64 {
+    8_124_999_999 / (configs.max(1) as u64) / 2
+}

@@ -1,0 +1,43 @@
+//! Spatter 2.1.0's command line: what it means, and what it prints. Pure.
+//!
+//! ```text
+//! arguments ─getopt─► Options ┐
+//! JSON ─────────────► Options ┴─► Job[Config…] ─to_recipe─► recipe ─parse─► Plan ─► records ─► table
+//! ```
+//!
+//! | module | what it knows |
+//! |---|---|
+//! | [`table`] | the options: everything below is read from this one table |
+//! | [`options`] | options as they were written, from [`getopt`] and [`suite`] |
+//! | [`config`] | one configuration: patterns, who wins over whom, what fits what |
+//! | [`settings`] | what holds for a whole run |
+//! | [`job`] | both together, and what there is to say beforehand |
+//! | [`recipe`] | a job as a recipe's text |
+//! | [`output`] | what Spatter prints, and [`stats`] what version 1.1 printed below it |
+//!
+//! `docs/spatter.md` says what differs from Spatter, and why.
+
+pub mod config;
+pub mod general;
+pub mod getopt;
+pub mod help;
+pub mod job;
+pub mod json;
+pub mod options;
+pub mod output;
+pub mod pattern;
+pub mod recipe;
+pub mod refused;
+pub mod settings;
+pub mod stats;
+pub mod suite;
+pub mod table;
+pub mod value;
+
+pub use config::Config;
+pub use job::Job;
+pub use options::CommandLine;
+pub use recipe::to_recipe;
+pub use refused::Refused;
+pub use settings::{Machine, Settings};
+pub use suite::Suite;

@@ -1,0 +1,92 @@
+//! Patterns: as they are written, and what is done with their indices before they are used.
+
+use std::collections::HashMap;
+
+use crate::patterns::generators::custom;
+use crate::patterns::notation::{self, Notation};
+
+/// A pattern as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// A generator, or a list on the command line.
+    Notation(String),
+    /// A list in JSON.
+    List(Vec<u64>),
+}
+
+impl Written {
+    /// Its indices and the delta that it sets.
+    ///
+    /// # Errors
+    /// What is no pattern, and what Spatter leaves undefined.
+    pub fn indices(&self) -> Result<Notation, String> {
+        match self {
+            // Spatter takes quotation marks away, which a shell may have left.
+            Written::Notation(text) => {
+                notation::parse(&text.replace('"', "")).map_err(|error| error.to_string())
+            }
+            Written::List(indices) => {
+                let indices = custom(indices).map_err(|error| error.to_string())?;
+                Ok(Notation { indices, delta: None })
+            }
+        }
+    }
+}
+
+/// The indices that are left of a pattern.
+///
+/// # Errors
+/// A pattern that is shorter than it is to be cut to.
+pub fn treated(
+    mut indices: Vec<u64>,
+    size: Option<u64>,
+    boundary: u64,
+    compress: bool,
+) -> Result<Vec<u64>, String> {
+    if let Some(size) = size {
+        let length = indices.len() as u64;
+        if size > length {
+            return Err(format!("a pattern of {length} indices cannot be cut to {size}"));
+        }
+        indices.truncate(size as usize);
+    }
+    if boundary > 0 {
+        indices.iter_mut().for_each(|index| *index %= boundary);
+    }
+    Ok(if compress { compressed(&indices) } else { indices })
+}
+
+/// Doubles of a page.
+const PAGE: u64 = 512;
+
+/// Pages get new numbers in the order in which they come first; places in them stay.
+fn compressed(indices: &[u64]) -> Vec<u64> {
+    let mut numbers = HashMap::new();
+    let place = |index: &u64| {
+        let next = numbers.len() as u64;
+        PAGE * *numbers.entry(index / PAGE).or_insert(next) + index % PAGE
+    };
+    indices.iter().map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_numbered_as_they_come() {
+        assert_eq!(compressed(&[5000, 3, 5001, 515, 512]), [392, 515, 393, 1027, 1024]);
+        assert_eq!(compressed(&[0, 511, 512]), [0, 511, 512]);
+    }
+
+    #[test]
+    fn cut_then_wrapped_then_compressed() {
+        let of = |size, boundary, compress| treated(vec![10, 2000, 7, 9999], size, boundary, compress);
+        assert_eq!(of(None, 0, false), Ok(vec![10, 2000, 7, 9999]));
+        assert_eq!(of(Some(2), 0, false), Ok(vec![10, 2000]));
+        assert_eq!(of(Some(2), 7, false), Ok(vec![3, 5]));
+        assert_eq!(of(Some(3), 1999, true), Ok(vec![10, 1, 7]));
+        assert_eq!(of(None, 0, true), Ok(vec![10, 976, 7, 1295]));
+        assert!(of(Some(5), 0, false).is_err());
+    }
+}

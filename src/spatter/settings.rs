@@ -1,0 +1,138 @@
+//! What holds for a whole run.
+
+use super::options::Options;
+use super::refused::Refused;
+use super::table::{self, Key};
+
+/// What there is to run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// CPUs that may be used.
+    pub cpus: u64,
+    /// What OMP_NUM_THREADS says.
+    pub omp_threads: Option<u64>,
+    /// Whether there is a GPU.
+    pub gpu: bool,
+    /// Seconds since the epoch.
+    pub now: u64,
+}
+
+/// Where to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    Serial,
+    /// Threads; `None`: one for each CPU.
+    OpenMp {
+        threads: Option<u64>,
+    },
+    Cuda {
+        device: u64,
+    },
+}
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// As Spatter writes them.
+    Table,
+    Csv,
+    Json,
+}
+
+/// What holds for a whole run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    pub backend: Backend,
+    pub verbosity: u64,
+    pub aggregate: bool,
+    pub atomic: bool,
+    pub fence: bool,
+    pub cold: bool,
+    pub random: bool,
+    pub certify: bool,
+    pub stats: bool,
+    pub format: Format,
+    /// Title of the recipe.
+    pub title: String,
+}
+
+impl Backend {
+    /// As Spatter writes it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Backend::Serial => "Serial",
+            Backend::OpenMp { .. } => "OpenMP",
+            Backend::Cuda { .. } => "CUDA",
+        }
+    }
+
+    /// Threads that Spatter would show.
+    pub fn threads(self, machine: &Machine) -> u64 {
+        match self {
+            Backend::OpenMp { threads } => threads.unwrap_or(machine.cpus),
+            Backend::Serial | Backend::Cuda { .. } => 1,
+        }
+    }
+}
+
+impl Settings {
+    /// What options mean on a machine; notes go to `notes`.
+    pub fn of(options: &Options, machine: &Machine, notes: &mut Vec<String>) -> Result<Settings, Refused> {
+        Ok(Settings {
+            backend: backend(options, machine, notes)?,
+            verbosity: options.count(Key::Verbosity).unwrap_or_else(|| table::default(Key::Verbosity)),
+            aggregate: options.on(Key::Aggregate),
+            atomic: options.on(Key::AtomicWrites),
+            fence: options.on(Key::AtomicThreadFence),
+            cold: options.on(Key::ColdCache),
+            random: options.word(Key::Order) == Some("random"),
+            certify: !options.on(Key::NoVerify),
+            stats: options.on(Key::Stats),
+            format: match options.word(Key::Format) {
+                Some("csv") => Format::Csv,
+                Some("json") => Format::Json,
+                _ => Format::Table,
+            },
+            title: options.text(Key::File).map_or_else(|| "Spatter".to_owned(), title),
+        })
+    }
+}
+
+/// A file's name without folders and ending.
+fn title(file: &str) -> String {
+    let stem = std::path::Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    stem.filter(|stem| !stem.trim().is_empty()).unwrap_or_else(|| "Spatter".to_owned())
+}
+
+fn backend(options: &Options, machine: &Machine, notes: &mut Vec<String>) -> Result<Backend, Refused> {
+    let name = options.word(Key::Backend).unwrap_or(if machine.gpu { "cuda" } else { "openmp" });
+    if name != "cuda" && options.of(Key::Device).is_some() {
+        return Err(Refused::usage(format!("--device is for the backend cuda, not {name}")));
+    }
+    let asked = options.count(Key::Threads);
+    match name {
+        "openmp" => return Ok(Backend::OpenMp { threads: threads(asked, machine, notes) }),
+        _ if asked.is_some_and(|threads| threads != 1) => {
+            notes.push(format!("-t: {name} uses one thread of the host, as Spatter does"));
+        }
+        _ => {}
+    }
+    match name {
+        "cuda" => Ok(Backend::Cuda { device: options.count(Key::Device).unwrap_or(0) }),
+        _ => Ok(Backend::Serial),
+    }
+}
+
+/// As many as are asked for, on the command line or in the environment; but no more than
+/// there are CPUs.
+fn threads(asked: Option<u64>, machine: &Machine, notes: &mut Vec<String>) -> Option<u64> {
+    let most = machine.omp_threads.unwrap_or(machine.cpus).min(machine.cpus);
+    match asked {
+        Some(threads) if threads > most => {
+            notes.push(format!("-t: {threads} threads are more than there may be; using {most}"));
+            Some(most)
+        }
+        Some(threads) => Some(threads),
+        None => Some(most).filter(|most| *most < machine.cpus),
+    }
+}

@@ -1,0 +1,165 @@
+//! A suite: a JSON file with a list of configurations.
+
+use super::json::{Node, Source};
+use super::options::{Given, Options};
+use super::pattern::Written;
+use super::refused::Refused;
+use super::table::{self, Kind, Opt};
+use super::value::{self, LARGEST, Value};
+use crate::recipe::Nearest;
+use crate::units::shown;
+
+/// The configurations of a suite, and what there is to say about them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Suite {
+    pub configurations: Vec<Configuration>,
+    /// One line each.
+    pub notes: Vec<String>,
+}
+
+/// One configuration as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Configuration {
+    /// `suite.json:3:5`.
+    pub place: String,
+    pub options: Options,
+}
+
+impl Suite {
+    /// Reads a suite.
+    ///
+    /// # Errors
+    /// The first mistake, with its place.
+    pub fn read(file: &str, text: &str) -> Result<Suite, Refused> {
+        let root = Source { file, text: text.strip_prefix('\u{feff}').unwrap_or(text) }.root()?;
+        let expected =
+            || wrong(&root, format!("expected a list of configurations, found {}", root.describe()));
+        let items = root.items().ok_or_else(expected)?;
+        if items.is_empty() {
+            return Err(wrong(&root, "there is no configuration in the list".to_owned()));
+        }
+        let mut suite = Suite::default();
+        for item in items {
+            let options = configuration(&item, &mut suite.notes)?;
+            suite.configurations.push(Configuration { place: item.place(), options });
+        }
+        Ok(suite)
+    }
+}
+
+/// Whether a text is a suite, well-formed or not: a list that begins with an object.
+pub fn looks_like_a_suite(text: &str) -> bool {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
+    text.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with('{'))
+}
+
+fn configuration(node: &Node, notes: &mut Vec<String>) -> Result<Options, Refused> {
+    let expected = || wrong(node, format!("expected an object of options, found {}", node.describe()));
+    let mut options = Options::default();
+    for (name, key, value) in node.entries().ok_or_else(expected)? {
+        let option = table::by_json(&name).ok_or_else(|| unknown(&name, &key))?;
+        if options.of(option.key).is_some() {
+            return Err(wrong(&key, format!("duplicate key `{name}`")));
+        }
+        let called = format!("{}: {name}", value.place());
+        let value = read(option, &value, notes)?;
+        options.0.push(Given { option, value, called });
+    }
+    Ok(options)
+}
+
+/// The value of a key, by the kind of its option.
+fn read(option: &Opt, node: &Node, notes: &mut Vec<String>) -> Result<Value, Refused> {
+    let name = option.json.unwrap_or_default();
+    let number = |node: &Node, least: u64, notes: &mut Vec<String>| {
+        let number =
+            node.number().filter(|n| (i128::from(least)..=i128::from(LARGEST)).contains(&n.value))?;
+        if number.cut {
+            notes.push(format!(
+                "{}: {name}: {} is cut to {}, as Spatter does",
+                node.place(),
+                node.describe(),
+                number.value
+            ));
+        }
+        u64::try_from(number.value).ok()
+    };
+    let mut list = |least| {
+        let numbers: Option<Vec<u64>> = node.items()?.iter().map(|item| number(item, least, notes)).collect();
+        numbers.filter(|numbers| !numbers.is_empty())
+    };
+    let value = match option.kind {
+        Kind::Count(least) => number(node, least, notes).map(Value::Count),
+        Kind::Seed => number(node, 0, notes).map(Value::Count),
+        Kind::Deltas => list(0).map(value::deltas).or_else(|| number(node, 0, notes).map(Value::Count)),
+        Kind::Pattern => match node.text() {
+            Some(text) => Some(Value::Pattern(Written::Notation(text))),
+            None => list(0).map(|indices| Value::Pattern(Written::List(indices))),
+        },
+        Kind::Word(words) => node.text().and_then(|text| value::word(words, &text)).map(Value::Word),
+        Kind::Text => node.text().map(Value::Text),
+        Kind::Flag | Kind::Switch => None,
+    };
+    value.ok_or_else(|| mistaken(option, node))
+}
+
+/// Where a list is accepted, the item that is wrong is named.
+fn mistaken(option: &Opt, node: &Node) -> Refused {
+    let name = option.json.unwrap_or_default();
+    let sound = |item: &Node| item.number().is_some_and(|n| (0..=i128::from(LARGEST)).contains(&n.value));
+    let items = if matches!(option.kind, Kind::Pattern | Kind::Deltas) { node.items() } else { None };
+    match items.and_then(|items| items.into_iter().find(|item| !sound(item))) {
+        Some(item) => {
+            wrong(&item, format!("{name}: expected an integer of at least 0, found {}", item.describe()))
+        }
+        None => wrong(node, format!("{name}: expected {}, found {}", in_json(option.kind), found(node))),
+    }
+}
+
+fn found(node: &Node) -> String {
+    match node.items() {
+        Some(items) if items.is_empty() => "an empty list".to_owned(),
+        _ => node.describe(),
+    }
+}
+
+/// What is accepted, as JSON has it.
+fn in_json(kind: Kind) -> String {
+    match kind {
+        Kind::Deltas => "an integer of at least 0, or a list of them".to_owned(),
+        Kind::Pattern => "a text such as \"UNIFORM:8:1\", or a list of indices".to_owned(),
+        Kind::Seed => "an integer of at least 0".to_owned(),
+        other => other.expected(),
+    }
+}
+
+fn unknown(name: &str, key: &Node) -> Refused {
+    let accepted = table::json_keys();
+    let option = table::OPTIONS.iter().find(|option| option.long == name);
+    let nearest = match option.map(|option| option.json) {
+        // `runs` is `nruns` in a file.
+        Some(Some(json)) => format!(" (did you mean `{json}`?)"),
+        Some(None) => format!(" (--{name} is for the command line)"),
+        None => Nearest::among(name, accepted.iter().copied()).to_string(),
+    };
+    let (name, accepted) = (shown(name), accepted.join(", "));
+    wrong(key, format!("unknown key `{name}`; accepted: {accepted}{nearest}"))
+}
+
+fn wrong(node: &Node, message: String) -> Refused {
+    Refused::usage(format!("{}: {message}", node.place()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suite_is_told_from_other_json() {
+        assert!(looks_like_a_suite(" [\n{\"pattern\": 3"));
+        assert!(looks_like_a_suite("\u{feff}[{}]"));
+        assert!(!looks_like_a_suite("{\"pattern\": []}"));
+        assert!(!looks_like_a_suite("[1, 2]"));
+        assert!(!looks_like_a_suite(""));
+    }
+}

@@ -1,0 +1,293 @@
+//! The options: one table, from which the command line and JSON are read, and help and
+//! messages are made.
+
+/// What an option is, for the code that acts on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    Aggregate,
+    AtomicThreadFence,
+    AtomicWrites,
+    Backend,
+    Boundary,
+    ColdCache,
+    Compress,
+    Count,
+    Delta,
+    DeltaGather,
+    DeltaScatter,
+    DenseBuffers,
+    Device,
+    File,
+    Format,
+    Help,
+    Kernel,
+    LocalWorkSize,
+    Name,
+    NoVerify,
+    Op,
+    Order,
+    Out,
+    Pattern,
+    PatternGather,
+    PatternScatter,
+    PatternSize,
+    Random,
+    Runs,
+    SharedMemory,
+    Stats,
+    Threads,
+    ToRecipe,
+    Verbosity,
+    Wrap,
+}
+
+/// What is written behind an option, and what a JSON value must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing.
+    Flag,
+    /// Nothing, or attached `=0` or `=1`.
+    Switch,
+    /// An integer of at least this.
+    Count(u64),
+    /// An integer, or none for one from the time of day; attached to the option.
+    Seed,
+    /// An integer of at least 0, or several in turn.
+    Deltas,
+    /// One of these words, upper and lower case alike.
+    Word(&'static [&'static str]),
+    /// A generator such as `UNIFORM:8:1`, or a list of indices.
+    Pattern,
+    Text,
+}
+
+/// What an option does here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    Acts,
+    /// It is shown again and does nothing else, as in Spatter.
+    Echoed,
+    /// It does nothing, in Spatter or here: why.
+    Nothing(&'static str),
+}
+
+/// An option.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Opt {
+    pub key: Key,
+    /// After `--`.
+    pub long: &'static str,
+    /// After `-`.
+    pub short: Option<char>,
+    /// Key of a configuration in a JSON file. An option that has one is not read from the
+    /// command line where there is a file.
+    pub json: Option<&'static str>,
+    pub kind: Kind,
+    /// As it would be written.
+    pub default: &'static str,
+    pub effect: Effect,
+    /// Whether Spatter does not have it.
+    pub ours: bool,
+    /// One line of help.
+    pub doc: &'static str,
+}
+
+/// Spatter's kernels.
+pub const KERNELS: [&str; 5] = ["gather", "scatter", "gs", "multigather", "multiscatter"];
+
+/// Spatter's backends.
+pub const BACKENDS: [&str; 3] = ["serial", "openmp", "cuda"];
+
+const fn option(key: Key, long: &'static str, short: char, kind: Kind, doc: &'static str) -> Opt {
+    let short = Some(short);
+    Opt { key, long, short, json: None, kind, default: "", effect: Effect::Acts, ours: false, doc }
+}
+
+const fn long(key: Key, long: &'static str, kind: Kind, doc: &'static str) -> Opt {
+    Opt { key, long, short: None, json: None, kind, default: "", effect: Effect::Acts, ours: false, doc }
+}
+
+impl Opt {
+    const fn json(self, key: &'static str) -> Opt {
+        Opt { json: Some(key), ..self }
+    }
+
+    const fn default(self, default: &'static str) -> Opt {
+        Opt { default, ..self }
+    }
+
+    const fn echoed(self) -> Opt {
+        Opt { effect: Effect::Echoed, ..self }
+    }
+
+    const fn nothing(self, why: &'static str) -> Opt {
+        Opt { effect: Effect::Nothing(why), ..self }
+    }
+
+    const fn ours(self) -> Opt {
+        Opt { ours: true, ..self }
+    }
+
+    /// `-l (--count)`, or `--stats`.
+    pub fn names(&self) -> String {
+        match self.short {
+            Some(short) => format!("-{short} (--{})", self.long),
+            None => format!("--{}", self.long),
+        }
+    }
+}
+
+/// All options: Spatter's in the order of their letters, then those without one, then ours.
+pub static OPTIONS: [Opt; 35] = [
+    option(Key::Aggregate, "aggregate", 'a', Kind::Flag, "say so in the output").echoed(),
+    option(
+        Key::Backend,
+        "backend",
+        'b',
+        Kind::Word(&BACKENDS),
+        "default: cuda where there is a GPU, else openmp",
+    ),
+    option(Key::Compress, "compress", 'c', Kind::Flag, "renumber the 4 KiB pages that a pattern touches"),
+    option(
+        Key::Delta,
+        "delta",
+        'd',
+        Kind::Deltas,
+        "elements from one use of the pattern to the next; several are used in turn",
+    )
+    .json("delta")
+    .default("8"),
+    option(
+        Key::Boundary,
+        "boundary",
+        'e',
+        Kind::Count(0),
+        "take indices modulo this; 0: leave them as they are",
+    )
+    .json("boundary")
+    .default("0"),
+    option(Key::File, "file", 'f', Kind::Text, "JSON file of configurations"),
+    option(
+        Key::PatternGather,
+        "pattern-gather",
+        'g',
+        Kind::Pattern,
+        "pattern that reads (gs), inner pattern (multigather)",
+    )
+    .json("pattern-gather"),
+    option(Key::Help, "help", 'h', Kind::Flag, "print this and end with status 255"),
+    option(Key::PatternSize, "pattern-size", 'j', Kind::Count(1), "keep so many indices of each pattern")
+        .json("pattern-size"),
+    option(Key::Kernel, "kernel", 'k', Kind::Word(&KERNELS), "what to run").json("kernel").default("gather"),
+    option(Key::Count, "count", 'l', Kind::Count(1), "uses of the pattern").json("count").default("1024"),
+    option(Key::SharedMemory, "shared-memory", 'm', Kind::Count(0), "nothing")
+        .nothing("no kernel uses shared memory"),
+    option(Key::Name, "name", 'n', Kind::Text, "name of the configuration").json("name").echoed(),
+    option(Key::Op, "op", 'o', Kind::Count(0), "nothing").nothing("there is only one operation"),
+    option(
+        Key::Pattern,
+        "pattern",
+        'p',
+        Kind::Pattern,
+        "UNIFORM:N:STRIDE[:DELTA|:NR], MS1:N:BREAKS:GAPS, LAPLACIAN:D:L:N, or indices",
+    )
+    .json("pattern"),
+    option(Key::Runs, "runs", 'r', Kind::Count(1), "timed runs").json("nruns").default("10"),
+    option(Key::Random, "random", 's', Kind::Seed, "seed, shown again; it counts with --order random")
+        .json("seed")
+        .echoed(),
+    option(
+        Key::Threads,
+        "omp-threads",
+        't',
+        Kind::Count(1),
+        "threads of openmp; default: OMP_NUM_THREADS, else all CPUs",
+    ),
+    option(
+        Key::PatternScatter,
+        "pattern-scatter",
+        'u',
+        Kind::Pattern,
+        "pattern that writes (gs), inner pattern (multiscatter)",
+    )
+    .json("pattern-scatter"),
+    option(
+        Key::Verbosity,
+        "verbosity",
+        'v',
+        Kind::Count(0),
+        "0: the table; 1: what runs where; 2: configurations; 3: sizes",
+    )
+    .default("1"),
+    option(Key::Wrap, "wrap", 'w', Kind::Count(1), "uses of the pattern with a tile of the dense array each")
+        .json("wrap")
+        .default("1"),
+    option(Key::DeltaGather, "delta-gather", 'x', Kind::Count(0), "delta of the reads of gs")
+        .json("delta-gather")
+        .default("8"),
+    option(Key::DeltaScatter, "delta-scatter", 'y', Kind::Count(0), "delta of the writes of gs")
+        .json("delta-scatter")
+        .default("8"),
+    option(Key::LocalWorkSize, "local-work-size", 'z', Kind::Count(0), "nothing")
+        .json("local-work-size")
+        .default("1024")
+        .nothing("blocks of threads have the size that suits the kernel"),
+    long(Key::AtomicWrites, "atomic-writes", Kind::Switch, "store with atomic exchanges on GPUs"),
+    long(
+        Key::AtomicThreadFence,
+        "atomic-thread-fence",
+        Kind::Flag,
+        "end each thread's part with a release fence on CPUs",
+    ),
+    long(Key::DenseBuffers, "dense-buffers", Kind::Flag, "nothing")
+        .nothing("every thread has a dense buffer of its own already"),
+    long(Key::ColdCache, "cold-cache", Kind::Flag, "empty the caches before each run").ours(),
+    long(Key::Device, "device", Kind::Count(0), "number of the GPU").default("0").ours(),
+    long(
+        Key::Format,
+        "format",
+        Kind::Word(&["csv", "json"]),
+        "write rows with statistics and the time of every run",
+    )
+    .ours(),
+    long(Key::NoVerify, "no-verify", Kind::Flag, "leave out the certificates").ours(),
+    long(Key::Order, "order", Kind::Word(&["sequential", "random"]), "order of the uses of a pattern")
+        .default("sequential")
+        .ours(),
+    long(Key::Out, "out", Kind::Text, "keep the run in this folder").ours(),
+    long(Key::Stats, "stats", Kind::Flag, "quartiles, harmonic mean and its standard error below the table")
+        .ours(),
+    long(Key::ToRecipe, "to-recipe", Kind::Flag, "print the recipe that is run, and run nothing").ours(),
+];
+
+/// The option with this letter.
+pub fn by_short(letter: char) -> Option<&'static Opt> {
+    OPTIONS.iter().find(|option| option.short == Some(letter))
+}
+
+/// The option with this JSON key.
+pub fn by_json(key: &str) -> Option<&'static Opt> {
+    OPTIONS.iter().find(|option| option.json == Some(key))
+}
+
+/// The keys of a configuration in JSON.
+pub fn json_keys() -> Vec<&'static str> {
+    OPTIONS.iter().filter_map(|option| option.json).collect()
+}
+
+/// The options that `--word` may mean: one of this very name, else those of Spatter that
+/// begin so, else those of ours, so that no option of ours takes an abbreviation away.
+pub fn by_long(word: &str) -> Vec<&'static Opt> {
+    if let Some(exact) = OPTIONS.iter().find(|option| option.long == word) {
+        return vec![exact];
+    }
+    let begin = |ours: bool| OPTIONS.iter().filter(move |o| o.ours == ours && o.long.starts_with(word));
+    let theirs: Vec<&Opt> = begin(false).collect();
+    if theirs.is_empty() { begin(true).collect() } else { theirs }
+}
+
+/// The number that holds without an option; 0 where nothing does.
+pub fn default(key: Key) -> u64 {
+    let option = OPTIONS.iter().find(|option| option.key == key);
+    option.and_then(|option| option.default.parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,109 @@
+//! What is written behind an option, by the option's kind.
+
+use super::pattern::Written;
+use super::table::Kind;
+use crate::units::shown;
+
+/// A value as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Whether a flag or a switch is on.
+    On(bool),
+    Count(u64),
+    /// Several numbers in turn.
+    Counts(Vec<u64>),
+    /// A seed from the time of day.
+    Clock,
+    Word(&'static str),
+    Text(String),
+    Pattern(Written),
+}
+
+/// Largest number that Spatter reads.
+pub const LARGEST: u64 = i64::MAX as u64;
+
+impl Kind {
+    /// What is accepted, for a message.
+    pub fn expected(self) -> String {
+        match self {
+            Kind::Flag => "nothing".to_owned(),
+            Kind::Switch => "nothing, or =0 or =1".to_owned(),
+            Kind::Count(min) => format!("an integer of at least {min}"),
+            Kind::Seed => "an integer of at least 0, attached".to_owned(),
+            Kind::Deltas => "an integer of at least 0, or several such as 8,8,16".to_owned(),
+            Kind::Word(words) => format!("one of {}", words.join(", ")),
+            Kind::Pattern => "a pattern such as UNIFORM:8:1 or 0,8,16".to_owned(),
+            Kind::Text => "a text".to_owned(),
+        }
+    }
+
+    /// Reads what stands behind an option on the command line.
+    ///
+    /// # Errors
+    /// What was expected and what was found instead.
+    pub fn read(self, text: Option<&str>) -> Result<Value, String> {
+        let Some(text) = text else {
+            return Ok(if self == Kind::Seed { Value::Clock } else { Value::On(true) });
+        };
+        let value = match self {
+            Kind::Flag => None,
+            Kind::Switch => integer(text).filter(|number| *number < 2).map(|number| Value::On(number == 1)),
+            Kind::Count(min) => integer(text).filter(|number| *number >= min).map(Value::Count),
+            Kind::Seed => integer(text).map(Value::Count),
+            Kind::Deltas => text.split(',').map(integer).collect::<Option<Vec<u64>>>().map(deltas),
+            Kind::Word(words) => word(words, text).map(Value::Word),
+            Kind::Pattern => Some(Value::Pattern(Written::Notation(text.to_owned()))),
+            Kind::Text => Some(Value::Text(text.to_owned())),
+        };
+        value.ok_or_else(|| format!("expected {}, found `{}`", self.expected(), shown(text)))
+    }
+}
+
+/// One number, or several in turn.
+pub fn deltas(numbers: Vec<u64>) -> Value {
+    match numbers.as_slice() {
+        [one] => Value::Count(*one),
+        _ => Value::Counts(numbers),
+    }
+}
+
+/// One of the words, upper and lower case alike.
+pub fn word(words: &'static [&'static str], text: &str) -> Option<&'static str> {
+    words.iter().find(|word| word.eq_ignore_ascii_case(text)).copied()
+}
+
+/// An integer in decimal digits, as `stoll` reads it (blanks and a sign before it), but
+/// nothing may follow.
+fn integer(text: &str) -> Option<u64> {
+    let digits = text.trim_start();
+    let digits = digits.strip_prefix('+').unwrap_or(digits);
+    let all = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if all { digits.parse().ok().filter(|number| *number <= LARGEST) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_whole_words() {
+        let read = |text| Kind::Count(1).read(Some(text)).ok();
+        assert_eq!(read("5"), Some(Value::Count(5)));
+        assert_eq!(read(" +5"), Some(Value::Count(5)));
+        assert_eq!(read("9223372036854775807"), Some(Value::Count(LARGEST)));
+        for text in ["0", "-5", "", " ", "+", "1e6", "2**24", "5 ", "0x5", "5.0", "9223372036854775808", "٥"]
+        {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn messages_name_what_is_expected() {
+        let error = |kind: Kind, text| kind.read(Some(text)).expect_err(text);
+        assert_eq!(error(Kind::Count(1), "1e6"), "expected an integer of at least 1, found `1e6`");
+        assert_eq!(error(Kind::Word(&["csv", "json"]), "xml"), "expected one of csv, json, found `xml`");
+        assert_eq!(Kind::Deltas.read(Some("8")), Ok(Value::Count(8)));
+        assert_eq!(Kind::Deltas.read(Some("8,0,16")), Ok(Value::Counts(vec![8, 0, 16])));
+        assert!(Kind::Deltas.read(Some("8,")).is_err());
+    }
+}
