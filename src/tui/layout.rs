@@ -50,7 +50,7 @@ impl Areas {
         if screen.width < SMALLEST.0 || screen.height < SMALLEST.1 {
             return None;
         }
-        let rows = banner::rows(state, screen.width).len() as u16;
+        let rows = banner::rows_needed(state, screen.width);
         let (header, rest) = split(screen, 1);
         let (rest, hints) = split(rest, rest.height - 1);
         let (body, banner) = split(rest, rest.height - rows);
@@ -133,7 +133,7 @@ impl Areas {
         if !state.devices_panel.wanted.unwrap_or(area.height >= WITH_DEVICES) {
             return area;
         }
-        let rows = device::rows_needed(session).min(area.height / 2);
+        let rows = device::rows_needed(session, area.width).min(area.height / 2);
         let (lists, devices) = split(area, area.height - rows);
         self.devices = Some(devices);
         lists

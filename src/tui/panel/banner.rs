@@ -69,18 +69,38 @@ fn dead(session: &Session, keymap: &Keymap, reason: &str, case: Option<usize>) -
     format!("Engine died{at}: {reason}. {resume}: go on in a fresh engine, {cancel}: end the run.")
 }
 
-/// The banner's rows for a screen of this width; none where there is nothing to say.
-pub fn rows(state: &State, columns: u16) -> Vec<String> {
-    let Some((text, _)) = text(state) else { return Vec::new() };
-    let mut rows = words::wrap(&text, usize::from(columns).saturating_sub(4).max(1));
-    rows.truncate(MOST_ROWS);
+/// How many rows the banner needs on a screen of this width; none where there is nothing to
+/// say.
+pub fn rows_needed(state: &State, columns: u16) -> u16 {
+    text(state).map_or(0, |(text, _)| wrapped(&text, columns).len().min(MOST_ROWS) as u16)
+}
+
+fn wrapped(text: &str, columns: u16) -> Vec<String> {
+    words::wrap(text, room(columns))
+}
+
+/// Columns between the sign and the edge.
+fn room(columns: u16) -> usize {
+    usize::from(columns).saturating_sub(4).max(1)
+}
+
+/// The first rows, with a sign at their end where more would follow.
+fn first(mut rows: Vec<String>, area: Rect, theme: Theme) -> Vec<String> {
+    if rows.len() > usize::from(area.height) {
+        rows.truncate(usize::from(area.height));
+        let more = theme.symbol("…", "~");
+        rows.last_mut().into_iter().for_each(|last| {
+            *last = words::fit(&format!("{last} {more}"), room(area.width), theme);
+        });
+    }
     rows
 }
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
-    let bad = text(state).is_some_and(|(_, bad)| bad);
+    let Some((text, bad)) = text(state) else { return };
     let (style, sign) = if bad { (theme.banner(), "! ") } else { (Style::default(), "  ") };
-    for (index, (y, row)) in (area.top()..area.bottom()).zip(rows(state, area.width)).enumerate() {
+    let rows = first(wrapped(&text, area.width), area, theme);
+    for (index, (y, row)) in (area.top()..area.bottom()).zip(rows).enumerate() {
         buffer.set_style(Rect { y, height: 1, ..area }, style);
         let sign = if index == 0 { sign } else { "  " };
         buffer.set_stringn(area.x, y, format!(" {sign}{row}"), usize::from(area.width), style);

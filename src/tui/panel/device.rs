@@ -2,6 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::heading;
@@ -12,9 +13,9 @@ use crate::tui::theme::Theme;
 use crate::tui::words;
 use crate::units;
 
-/// Rows that it needs, with its heading.
-pub fn rows_needed(session: &Session) -> u16 {
-    if session.machine.gpu_conditions().is_some() { 9 } else { 4 }
+/// Rows that it needs in so many columns, with its heading.
+pub fn rows_needed(session: &Session, columns: u16) -> u16 {
+    lines(session, Theme::PLAIN, usize::from(columns)).len() as u16 + 1
 }
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
@@ -30,11 +31,11 @@ fn lines(session: &Session, theme: Theme, columns: usize) -> Vec<Line<'static>> 
     let machine = &session.machine;
     let cpu = session.environment.as_ref().map_or("", |e| e.cpu.as_str());
     let mut lines = vec![name(cpu, "CPU", theme, columns)];
-    lines.extend(of_cpu(&machine.newest).map(|figures| row(&figures, theme)));
+    lines.extend(of_cpu(&machine.newest).iter().flat_map(|figures| rows(figures, theme, columns)));
     if let Some(gpu) = machine.gpu_conditions() {
         lines.push(name(machine.gpu().unwrap_or_default(), "GPU", theme, columns));
-        lines.extend(of_gpu(&gpu, theme).map(|figures| row(&figures, theme)));
-        lines.push(row(&[throttle(&gpu)], theme));
+        lines.extend(of_gpu(&gpu, theme).iter().flat_map(|figures| rows(figures, theme, columns)));
+        lines.extend(rows(&[throttle(&gpu)], theme, columns));
     }
     lines
 }
@@ -76,10 +77,20 @@ fn throttle(seen: &GpuConditions) -> Figure {
     ("throttle", told.then_some(words), !seen.throttle.is_empty())
 }
 
-fn row(figures: &[Figure], theme: Theme) -> Line<'static> {
+/// Figures side by side, or under each other where there is no room for that.
+fn rows(figures: &[Figure], theme: Theme, columns: usize) -> Vec<Line<'static>> {
+    let beside = row(figures, theme, usize::MAX);
+    if figures.len() == 1 || beside.width() > columns + 1 {
+        return figures.iter().map(|figure| row(std::slice::from_ref(figure), theme, columns)).collect();
+    }
+    vec![beside]
+}
+
+fn row(figures: &[Figure], theme: Theme, columns: usize) -> Line<'static> {
     let spans = figures.iter().flat_map(|(name, figure, bad)| {
-        let style = if *bad { theme.warning() } else { ratatui::style::Style::default() };
-        let figure = figure.clone().unwrap_or_else(|| "n/a".to_owned());
+        let style = if *bad { theme.warning() } else { Style::default() };
+        let room = columns.saturating_sub(words::width(name) + 2);
+        let figure = words::fit(figure.as_deref().unwrap_or("n/a"), room, theme);
         [Span::styled(format!(" {name} "), theme.dim()), Span::styled(format!("{figure} "), style)]
     });
     Line::from(spans.collect::<Vec<_>>())

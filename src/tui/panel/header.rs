@@ -15,14 +15,24 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let progress = state.session.as_ref().map(|s| self::progress(s, state, theme)).unwrap_or_default();
     let progress = words::fit(&format!("{progress}{}", waiting(state, theme)), columns, theme);
     let room = columns.saturating_sub(words::width(&progress) + 2);
-    let name = "scatterlab";
-    let rest = words::fit(&subject(state, theme), room.saturating_sub(words::width(name)), theme);
+    let subject = subject(state, theme);
+    let name = name(&subject, state, room);
     if room >= words::width(name) {
-        buffer.set_string(area.x + 1, area.y, name, theme.focus());
-        buffer.set_string(area.x + 1 + name.len() as u16, area.y, rest, theme.dim());
+        let x = area.x + 1;
+        buffer.set_string(x, area.y, name, theme.focus());
+        let subject = if name.is_empty() { subject.trim_start_matches(theme.separator()) } else { &subject };
+        let subject = words::fit(subject, room - words::width(name), theme);
+        buffer.set_string(x + name.len() as u16, area.y, subject, theme.dim());
     }
     let x = area.x + 1 + (columns - words::width(&progress)) as u16;
     buffer.set_stringn(x, area.y, progress, columns, style(state.session.as_ref(), theme));
+}
+
+/// The program's name, unless it takes the room of what runs where.
+fn name(subject: &str, state: &State, room: usize) -> &'static str {
+    const NAME: &str = "scatterlab";
+    let cut = words::width(NAME) + words::width(subject) > room;
+    if cut && state.session.is_some() { "" } else { NAME }
 }
 
 /// How many runs wait.

@@ -5,6 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::tui::command::{self, Action, Command, Key};
+use crate::tui::controls::Ask;
+use crate::tui::session::Session;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
@@ -12,17 +14,36 @@ use crate::tui::words;
 /// A command that the bar shows, with the keys that it shows of it.
 pub type Hint = (&'static Command, Vec<(Key, Action)>);
 
-/// The commands that the bar shows, by importance: those that would do something.
+/// The commands that the bar shows, by importance: those that would do something, before
+/// all others those by which a run that stands still goes on.
 pub fn hints(state: &State) -> Vec<Hint> {
     let useful =
         |(command, bindings): &Hint| command.hinted > 0 && !bindings.is_empty() && command.enabled(state);
-    command::bound(state).into_iter().filter(useful).collect()
+    let mut hints: Vec<Hint> = command::bound(state).into_iter().filter(useful).collect();
+    hints.sort_by_key(|(command, _)| release(command, state).is_none());
+    hints
+}
+
+/// What a command is called while it lets go what is held or stands still.
+fn release(command: &Command, state: &State) -> Option<&'static str> {
+    let (_, Action::Control(ask)) = command.bindings.first()? else { return None };
+    let held = |run: &Session| run.paused().is_some() || run.pausing();
+    match ask {
+        Ask::Resume => Some(command.name),
+        Ask::Pause => state.run().is_some_and(held).then_some("go on"),
+        Ask::Freeze => state.live.is_some().then_some("unfreeze"),
+        _ => None,
+    }
+}
+
+fn name(command: &Command, state: &State) -> &'static str {
+    release(command, state).unwrap_or(command.name)
 }
 
 /// Those that fit into `columns`.
 fn shown(state: &State, theme: Theme, columns: usize) -> Vec<(Hint, String)> {
     let text = |hint: Hint| {
-        let text = format!(" {} {} ", command::labels(&hint.1, hint.0.hinted, theme), hint.0.name);
+        let text = format!(" {} {} ", command::labels(&hint.1, hint.0.hinted, theme), name(hint.0, state));
         (hint, text)
     };
     let mut shown: Vec<(Hint, String)> = hints(state).into_iter().map(text).collect();
@@ -40,7 +61,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
         let keys = command::labels(bindings, command.hinted, theme);
         [
             Span::styled(format!(" {keys}"), theme.key()),
-            Span::styled(format!(" {} ", command.name), theme.dim()),
+            Span::styled(format!(" {} ", name(command, state)), theme.dim()),
         ]
     });
     buffer.set_line(area.x, area.y, &Line::from(spans.collect::<Vec<_>>()), area.width);

@@ -67,7 +67,7 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let area = list(state, area);
     let rows = state.recipes.rows();
     if rows.is_empty() && !area.is_empty() {
-        let text = if state.home.filter.shows() { "  none has these words" } else { "  no recipes" };
+        let text = if state.home.filter.shows() { "  no match" } else { "  no recipes" };
         buffer.set_stringn(area.x, area.y, text, usize::from(area.width), theme.dim());
     }
     let first = first(state, &rows, area);

@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use ratatui::text::Line;
 
 use super::{Focus, bar, below_heading, first_row, heading};
 use crate::run::summary::{Summary, Tally};
@@ -33,9 +34,8 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let (runs, focused) = (&state.runs, state.focus == Focus::Runs);
     let area = heading(&title(runs, theme), focused, theme, area, buffer);
     if runs.shown().len() == 0 {
-        let text = words::fit(nothing(runs), usize::from(area.width).saturating_sub(2), theme);
-        super::lines([ratatui::text::Line::styled(format!("  {text}"), theme.dim())], area, buffer);
-        return;
+        let text = words::wrap(nothing(runs), usize::from(area.width).saturating_sub(3).max(1)).into_iter();
+        return super::lines(text.map(|row| Line::styled(format!("  {row}"), theme.dim())), area, buffer);
     }
     let first = first(runs, area);
     for (at, (y, entry)) in (area.top()..area.bottom()).zip(runs.shown().skip(first)).enumerate() {

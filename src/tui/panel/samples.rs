@@ -153,6 +153,7 @@ fn doing(
     theme: Theme,
 ) -> Line<'static> {
     let stage = match current.stage {
+        _ if session.paused().is_some() => "held",
         Stage::Generate => "generating inputs",
         Stage::WarmUp => "warming up",
         Stage::Sample => "timing samples",

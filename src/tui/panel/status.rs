@@ -16,7 +16,7 @@ pub const BELOW: (u16, u16) = (60, 15);
 /// The status line on the first row of `area`, and below it what must not be missed. On a
 /// single row that comes instead.
 pub fn draw(session: &Session, state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
-    let urgent = banner::rows(state, area.width).len().min(usize::from(area.height)) as u16;
+    let urgent = banner::rows_needed(state, area.width).min(area.height);
     if urgent < area.height {
         line(session, state, theme, Rect { height: 1, ..area }, buffer);
     }

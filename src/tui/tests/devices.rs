@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use insta::assert_snapshot;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::KeyCode;
@@ -66,6 +65,13 @@ fn on_gpu() -> Conditions {
     Conditions { steal: Some(0.0), background: Some(0.3), clock: None, gpu: Some(gpu) }
 }
 
+/// Asked for, so that it is there on a small screen too.
+pub fn shown(theme: Theme) -> App {
+    let mut app = seen(theme, vec![gpu()], vec![on_cpu(), on_gpu()]);
+    app.state.devices_panel.wanted = Some(true);
+    app
+}
+
 fn screen(app: &mut App, (width, height): (u16, u16)) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
     app.draw(&mut terminal, Duration::ZERO).expect("a frame");
@@ -83,8 +89,6 @@ fn panel(app: &mut App, size: (u16, u16)) -> Vec<String> {
 
 #[test]
 fn the_newest_rounds_figures_with_their_devices() {
-    let mut app = seen(Theme::PLAIN, vec![gpu()], vec![on_cpu(), on_gpu()]);
-    assert_snapshot!(screen(&mut app, (120, 40)));
     let rows = panel(&mut seen(ASCII, vec![gpu()], vec![on_gpu(), on_cpu()]), (120, 40));
     assert!(rows.iter().any(|row| row.contains("power 412 W  temperature 46 C")), "{rows:?}");
     assert!(rows.iter().any(|row| row.contains("steal 3.1 %")), "the newest of all: {rows:?}");

@@ -9,7 +9,7 @@ use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 mod queue;
-mod screens;
+pub mod screens;
 
 use super::script::{self, Scripted};
 use super::{fixture, loops};
@@ -28,8 +28,6 @@ use crate::tui::theme::Theme;
 use crate::tui::update::{Input, update};
 
 const COLOURED: Theme = Theme { colour: true, ..Theme::PLAIN };
-const ASCII: Theme = Theme { utf8: false, ..Theme::PLAIN };
-const SIZES: [(u16, u16); 4] = [(80, 24), (120, 40), (200, 60), (60, 15)];
 const NOW: Duration = Duration::ZERO;
 
 /// Recipes that mean what they say.
@@ -168,7 +166,7 @@ fn while_a_filter_is_typed_letters_are_letters_and_arrows_move() {
     assert_eq!(selected(&app), Some("he2007/fig12-tuple-size"));
     keys(&mut app, "nothing has this");
     assert_eq!((listed(&app).len(), selected(&app)), (0, None));
-    assert!(shown(&mut app, (80, 24)).contains("none has these words"));
+    assert!(shown(&mut app, (80, 24)).contains("no match"));
     keys(&mut app, "<esc>");
     assert_eq!(listed(&app).len(), 6);
     let control = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);

@@ -11,6 +11,7 @@ pub mod loops;
 mod mouse;
 mod panic;
 mod random;
+mod scenes;
 mod screens;
 pub mod script;
 mod updates;

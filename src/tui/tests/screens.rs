@@ -1,12 +1,10 @@
-//! Snapshots of the whole screen.
+//! A run on the screen, in the states that it comes into.
 
 use std::time::Duration;
 
-use insta::assert_snapshot;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::KeyCode;
-use ratatui::style::Color;
 
 use super::loops::{app, press};
 use super::{fixture, script};
@@ -14,12 +12,11 @@ use crate::engine::protocol::{Event, Level, RoundResult};
 use crate::measure::noise::Flag;
 use crate::run::runner::{Control, Message};
 use crate::tui::app::App;
-use crate::tui::state::{Leaving, Mode};
+use crate::tui::state::{Leaving, Mode, Remote};
 use crate::tui::theme::Theme;
 
 pub const COLOURED: Theme = Theme { colour: true, ..Theme::PLAIN };
 pub const ASCII: Theme = Theme { utf8: false, ..Theme::PLAIN };
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (60, 15)];
 
 pub fn at(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
@@ -61,49 +58,138 @@ pub fn finished(theme: Theme, recipe: usize) -> App {
     app
 }
 
-fn died(theme: Theme) -> App {
+pub fn died(theme: Theme) -> App {
     let (mut app, runner) = played(theme, 1, None, 13);
     let said = script::died(&fixture::passes(), 10, "killed by signal 9 (SIGKILL)");
     said.into_iter().for_each(|message| runner.say(message));
     app.receive(at(4));
+    seen(app, at(5))
+}
+
+/// As it is looked at then.
+fn seen(mut app: App, now: Duration) -> App {
+    app.tick(now);
     app
 }
 
-/// One snapshot for each size.
-fn at_every_size(name: &str, mut app: App, now: Duration) {
-    for size in SIZES {
-        assert_snapshot!(format!("{name}-{}x{}", size.0, size.1), shown(&mut app, size, now));
-    }
+/// With these keys pressed, a space for the pause.
+fn pressed(mut app: App, keys: &str) -> App {
+    keys.chars().for_each(|key| press(&mut app, KeyCode::Char(key), at(4)));
+    app
 }
 
-#[test]
-fn home() {
-    let mut app = app(&script::Scripted::default(), COLOURED);
-    press(&mut app, KeyCode::Char('j'), Duration::ZERO);
-    at_every_size("home", app, at(0));
+/// On its way, after these keys and what the run says then.
+fn asked(theme: Theme, keys: &str, says: impl IntoIterator<Item = Message>) -> App {
+    let (app, runner) = played(theme, 1, Some(4), 11);
+    let mut app = pressed(app, keys);
+    says.into_iter().for_each(|message| runner.say(message));
+    app.receive(at(4));
+    seen(app, at(5))
 }
 
-#[test]
-fn a_recipe_with_a_mistake() {
-    let mut app = app(&script::Scripted::default(), COLOURED);
-    press(&mut app, KeyCode::Char('j'), Duration::ZERO);
-    press(&mut app, KeyCode::Char('j'), Duration::ZERO);
-    assert_snapshot!(shown(&mut app, (80, 24), at(0)));
+pub fn starting(theme: Theme) -> App {
+    seen(played(theme, 1, None, 0).0, at(1))
 }
 
-#[test]
-fn running() {
-    at_every_size("running", played(COLOURED, 1, Some(4), 11).0, at(4));
+pub fn running(theme: Theme) -> App {
+    asked(theme, "", [])
 }
 
-#[test]
-fn done() {
-    at_every_size("done", finished(COLOURED, 1), at(10));
+/// On a machine far away, after changes on the command line.
+pub fn elsewhere(theme: Theme) -> App {
+    let mut app = running(theme);
+    let latency = Some(Duration::from_millis(23));
+    app.state.remote = Some(Remote { name: "ssh gpuhost".to_owned(), latency });
+    app
 }
 
-#[test]
-fn engine_died() {
-    at_every_size("died", died(COLOURED), at(5));
+pub fn with_a_queue(theme: Theme) -> App {
+    let mut app = running(theme);
+    press(&mut app, KeyCode::Esc, at(4));
+    let mut app = pressed(app, "akak");
+    (0..2).for_each(|_| press(&mut app, KeyCode::Tab, at(4)));
+    seen(app, at(5))
+}
+
+pub fn samples(theme: Theme) -> App {
+    let mut app = finished(theme, 1);
+    (0..2).for_each(|_| press(&mut app, KeyCode::Tab, at(9)));
+    app
+}
+
+pub fn log(theme: Theme) -> App {
+    let mut app = samples(theme);
+    press(&mut app, KeyCode::Tab, at(9));
+    app
+}
+
+pub fn pausing(theme: Theme) -> App {
+    asked(theme, " ", [])
+}
+
+pub fn paused(theme: Theme) -> App {
+    asked(theme, " ", [Message::Event(Event::Paused)])
+}
+
+pub fn frozen(theme: Theme) -> App {
+    asked(theme, "F", script::messages(&fixture::passes(), Some(4)).into_iter().skip(11).take(3))
+}
+
+pub fn frozen_and_paused(theme: Theme) -> App {
+    asked(theme, "F ", [Message::Event(Event::Paused)])
+}
+
+pub fn skipped(theme: Theme) -> App {
+    let case = fixture::passes().cases[10].id.clone();
+    asked(theme, "jjs", [Message::Event(Event::Skipped { seq: 9, case })])
+}
+
+pub fn cancelling(theme: Theme) -> App {
+    asked(theme, "x", [])
+}
+
+pub fn cancelled(theme: Theme) -> App {
+    asked(theme, "x", [Message::Event(Event::Finished { cancelled: true }), Message::Over])
+}
+
+pub fn broken(theme: Theme) -> App {
+    let reason = "cannot write reports/scripted/events.jsonl: No space left on device (os error 28)";
+    asked(theme, "", [Message::Broken(reason.to_owned()), Message::Over])
+}
+
+pub fn done(theme: Theme) -> App {
+    seen(finished(theme, 1), at(10))
+}
+
+pub fn quitting(theme: Theme) -> App {
+    asked(theme, "q", [])
+}
+
+pub fn leaving(theme: Theme) -> App {
+    asked(theme, "qq", [])
+}
+
+pub fn help(theme: Theme) -> App {
+    asked(theme, "?", [])
+}
+
+pub fn help_to_its_end(theme: Theme) -> App {
+    asked(theme, "?G", [])
+}
+
+/// Thirty-four names on an axis.
+pub fn names(theme: Theme) -> App {
+    let mut app = finished(theme, 3);
+    (0..6).for_each(|_| press(&mut app, KeyCode::Char('k'), at(9)));
+    seen(app, at(10))
+}
+
+pub fn small_multiples(theme: Theme) -> App {
+    let mut app = finished(theme, 0);
+    press(&mut app, KeyCode::Char('}'), at(9));
+    draw(&mut app, (80, 24), at(9));
+    press(&mut app, KeyCode::Char(']'), at(9));
+    seen(app, at(10))
 }
 
 /// A stored run of the passes, watched for `messages`.
@@ -117,37 +203,54 @@ fn watched(theme: Theme, messages: usize) -> (App, script::Scripted) {
     let said = script::messages(&fixture::passes(), None).into_iter().take(messages);
     said.for_each(|message| runner.say(message));
     app.receive(at(2));
+    app.tick(at(4));
     (app, runner)
 }
 
-#[test]
-fn watching() {
-    at_every_size("watch", watched(COLOURED, 11).0, at(4));
-    let (mut app, runner) = watched(ASCII, 11);
-    press(&mut app, KeyCode::Char(' '), at(4));
-    assert_snapshot!("watch-paused", shown(&mut app, (80, 24), at(60)));
-    press(&mut app, KeyCode::Char(' '), at(60));
-    press(&mut app, KeyCode::Char('x'), at(61));
+pub fn watching(theme: Theme) -> App {
+    watched(theme, 11).0
+}
+
+pub fn watching_held(theme: Theme) -> App {
+    seen(pressed(watching(theme), " "), at(60))
+}
+
+pub fn watching_ended(theme: Theme) -> App {
+    let (app, runner) = watched(theme, 11);
+    let mut app = pressed(app, "  x");
     runner.say(Message::Over);
-    app.receive(at(61));
+    app.receive(at(5));
     assert_eq!(runner.told(), [Control::Pause, Control::Continue, Control::Cancel]);
-    assert_snapshot!("watch-ended", shown(&mut app, (80, 24), at(62)));
+    seen(app, at(6))
 }
 
-#[test]
-fn watching_is_left_at_once_and_its_help_cancels_nothing() {
-    let mut app = watched(COLOURED, 11).0;
-    press(&mut app, KeyCode::Char('?'), at(4));
-    let help = shown(&mut app, (120, 40), at(4));
-    assert!(help.contains("end watching") && !help.contains("cancel"), "{help}");
-    press(&mut app, KeyCode::Char('q'), at(4));
-    press(&mut app, KeyCode::Char('q'), at(4));
-    assert_eq!(app.state.leaving, Leaving::Now);
+pub fn watching_broken(theme: Theme) -> App {
+    let (mut app, runner) = watched(theme, 11);
+    let reason = "reports/scripted/events.jsonl: line 12 is no event: expected value at line 1 column 1";
+    runner.say(Message::Broken(reason.to_owned()));
+    app.receive(at(5));
+    seen(app, at(6))
 }
 
-#[test]
-fn a_doubtful_case_is_not_a_failed_one() {
-    let (mut app, runner) = played(COLOURED, 1, Some(2), 2);
+pub fn watching_help(theme: Theme) -> App {
+    pressed(watching(theme), "?")
+}
+
+/// Results are invented, so that what drawing costs can be measured.
+pub fn rehearsing(theme: Theme) -> App {
+    let runner = script::Scripted::default();
+    let mut app = app(&runner, theme);
+    app.state.mode = Mode::Rehearsal;
+    app.begin(Duration::ZERO);
+    let said = script::messages(&fixture::stream(), None).into_iter().take(20);
+    said.for_each(|message| runner.say(message));
+    app.receive(at(2));
+    seen(app, at(4))
+}
+
+/// One case had every trouble that a machine can make, another a wrong result.
+pub fn doubtful(theme: Theme) -> App {
+    let (mut app, runner) = played(theme, 1, Some(2), 2);
     let plan = fixture::passes();
     let flags = vec![Flag::Steal, Flag::Background];
     let noisy = |at, round| RoundResult { flags: flags.clone(), ..script::result(&plan, at, round) };
@@ -170,57 +273,18 @@ fn a_doubtful_case_is_not_a_failed_one() {
     let events = [reference(0, 34.3)].into_iter().chain(rounds).chain([warning, failed, reference(1, 27.0)]);
     events.for_each(|event| runner.say(Message::Event(event)));
     app.receive(at(3));
-    assert_snapshot!("doubtful", shown(&mut app, (120, 40), at(4)));
+    seen(app, at(4))
 }
 
 #[test]
-fn help() {
-    let mut app = played(COLOURED, 1, None, 9).0;
+fn watching_is_left_at_once_and_its_help_cancels_nothing() {
+    let mut app = watched(COLOURED, 11).0;
     press(&mut app, KeyCode::Char('?'), at(4));
-    at_every_size("help", app, at(4));
-}
-
-#[test]
-fn ascii_without_colour() {
-    at_every_size("ascii-done", finished(ASCII, 1), at(10));
-    at_every_size("ascii-died", died(ASCII), at(5));
-    let mut home = app(&script::Scripted::default(), ASCII);
-    assert_snapshot!("ascii-home", shown(&mut home, (80, 24), at(0)));
-    press(&mut home, KeyCode::Char('?'), at(0));
-    assert_snapshot!("ascii-help", shown(&mut home, (80, 24), at(0)));
-}
-
-#[test]
-fn thirty_four_names_on_an_axis() {
-    let mut app = finished(COLOURED, 3);
-    (0..6).for_each(|_| press(&mut app, KeyCode::Char('k'), at(9)));
-    assert_snapshot!("names", shown(&mut app, (120, 40), at(10)));
-    assert_snapshot!("names-narrow", shown(&mut app, (60, 15), at(10)));
-}
-
-#[test]
-fn small_multiples() {
-    let mut app = finished(COLOURED, 0);
-    app.draw(&mut Terminal::new(TestBackend::new(80, 24)).expect("a terminal"), at(9)).expect("a frame");
-    press(&mut app, KeyCode::Char(']'), at(9));
-    assert_snapshot!("panels", shown(&mut app, (80, 24), at(10)));
-}
-
-#[test]
-fn the_log_and_the_samples_take_the_place_of_the_chart_where_it_is_tight() {
-    let mut app = finished(COLOURED, 1);
-    (0..2).for_each(|_| press(&mut app, KeyCode::Tab, at(9)));
-    assert_snapshot!("samples-60x15", shown(&mut app, (60, 15), at(10)));
-    press(&mut app, KeyCode::Tab, at(9));
-    assert_snapshot!("log-60x15", shown(&mut app, (60, 15), at(10)));
-    assert_snapshot!("log-45x12", shown(&mut app, (45, 12), at(10)));
-}
-
-#[test]
-fn the_question_before_quitting() {
-    let mut app = played(COLOURED, 1, None, 9).0;
+    let help = shown(&mut app, (120, 40), at(4));
+    assert!(help.contains("end watching") && !help.contains("cancel"), "{help}");
     press(&mut app, KeyCode::Char('q'), at(4));
-    assert_snapshot!(shown(&mut app, (80, 24), at(4)));
+    press(&mut app, KeyCode::Char('q'), at(4));
+    assert_eq!(app.state.leaving, Leaving::Now);
 }
 
 /// Down to twenty columns and one row, a run is one line.
@@ -251,19 +315,4 @@ fn a_small_terminal_says_so() {
     let mut app = app(&script::Scripted::default(), COLOURED);
     assert!(shown(&mut app, (39, 10), at(0)).contains("40x10 or more, please; this is 39x10"));
     assert!(!shown(&mut app, (40, 10), at(0)).contains("please"));
-}
-
-#[test]
-fn without_colour_every_cell_is_reset_and_ascii_is_ascii() {
-    for mut app in [finished(ASCII, 1), died(ASCII), finished(ASCII, 3)] {
-        press(&mut app, KeyCode::Char('g'), at(9));
-        let terminal = draw(&mut app, (120, 40), at(10));
-        for cell in terminal.backend().buffer().content() {
-            assert_eq!((cell.fg, cell.bg, cell.modifier.bits()), (Color::Reset, Color::Reset, 0));
-            assert!(cell.symbol().is_ascii(), "{}", cell.symbol());
-        }
-    }
-    let mut app = finished(COLOURED, 1);
-    let terminal = draw(&mut app, (120, 40), at(10));
-    assert!(terminal.backend().buffer().content().iter().any(|c| c.fg != Color::Reset));
 }

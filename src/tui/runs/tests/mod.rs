@@ -3,7 +3,7 @@
 mod acts;
 mod broken;
 mod outside;
-mod screens;
+pub mod screens;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

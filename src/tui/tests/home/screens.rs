@@ -1,73 +1,70 @@
-//! Snapshots of the home screen.
-
-use insta::assert_snapshot;
-use ratatui::style::Color;
+//! The home screen in the states that it comes into.
 
 use super::*;
 
-/// One snapshot for each size and each kind of terminal.
-fn everywhere(name: &str, prepare: impl Fn(&mut App)) {
-    for (kind, theme) in [("colour", COLOURED), ("plain", Theme::PLAIN), ("ascii", ASCII)] {
-        let (mut app, _) = open(theme);
-        prepare(&mut app);
-        for size in SIZES {
-            let screen = shown(&mut app, size);
-            assert_eq!(kind == "ascii", screen.is_ascii(), "{kind}");
-            assert_snapshot!(format!("home-{name}-{kind}-{}x{}", size.0, size.1), screen);
-        }
-    }
+fn after(theme: Theme, text: &str) -> App {
+    let (mut app, _) = open(theme);
+    keys(&mut app, text);
+    app
 }
 
-#[test]
-fn the_recipes_with_what_is_known_of_them() {
-    everywhere("preview", |app| {
-        keys(app, "j");
-        tell(app);
-        assert!(shown(app, (80, 24)).contains("Last run 2026-11-20 22:37"));
-    });
+/// Nobody finds anything out.
+pub fn recipes(theme: Theme) -> App {
+    after(theme, "j")
 }
 
-#[test]
-fn the_list_while_a_filter_is_typed() {
-    everywhere("filter", |app| keys(app, "/scatter fig"));
-}
-
-#[test]
-fn the_form_while_a_value_is_typed() {
-    everywhere("editor", |app| {
-        keys(app, "j");
-        tell(app);
-        keys(app, "e");
-        set(app, "tuples", "[1Mi, 4Mi]");
-        set(app, "passes", "0");
-    });
-}
-
-#[test]
-fn the_queue_under_the_recipes() {
-    everywhere("queue", |app| {
-        keys(app, "aja");
-        keys(app, "je");
-        set(app, "tuple", "8B");
-        keys(app, "a<esc><tab>j");
-    });
-}
-
-#[test]
-fn without_colour_every_cell_is_reset() {
-    let (mut app, _) = open(ASCII);
-    keys(&mut app, "j");
+pub fn known(theme: Theme) -> App {
+    let mut app = recipes(theme);
     tell(&mut app);
-    let reset = |app: &mut App| {
-        let mut terminal = Terminal::new(TestBackend::new(120, 40)).expect("a terminal");
-        app.draw(&mut terminal, NOW).expect("a frame");
-        for cell in terminal.backend().buffer().content() {
-            assert_eq!((cell.fg, cell.bg, cell.modifier.bits()), (Color::Reset, Color::Reset, 0));
-        }
-    };
-    reset(&mut app);
-    keys(&mut app, "e<enter>");
-    reset(&mut app);
-    keys(&mut app, "<esc>w");
-    reset(&mut app);
+    assert!(shown(&mut app, (80, 24)).contains("Last run 2026-11-20 22:37"));
+    app
+}
+
+/// And what is said of it when it is asked for nevertheless.
+pub fn mistake(theme: Theme) -> App {
+    after(theme, "G<enter>")
+}
+
+pub fn filter(theme: Theme) -> App {
+    after(theme, "/scatter fig")
+}
+
+pub fn no_match(theme: Theme) -> App {
+    after(theme, "/segmented")
+}
+
+/// With a value changed and another one being typed.
+pub fn form(theme: Theme) -> App {
+    let mut app = known(theme);
+    keys(&mut app, "e");
+    set(&mut app, "tuples", "[1Mi, 4Mi]");
+    line(&mut app, "passes");
+    keys(&mut app, "<enter>");
+    app
+}
+
+/// With a value that the field does not take.
+pub fn refused(theme: Theme) -> App {
+    let mut app = known(theme);
+    keys(&mut app, "e");
+    set(&mut app, "tuples", "[1Mi, 4Mi]");
+    set(&mut app, "passes", "0");
+    app
+}
+
+pub fn queue(theme: Theme) -> App {
+    let mut app = after(theme, "ajaje");
+    set(&mut app, "tuple", "8B");
+    keys(&mut app, "a<esc><tab>j");
+    app
+}
+
+pub fn save_as(theme: Theme) -> App {
+    after(theme, "jw")
+}
+
+pub fn not_saved(theme: Theme) -> App {
+    let mut app = save_as(theme);
+    super::save_as(&mut app, "/nowhere/at/all.yaml");
+    app
 }
