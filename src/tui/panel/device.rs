@@ -34,8 +34,9 @@ fn lines(session: &Session, theme: Theme, columns: usize) -> Vec<Line<'static>> 
     lines.extend(of_cpu(&machine.newest).iter().flat_map(|figures| rows(figures, theme, columns)));
     if let Some(gpu) = machine.gpu_conditions() {
         lines.push(name(machine.gpu().unwrap_or_default(), "GPU", theme, columns));
-        lines.extend(of_gpu(&gpu, theme).iter().flat_map(|figures| rows(figures, theme, columns)));
+        // What explains a slow round stands first, should there be no room for all.
         lines.extend(rows(&[throttle(&gpu)], theme, columns));
+        lines.extend(of_gpu(&gpu, theme).iter().flat_map(|figures| rows(figures, theme, columns)));
     }
     lines
 }

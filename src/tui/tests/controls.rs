@@ -85,6 +85,23 @@ fn a_pause_is_asked_for_held_and_ended_and_its_time_does_not_count() {
 }
 
 #[test]
+fn what_stands_still_says_first_how_it_goes_on() {
+    let (mut app, runner) = running();
+    let first = |app: &mut App| {
+        let hints = screen(app, at(1)).lines().last().expect("a row").to_owned();
+        hints.trim_matches(['"', ' ']).split("  ").next().expect("a hint").to_owned()
+    };
+    assert_eq!(first(&mut app), "j/k move");
+    key(&mut app, ' ', at(1));
+    assert_eq!(first(&mut app), "Space go on", "also before the engine holds");
+    said(&mut app, &runner, at(1), Event::Paused);
+    assert_eq!(first(&mut app), "Space go on");
+    said(&mut app, &runner, at(1), Event::Continued);
+    key(&mut app, 'F', at(1));
+    assert_eq!(first(&mut app), "F unfreeze");
+}
+
+#[test]
 fn a_fresh_engine_does_not_hold() {
     let (mut app, runner) = running();
     key(&mut app, ' ', at(1));

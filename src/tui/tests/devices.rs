@@ -102,10 +102,10 @@ fn a_figure_that_is_missing_stays_missing() {
         "clock n/a  steal n/a",
         "background n/a",
         "NVIDIA H200",
+        "throttle n/a",
         "SM n/a  memory n/a",
         "power n/a  temperature n/a",
         "memory used n/a",
-        "throttle n/a",
     ];
     let trimmed: Vec<&str> = rows.iter().map(|row| row.trim_matches(['"', ' '])).collect();
     assert_eq!(trimmed, wanted);

@@ -139,9 +139,9 @@ fn hints_show_only_what_would_do_something() {
     );
     die(&mut state, 0);
     let dead = [
+        "resume",
         "move",
         "again",
-        "resume",
         "cancel",
         "cursor",
         "full",
