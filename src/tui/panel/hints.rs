@@ -4,6 +4,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use super::Focus;
+use crate::tui::chart;
 use crate::tui::command::{self, Action, Command, Key};
 use crate::tui::controls::Ask;
 use crate::tui::session::Session;
@@ -15,7 +17,7 @@ use crate::tui::words;
 pub type Hint = (&'static Command, Vec<(Key, Action)>);
 
 /// The commands that the bar shows, by importance: those that would do something, before
-/// all others those by which a run that stands still goes on.
+/// all others those that end an unusual state.
 pub fn hints(state: &State) -> Vec<Hint> {
     let useful =
         |(command, bindings): &Hint| command.hinted > 0 && !bindings.is_empty() && command.enabled(state);
@@ -24,16 +26,19 @@ pub fn hints(state: &State) -> Vec<Hint> {
     hints
 }
 
-/// What a command is called while it lets go what is held or stands still.
+/// What a command is called by which a run that stands still goes on, or a chart gives the
+/// screen back.
 fn release(command: &Command, state: &State) -> Option<&'static str> {
-    let (_, Action::Control(ask)) = command.bindings.first()? else { return None };
     let held = |run: &Session| run.paused().is_some() || run.pausing();
-    match ask {
-        Ask::Resume => Some(command.name),
-        Ask::Pause => state.run().is_some_and(held).then_some("go on"),
-        Ask::Freeze => state.live.is_some().then_some("unfreeze"),
-        _ => None,
-    }
+    let full = |shown: &Session| shown.view.full && state.focus == Focus::Chart;
+    let (there, name) = match command.bindings.first()?.1 {
+        Action::Control(Ask::Resume) => (true, command.name),
+        Action::Control(Ask::Pause) => (state.run().is_some_and(held), "go on"),
+        Action::Control(Ask::Freeze) => (state.live.is_some(), "unfreeze"),
+        Action::Chart(chart::Ask::Full) => (state.session.as_ref().is_some_and(full), "leave full"),
+        _ => return None,
+    };
+    there.then_some(name)
 }
 
 fn name(command: &Command, state: &State) -> &'static str {
