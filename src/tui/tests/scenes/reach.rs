@@ -82,8 +82,10 @@ words!(PURPOSES, purpose(&Purpose) {
     Purpose::Note(_) => "noting",
 });
 
+type Extra = (&'static str, fn(&State) -> bool);
+
 /// What is there or is not, and changes what is seen.
-const EXTRAS: &[(&str, fn(&State) -> bool)] = &[
+const EXTRAS: &[Extra] = &[
     ("notice", |state| state.notice.is_some()),
     ("remote engine", |state| state.remote.is_some()),
     ("queue beside a run", |state| state.session.is_some() && !state.home.queue.is_empty()),
