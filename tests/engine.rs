@@ -151,6 +151,7 @@ fn plan(ids: &[&str], rounds: u32) -> Plan {
                 lines: Vec::new(),
                 panels: Vec::new(),
                 relative_to: None,
+                ceiling: None,
             },
             measure: Measure::fixed(rounds, 3),
         }],

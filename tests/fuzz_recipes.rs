@@ -24,7 +24,7 @@ const TOKENS: &[&str] = &[
     "~", "[", "]", "{", "}", ",", ": ", "\n", "\n  ", "- ", "&a ", "*a", "!t ", "? ", "| ", "> ", "\"", "'",
     "#", "---\n", "é", "\u{feff}", "\0", "\t", "scatter", "gather", "stream", "pattern", "method", "multipass",
     "passes", "segmented", "segments", "tuples", "tuple", "index", "locations", "partitions", "zipf", "random",
-    "backend", "cpu", "cuda", "threads", "isa", "auto", "chart", "x", "y", "lines", "panels", "relative-to",
+    "backend", "cpu", "cuda", "threads", "isa", "auto", "chart", "x", "y", "lines", "panels", "relative-to", "ceiling", "copy",
     "measure", "rounds", "samples", "seed", "cases", "experiments", "title", "paper", "kernel", "uniform",
     "length", "stride", "ms1", "breaks", "gaps", "laplacian", "dimensions", "size", "custom", "app",
     "PENNANT-G0", "delta", "no-reuse", "wrap", "count", "footprint", "traffic", "gs", "elements", "seed: 7",

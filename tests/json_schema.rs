@@ -76,10 +76,11 @@ fn every_recipe_that_ships_or_is_documented_is_accepted() {
 }
 
 /// What a schema cannot see, by what the parser says of it.
-const SEMANTIC: [(&str, &str); 20] = [
+const SEMANTIC: [(&str, &str); 21] = [
     ("is ambiguous", "which parameters an experiment has depends on the variants that it chooses"),
     ("but chart assigns it to neither", "axes against the chart"),
     ("stands in more than one of x, lines and panels", "places of the chart against each other"),
+    ("a copy's rate is in GB/s", "what is on y against what lies over it"),
     ("no case has", "the baseline against the cases"),
     ("give only one of", "a primitive's own rule"),
     ("this kernel needs this pattern", "a primitive's own rule"),
@@ -113,7 +114,7 @@ fn malformed_recipes_are_refused_unless_only_their_meaning_is_wrong() {
         }
     }
     println!("of {} malformed recipes {refused} are refused", refused + semantic);
-    assert!(refused >= 63 && semantic <= 29, "{refused} refused, {semantic} semantic");
+    assert!(refused >= 63 && semantic <= 31, "{refused} refused, {semantic} semantic");
 }
 
 /// A key of a recipe with the value that it needs at least, as YAML.

@@ -29,7 +29,7 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
 
 /// Writes a run's tables and charts anew and says which.
 pub fn render(run: &Stored) -> anyhow::Result<String> {
-    let paths = write_all(&run.path, &run.manifest, run.ledger.records())?;
+    let paths = write_all(&run.path, &run.manifest, run.ledger.records(), run.ledger.references())?;
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
     let names: Vec<String> = paths.iter().filter_map(|path| name(path)).collect();
     let summary = Summary::of(&run.ledger, &run.path);

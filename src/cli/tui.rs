@@ -17,7 +17,7 @@ use crate::experiments::shipped;
 use crate::indices::LocalFiles;
 use crate::plan::{Overrides, Plan};
 use crate::primitives;
-use crate::report::series::series;
+use crate::report::series::charted;
 use crate::run::stored::Stored;
 use crate::run::{EngineRunner, estimate, newest};
 use crate::tui::config::Config;
@@ -75,7 +75,7 @@ fn last_run(stored: Stored) -> LastRun {
         started: stored.manifest.started.clone(),
         overrides: stored.manifest.plan.overrides.clone(),
         done: (done, records.len()),
-        chart: series(stored.ledger.plan(), 0, records),
+        chart: charted(stored.ledger.plan(), 0, records, Some(stored.ledger.references())),
     }
 }
 

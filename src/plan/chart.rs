@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::catalog::Catalog;
 use super::identity::value_text;
-use super::{Chart, Value};
-use crate::recipe::{Draft, Mistake, Name, Node, Place, Problem, Setting, listed, scalar};
+use super::{Ceiling, Chart, Quantity, Value};
+use crate::recipe::{ChartDraft, Draft, Mistake, Name, Node, Place, Problem, Setting, listed, scalar};
 
 /// The chart of an experiment, with full keys.
 pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> {
@@ -29,7 +29,7 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
     }
     let relative_to =
         written.relative_to.as_ref().map(|(name, node)| baseline(catalog, name, node)).transpose()?;
-    let chart = Chart { x, y: written.y, lines, panels, relative_to };
+    let chart = Chart { x, y: written.y, lines, panels, relative_to, ceiling: ceiling(written)? };
     groups_assigned(draft, catalog, &chart)?;
     Ok(chart)
 }
@@ -63,6 +63,18 @@ fn baseline(catalog: &Catalog, name: &Name, node: &Node) -> Result<(String, Valu
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let (value, accepted) = (entry.label(&value), listed(&names));
     Err(Mistake::new(node.place, Problem::NotAmong { at, value, accepted }))
+}
+
+/// A copy's rate has a place on axes of GB/s alone.
+fn ceiling(written: &ChartDraft) -> Result<Option<Ceiling>, Mistake> {
+    let Some((place, ceiling)) = written.ceiling else { return Ok(None) };
+    let rate = matches!(written.y, Quantity::Bandwidth | Quantity::SystemBandwidth);
+    if rate && written.relative_to.is_none() {
+        return Ok(Some(ceiling));
+    }
+    let message = "a copy's rate is in GB/s; accepted: with y: bandwidth or y: system-bandwidth, and without \
+                   relative-to";
+    Err(Mistake::invalid(place, "chart.ceiling", message))
 }
 
 /// The items of `cases` must be told apart by what the chart assigns of them.

@@ -93,6 +93,14 @@ pub enum Quantity {
     Throughput,
 }
 
+/// What lies over a chart's points as a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ceiling {
+    /// What a plain copy reached on the same device in the same run.
+    Copy,
+}
+
 /// How an experiment is drawn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chart {
@@ -110,6 +118,9 @@ pub struct Chart {
     /// against the baseline in per cent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative_to: Option<(String, Value)>,
+    /// A line across the chart for each backend, where y is in GB/s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<Ceiling>,
 }
 
 /// The paper and the claim that an experiment is about.

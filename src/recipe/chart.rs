@@ -3,7 +3,7 @@
 use super::draft::only;
 use super::error::{Mistake, Place};
 use super::node::{Content, Node};
-use crate::plan::Quantity;
+use crate::plan::{Ceiling, Quantity};
 
 /// A parameter's name in the chart.
 #[derive(Clone, Debug)]
@@ -21,11 +21,12 @@ pub(crate) struct ChartDraft {
     pub lines: Vec<Name>,
     pub panels: Vec<Name>,
     pub relative_to: Option<(Name, Node)>,
+    pub ceiling: Option<(Place, Ceiling)>,
 }
 
 /// Most names in one list.
 pub(super) const MAX_NAMES: usize = 64;
-const KEYS: [&str; 5] = ["x", "y", "lines", "panels", "relative-to"];
+const KEYS: [&str; 6] = ["x", "y", "lines", "panels", "relative-to", "ceiling"];
 /// What may be on y.
 pub(super) const QUANTITIES: [(&str, Quantity); 4] = [
     ("bandwidth", Quantity::Bandwidth),
@@ -33,11 +34,13 @@ pub(super) const QUANTITIES: [(&str, Quantity); 4] = [
     ("time", Quantity::Time),
     ("throughput", Quantity::Throughput),
 ];
+/// What may lie over the points.
+pub(super) const CEILINGS: [(&str, Ceiling); 1] = [("copy", Ceiling::Copy)];
 
 impl ChartDraft {
     /// What `chart:` says.
     pub fn read(node: &Node) -> Result<ChartDraft, Mistake> {
-        let entries = node.map("chart", "a map of x, y, lines, panels, relative-to")?;
+        let entries = node.map("chart", "a map of x, y, lines, panels, relative-to, ceiling")?;
         only(entries, "chart", &KEYS)?;
         let Some((_, x)) = entries.iter().find(|(k, _)| k.text == "x") else {
             return Err(Mistake::missing_key(node.place, "chart", "x"));
@@ -49,6 +52,7 @@ impl ChartDraft {
             lines: Vec::new(),
             panels: Vec::new(),
             relative_to: None,
+            ceiling: None,
         };
         for (key, node) in entries {
             chart.set(&key.text, node)?;
@@ -63,7 +67,8 @@ impl ChartDraft {
             "y" => self.y = quantity(node)?,
             "lines" => self.lines = names(node, "chart.lines")?,
             "panels" => self.panels = names(node, "chart.panels")?,
-            _ => self.relative_to = relative_to(node)?,
+            "relative-to" => self.relative_to = relative_to(node)?,
+            _ => self.ceiling = ceiling(node)?,
         }
         Ok(())
     }
@@ -82,10 +87,15 @@ pub(crate) fn accepts(key: &str) -> (String, &'static str, &'static str) {
         "y" => (QUANTITIES.map(|(word, _)| word).join(", "), QUANTITIES[0].0, "what is drawn"),
         "lines" => (names, "", "parameters whose values tell one line from another"),
         "panels" => (names, "", "parameters whose values tell one panel from another"),
-        _ => (
+        "relative-to" => (
             "one parameter and its value, such as {isa: scalar}".to_owned(),
             "",
             "the baseline that y is the change against",
+        ),
+        _ => (
+            CEILINGS.map(|(word, _)| word).join(", "),
+            "",
+            "a line at what a plain copy reached on each backend, both ways counted; y in GB/s",
         ),
     }
 }
@@ -108,18 +118,25 @@ fn names(node: &Node, at: &str) -> Result<Vec<Name>, Mistake> {
 }
 
 fn quantity(node: &Node) -> Result<Quantity, Mistake> {
-    const AT: &str = "chart.y";
-    let words = QUANTITIES.map(|(word, _)| word);
+    one_of(node, "chart.y", QUANTITIES)
+}
+
+/// Nothing where it says `null` (an override that takes it away).
+fn ceiling(node: &Node) -> Result<Option<(Place, Ceiling)>, Mistake> {
+    match node.content {
+        Content::Null => Ok(None),
+        _ => Ok(Some((node.place, one_of(node, "chart.ceiling", CEILINGS)?))),
+    }
+}
+
+fn one_of<T: Copy, const N: usize>(node: &Node, at: &str, known: [(&str, T); N]) -> Result<T, Mistake> {
+    let words = known.map(|(word, _)| word);
     let Content::Text(text) = &node.content else {
-        return Err(Mistake::wrong_type(
-            node.place,
-            AT,
-            &format!("one of {}", words.join(", ")),
-            node.describe(),
-        ));
+        let expected = format!("one of {}", words.join(", "));
+        return Err(Mistake::wrong_type(node.place, at, &expected, node.describe()));
     };
-    let found = QUANTITIES.iter().find(|(word, _)| word == text).map(|(_, quantity)| *quantity);
-    found.ok_or_else(|| Mistake::unknown_word(node.place, AT, text, &words))
+    let found = known.iter().find(|(word, _)| word == text).map(|(_, meaning)| *meaning);
+    found.ok_or_else(|| Mistake::unknown_word(node.place, at, text, &words))
 }
 
 /// `{isa: scalar}`; nothing where it says `null` (an override that takes it away).

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use super::series::{Copies, charted};
 use super::svg::{Caption, render};
-use super::{Origin, csv, series};
+use super::{Origin, csv};
 use crate::plan::{Plan, slug};
 use crate::run::Record;
 use crate::run::folder::draft;
@@ -32,6 +33,7 @@ pub fn write_all<'a>(
     folder: &Path,
     origin: impl Into<Origin<'a>>,
     records: &[Record],
+    copies: &Copies,
 ) -> Result<Vec<PathBuf>> {
     let origin = &origin.into();
     let mut paths = vec![
@@ -40,7 +42,7 @@ pub fn write_all<'a>(
     ];
     let slugs = origin.plan.experiments.iter().map(|experiment| experiment.slug.as_str());
     for (experiment, name) in chart_names(slugs).iter().enumerate() {
-        let data = series::series(origin.plan, experiment, records);
+        let data = charted(origin.plan, experiment, records, Some(copies));
         let caption = Caption::new(origin, experiment, records);
         let document = render(&data, &caption)?;
         paths.push(replace(folder, name, |out| Ok(out.write_all(document.as_bytes())?))?);
@@ -93,8 +95,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (mut plan, records) = passes();
         plan.experiments.push(plan.experiments[0].clone());
-        let write =
-            || write_all(folder.path(), origin(&plan, &environment(), &[]), &records).expect("written");
+        let write = || {
+            write_all(folder.path(), origin(&plan, &environment(), &[]), &records, &Copies::new())
+                .expect("written")
+        };
         let paths = write();
         let read = |paths: &[PathBuf]| -> Vec<Vec<u8>> {
             paths.iter().map(|p| fs::read(p).expect("readable")).collect()
@@ -118,7 +122,8 @@ mod tests {
     fn a_folder_that_is_not_there_is_an_error_that_names_it() {
         let (plan, records) = passes();
         let missing = Path::new("/nonexistent/run");
-        let error = write_all(missing, origin(&plan, &environment(), &[]), &records).expect_err("no folder");
+        let error = write_all(missing, origin(&plan, &environment(), &[]), &records, &Copies::new())
+            .expect_err("no folder");
         assert!(format!("{error:#}").contains("/nonexistent/run/results.csv"), "{error:#}");
     }
 }

@@ -140,6 +140,8 @@ fn merged(
     let values = (0..runs).map(|run| Value::Text(letter(run))).collect();
     let (key, name) = (RUN.to_owned(), RUN.to_owned());
     let mut merged = experiment.clone();
+    // Each run has copies of its own.
+    merged.chart.ceiling = None;
     merged.axes.push(Axis { key, name, values, scale: Scale::Category, bytes: false });
     let shown = |key: &str| {
         let chart = &experiment.chart;

@@ -2,11 +2,13 @@
 //! the same series.
 
 mod build;
+mod guide;
 mod note;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use build::series;
+pub use build::{charted, series};
+pub use guide::{Copies, Guide, guides};
 pub use note::{Note, NoteKind};
 
 use super::scale::{AxisScale, Spacing};
@@ -84,7 +86,7 @@ impl YAxis {
 }
 
 /// One of several small charts that share their axes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Panel {
     /// Empty where there is only one.
     pub title: String,
@@ -94,6 +96,8 @@ pub struct Panel {
     /// Cases that the x axis does not apply to, such as the direct method beside a
     /// sweep of passes: horizontal lines.
     pub references: Vec<Reference>,
+    /// What its backends' points are held against.
+    pub guides: Vec<Guide>,
 }
 
 impl Panel {
@@ -183,7 +187,8 @@ impl ChartData {
     /// decade, or more than a factor of three beside a logarithmic x axis.
     pub fn y_scale(&self) -> AxisScale {
         let values: Vec<f64> = self.measured().flat_map(|m| [m.y, m.y_min, m.y_max]).collect();
-        AxisScale::measured_as(&values, self.y_spacing(&values), self.y.unit)
+        let spacing = self.y_spacing(&values);
+        AxisScale::measured_as(&self.with_guides(values, |_| true), spacing, self.y.unit)
     }
 
     /// How these values of y are spaced, unless a person says otherwise.

@@ -13,7 +13,7 @@ use super::machine::Machine;
 use super::state::Mode;
 use super::words;
 use crate::engine::protocol::{Environment, Level, Stage};
-use crate::report::series::{ChartData, series};
+use crate::report::series::{ChartData, charted};
 use crate::run::Ledger;
 use crate::run::eta::Eta;
 
@@ -96,7 +96,7 @@ impl Session {
     pub fn new(recipe: impl Into<Option<usize>>, ledger: Ledger, folder: PathBuf, now: Duration) -> Session {
         let mut eta = Eta::new(&ledger);
         eta.begin(now);
-        let chart = series(ledger.plan(), 0, ledger.records());
+        let chart = charted(ledger.plan(), 0, ledger.records(), Some(ledger.references()));
         let view = ChartView::new(ledger.plan().experiments.len());
         let mut session = Session {
             recipe: recipe.into(),

@@ -164,6 +164,11 @@ impl Theme {
         self.symbol("×", "=")
     }
 
+    /// What a line is made of that the measured series are held against.
+    pub fn guide(self) -> &'static str {
+        self.symbol("┄", "_")
+    }
+
     /// `utf8` where the terminal can show it, else `ascii`.
     pub fn symbol(self, utf8: &'static str, ascii: &'static str) -> &'static str {
         if self.utf8 { utf8 } else { ascii }

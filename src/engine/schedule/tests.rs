@@ -15,6 +15,7 @@ fn plan(measures: &[Measure], cases: &[(&str, usize)]) -> Plan {
             lines: Vec::new(),
             panels: Vec::new(),
             relative_to: None,
+            ceiling: None,
         },
         measure: *measure,
     };

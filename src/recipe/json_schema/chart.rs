@@ -7,11 +7,11 @@ use serde_json::{Value as Json, json};
 use super::Schemas;
 use super::value::described;
 use crate::backend::BACKENDS;
-use crate::plan::Quantity;
+use crate::plan::{Ceiling, Quantity};
 use crate::primitives::Primitive;
 use crate::primitives::schema::Kind;
 use crate::recipe::Slot;
-use crate::recipe::chart::{MAX_NAMES, QUANTITIES};
+use crate::recipe::chart::{CEILINGS, MAX_NAMES, QUANTITIES};
 
 /// The chart of one of these primitives' experiments, under its name in the definitions.
 pub(super) fn chart(name: &str, primitives: &[&'static dyn Primitive], schemas: &mut Schemas) -> Json {
@@ -20,6 +20,8 @@ pub(super) fn chart(name: &str, primitives: &[&'static dyn Primitive], schemas: 
     let axes = json!({ "anyOf": [axis, { "type": "array", "items": axis, "maxItems": MAX_NAMES }] });
     let quantities =
         QUANTITIES.map(|(word, quantity)| described(json!({ "const": word }), meaning(quantity)));
+    let ceilings = CEILINGS.map(|(word, ceiling)| described(json!({ "const": word }), limit(ceiling)));
+    let ceilings: Vec<Json> = ceilings.into_iter().chain([json!({ "type": "null" })]).collect();
     let chart = json!({
         "type": "object",
         "description": "how the result is drawn",
@@ -30,6 +32,8 @@ pub(super) fn chart(name: &str, primitives: &[&'static dyn Primitive], schemas: 
             "panels": described(axes, "parameters whose values tell one panel from another"),
             "relative-to": described(names.baseline(),
                 "one parameter and its value: y becomes the change against the cases with it, in per cent"),
+            "ceiling": described(json!({ "anyOf": ceilings }),
+                "a line across the chart for each backend; y must be in GB/s"),
         },
         "required": ["x"],
         "additionalProperties": false,
@@ -43,6 +47,14 @@ fn meaning(quantity: Quantity) -> &'static str {
         Quantity::SystemBandwidth => "system bandwidth, GB/s: the data tuples both ways and the locations",
         Quantity::Time => "time of one execution",
         Quantity::Throughput => "elements per second",
+    }
+}
+
+fn limit(ceiling: Ceiling) -> &'static str {
+    match ceiling {
+        Ceiling::Copy => {
+            "what a plain copy reached on the backend between the passes of the run, both ways counted"
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Builds [`ChartData`] from a plan and its records.
 
+use super::guide::Ceilings;
 use super::note::{self, Note, NoteKind};
-use super::{Absent, ChartData, Line, Measured, Panel, Point, Reference, XAxis, YAxis};
-use crate::plan::{Case, Experiment, Plan, Quantity, Scale, Value};
+use super::{Absent, ChartData, Copies, Line, Measured, Panel, Point, Reference, XAxis, YAxis};
+use crate::plan::{Case, Ceiling, Experiment, Plan, Quantity, Scale, Value};
 use crate::report::names;
 use crate::report::relative::Baseline;
 use crate::report::unit::Unit;
@@ -13,6 +14,11 @@ use crate::run::Record;
 /// A case that cannot run or that failed is never a point: it is in the notes. An
 /// experiment that the plan does not have gives an empty chart.
 pub fn series(plan: &Plan, experiment: usize, records: &[Record]) -> ChartData {
+    charted(plan, experiment, records, None)
+}
+
+/// The same, with the ceilings that the chart asks for, where the run's copies are at hand.
+pub fn charted(plan: &Plan, experiment: usize, records: &[Record], copies: Option<&Copies>) -> ChartData {
     let Some(wanted) = plan.experiments.get(experiment) else {
         return empty();
     };
@@ -23,6 +29,7 @@ pub fn series(plan: &Plan, experiment: usize, records: &[Record]) -> ChartData {
     let mut builder = Builder {
         experiment: wanted,
         baseline,
+        ceilings: wanted.chart.ceiling.zip(copies).map(|(Ceiling::Copy, copies)| Ceilings::new(copies)),
         data: ChartData {
             title: wanted.title.clone(),
             x,
@@ -47,7 +54,7 @@ fn empty() -> ChartData {
         categories: Vec::new(),
     };
     let y = YAxis { quantity: Quantity::Bandwidth, relative_to: None, unit: Unit::GigabytesPerSecond };
-    let panels = vec![Panel { title: String::new(), lines: Vec::new(), references: Vec::new() }];
+    let panels = vec![Panel::default()];
     let (labels, notes) = (Vec::new(), Vec::new());
     ChartData { title: String::new(), x, y, labels, lines_per_run: None, panels, notes }
 }
@@ -115,6 +122,7 @@ fn y_axis(experiment: &Experiment) -> YAxis {
 struct Builder<'a> {
     experiment: &'a Experiment,
     baseline: Option<Baseline<'a>>,
+    ceilings: Option<Ceilings<'a>>,
     data: ChartData,
 }
 
@@ -125,6 +133,9 @@ impl Builder<'_> {
             return self.note_baseline(at, record);
         }
         let panel = self.panel(&self.settings(&self.experiment.chart.panels, case).join(", "));
+        if let Some(ceilings) = &mut self.ceilings {
+            ceilings.add(record, &mut self.data.panels[panel]);
+        }
         let x = self.x_of(case);
         let label = if x.is_some() { self.line_label(case) } else { self.reference_label(case) };
         let style = self.style(&label);
@@ -222,7 +233,7 @@ impl Builder<'_> {
     fn panel(&mut self, title: &str) -> usize {
         let panels = &mut self.data.panels;
         panels.iter().position(|p| p.title == title).unwrap_or_else(|| {
-            panels.push(Panel { title: title.to_owned(), lines: Vec::new(), references: Vec::new() });
+            panels.push(Panel { title: title.to_owned(), ..Panel::default() });
             panels.len() - 1
         })
     }
@@ -271,6 +282,8 @@ impl Builder<'_> {
         if self.data.x.scale == Scale::Category && self.data.x.categories.is_empty() {
             self.data.x.categories.push(String::new());
         }
+        let lines = self.data.labels.len();
+        self.data.panels.iter_mut().flat_map(|p| &mut p.guides).for_each(|guide| guide.style += lines);
         for line in self.data.panels.iter_mut().flat_map(|p| &mut p.lines) {
             line.points.sort_by(|a, b| a.x.total_cmp(&b.x));
             line.absent.sort_by(|a, b| a.x.total_cmp(&b.x));

@@ -4,7 +4,7 @@ use super::*;
 use crate::backend::Verdict;
 use crate::engine::protocol::RoundResult;
 use crate::measure::statistics;
-use crate::plan::{Axis, Case, Chart, Experiment, Measure, Params, Plan, Value};
+use crate::plan::{Axis, Case, Ceiling, Chart, Experiment, Measure, Params, Plan, Value};
 use crate::primitives::Work;
 use crate::run::{Record, Status};
 
@@ -18,7 +18,8 @@ pub fn axis(key: &str, name: &str, values: Vec<Value>, scale: Scale) -> Axis {
 
 pub fn plan(axes: Vec<Axis>, x: &str, lines: &[&str]) -> Plan {
     let lines = lines.iter().map(|s| s.to_string()).collect();
-    let chart = Chart { x: x.to_owned(), y: Quantity::Bandwidth, lines, panels: vec![], relative_to: None };
+    let (x, y, panels) = (x.to_owned(), Quantity::Bandwidth, vec![]);
+    let chart = Chart { x, y, lines, panels, relative_to: None, ceiling: None };
     let experiment = Experiment {
         title: "A sweep".to_owned(),
         slug: "a-sweep".to_owned(),
@@ -260,4 +261,38 @@ fn an_experiment_that_sweeps_nothing_has_one_place_for_all() {
     assert_eq!(data.panels[0].lines[0].points[0].x, 0.0);
     assert_eq!(data.x_scale().position(0.0), Some(0.5));
     assert!(series(&plan, 7, &[]).is_empty());
+}
+
+#[test]
+fn a_ceiling_is_the_median_copy_of_each_backend_of_a_panel() {
+    let (mut plan, records) = passes();
+    let copies = Copies::from([("cpu".to_owned(), vec![20.0, 30.0, 22.0]), ("scalar".to_owned(), vec![9.0])]);
+    let guides = |plan: &Plan| charted(plan, 0, &records, Some(&copies)).panels[0].guides.clone();
+    assert_eq!(guides(&plan), [], "nobody asked for one");
+    plan.experiments[0].chart.ceiling = Some(Ceiling::Copy);
+    assert_eq!(series(&plan, 0, &records).guides().len(), 0, "nobody knows the copies");
+    let data = charted(&plan, 0, &records, Some(&copies));
+    let words: Vec<String> = data.guides().into_iter().map(Guide::words).collect();
+    assert_eq!(words, ["copy, cpu 22.0 GB/s", "copy, cuda n/a: none on file"], "scalar has no case here");
+    let lines = data.labels.len();
+    assert_eq!(guides(&plan).iter().map(|g| g.style).collect::<Vec<_>>(), [lines, lines + 1]);
+    assert_eq!(data.styles(), lines + 2);
+    plan.experiments[0].chart.panels = vec!["backend".to_owned()];
+    let panels = charted(&plan, 0, &records, Some(&copies)).panels;
+    let labels = panels.iter().map(|p| p.guides.iter().map(|g| g.label.as_str()).collect::<Vec<_>>());
+    assert_eq!(labels.collect::<Vec<_>>(), [["copy, cpu"], ["copy, cuda"]]);
+}
+
+#[test]
+fn the_axis_reaches_for_a_guide_that_is_near() {
+    let (mut plan, records) = passes();
+    plan.experiments[0].chart.ceiling = Some(Ceiling::Copy);
+    let axis = |copy: f64| {
+        let copies = Copies::from([("cuda".to_owned(), vec![copy])]);
+        charted(&plan, 0, &records, Some(&copies)).y_scale()
+    };
+    let alone = series(&plan, 0, &records).y_scale();
+    // The values lie between 2.1 and 111 GB/s.
+    assert!(axis(440.0).position(440.0).is_some() && alone.position(440.0).is_none());
+    assert_eq!((axis(460.0), axis(0.4)), (alone.clone(), alone));
 }

@@ -6,7 +6,7 @@ use super::scene::{Anchor, Color, FRAME, GREY, INK, Scene, Shape, Text, text_wid
 use super::style::Look;
 use crate::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
-use crate::report::series::ChartData;
+use crate::report::series::{ChartData, Guide};
 
 const MARGIN: f64 = 20.0;
 pub const TITLE: f64 = 18.0;
@@ -36,12 +36,25 @@ pub fn scene(data: &ChartData, caption: &Caption) -> Scene {
     for note in &data.notes {
         page.paragraph(&note.to_string(), SMALL + 0.5, INK, false);
     }
+    if let Some(words) = guides(data) {
+        page.paragraph(&words, SMALL + 0.5, INK, false);
+    }
     page.y += 4.0;
     for line in &caption.lines {
         page.paragraph(line, SMALL, GREY, false);
     }
     page.scene.height = page.y + MARGIN / 2.0;
     page.scene
+}
+
+/// What the grey lines are, and which are not there.
+fn guides(data: &ChartData) -> Option<String> {
+    let (there, missing): (Vec<_>, Vec<_>) = data.guides().into_iter().partition(|g| g.level.is_some());
+    let what = "copy: median rate of the plain copies between this run's passes, read and written bytes";
+    let missing: Vec<String> = missing.into_iter().map(Guide::words).collect();
+    let words: Vec<String> =
+        (!there.is_empty()).then(|| what.to_owned()).into_iter().chain(missing).collect();
+    (!words.is_empty()).then(|| words.join("; "))
 }
 
 fn columns(panels: usize) -> usize {
@@ -98,6 +111,9 @@ impl Page {
         match entry {
             Entry::Reference => {
                 self.scene.push(Shape::Path { points, color, width: 2, dash: look.reference });
+            }
+            Entry::Guide(dash) => {
+                self.scene.push(Shape::Path { points, color: GREY, width: 2, dash: Some(dash) });
             }
             Entry::Line => {
                 if !names {
@@ -174,10 +190,12 @@ fn panel_height(view: &View, panels: usize) -> f64 {
 enum Entry {
     Line,
     Reference,
+    /// With its dash.
+    Guide((i32, i32)),
 }
 
 /// Label, kind and style of everything with a value in some panel.
-fn legend_entries(data: &ChartData) -> Vec<(&str, Entry, usize)> {
+fn legend_entries(data: &ChartData) -> Vec<(String, Entry, usize)> {
     let kind = |style: usize| {
         let line = data.panels.iter().flat_map(|p| &p.lines);
         let reference = data.panels.iter().flat_map(|p| &p.references);
@@ -188,7 +206,9 @@ fn legend_entries(data: &ChartData) -> Vec<(&str, Entry, usize)> {
         }
     };
     let labels = data.labels.iter().enumerate();
-    labels.filter_map(|(style, label)| Some((label.as_str(), kind(style)?, style))).collect()
+    let measured = labels.filter_map(|(style, label)| Some((label.clone(), kind(style)?, style)));
+    let guides = data.guides().into_iter().filter(|guide| guide.level.is_some());
+    measured.chain(guides.map(|g| (g.words(), Entry::Guide(Look::guide(g.style)), g.style))).collect()
 }
 
 /// A measured axis' title, which says when its steps are ratios.

@@ -1,11 +1,11 @@
 //! One panel: frame, grid, ticks, references, lines, bars and markers.
 
 use super::layout::{LABEL, TICK, measured_title};
-use super::scene::{Anchor, BAND, FRAME, GRID, INK, Scene, Shape, Text, text_width};
+use super::scene::{Anchor, BAND, FRAME, GREY, GRID, INK, Scene, Shape, Text, text_width};
 use super::style::Look;
 use crate::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
-use crate::report::series::{ChartData, Line, Measured, Panel};
+use crate::report::series::{ChartData, Guide, Line, Measured, Panel};
 
 /// More names than this stand in rows instead of columns.
 const MOST_COLUMNS: usize = 8;
@@ -14,6 +14,8 @@ const SPREAD: f64 = 0.7;
 
 /// Pixels between the points of one run and those of the next.
 const ASIDE: f64 = 7.0;
+/// Pixels between a guide and the middle of its name.
+const NAME: f64 = 9.0;
 /// Pixels between two labels of a logarithmic vertical axis, whose ticks lie unevenly.
 const APART: f64 = 22.0;
 
@@ -105,6 +107,7 @@ impl View {
         if self.relative {
             self.draw_level(scene, frame, 0.0, INK, None);
         }
+        panel.guides.iter().for_each(|guide| self.draw_guide(scene, guide, frame));
         for reference in &panel.references {
             let look = self.look(reference.style);
             self.draw_level(scene, frame, reference.value.y, look.color, look.reference);
@@ -163,6 +166,18 @@ impl View {
         let points = vec![self.pixel(frame, 0.0, y), self.pixel(frame, 1.0, y)];
         let width = if dash.is_some() { 2 } else { 1 };
         scene.push(Shape::Path { points, color, width, dash });
+    }
+
+    /// A line across the panel with its name at the right, above it where there is room.
+    /// Where names go down the side the legend alone has it.
+    fn draw_guide(&self, scene: &mut Scene, guide: &Guide, frame: &Frame) {
+        let Some(level) = guide.level.filter(|_| !self.present.is_empty()) else { return };
+        self.draw_level(scene, frame, level, GREY, Some(Look::guide(guide.style)));
+        let Some(y) = self.y.position(level).filter(|_| !self.horizontal) else { return };
+        let (x, y) = self.pixel(frame, 1.0, y);
+        let aside = if y - frame.top > 2.0 * NAME { -NAME } else { NAME };
+        let text = Text::new(x - 6.0, y + aside, &guide.label, TICK, GREY);
+        scene.text(text.anchored(Anchor::End));
     }
 
     fn draw_line(&self, scene: &mut Scene, line: &Line, frame: &Frame) {

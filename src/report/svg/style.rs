@@ -23,6 +23,9 @@ const DASHES: [Option<(i32, i32)>; 3] = [None, Some((9, 4)), Some((4, 3))];
 /// Dashes of references, which are no sweeps, run after run.
 const REFERENCES: [Option<(i32, i32)>; 3] = [Some((4, 4)), Some((12, 4)), Some((2, 5))];
 
+/// Dashes of guides, which all have the same colour.
+const GUIDES: [(i32, i32); 3] = [(2, 3), (8, 3), (14, 5)];
+
 /// Outlines of the markers around (0, 0) with radius 1; the first is a circle.
 const OUTLINES: [&[(f64, f64)]; 6] = [
     &[],
@@ -77,6 +80,11 @@ impl Look {
             outline: outline % OUTLINES.len(),
             hollow: run % 2 == 1,
         }
+    }
+
+    /// The dash of a guide.
+    pub fn guide(style: usize) -> (i32, i32) {
+        GUIDES[style % GUIDES.len()]
     }
 
     /// The marker; hollow also for what is not certified.

@@ -1,8 +1,8 @@
 use super::scene::Shape;
 use super::*;
-use crate::plan::{Experiment, Paper, Plan, Quantity, Scale, Value};
-use crate::report::series::series;
+use crate::plan::{Ceiling, Experiment, Paper, Plan, Quantity, Scale, Value};
 use crate::report::series::tests::{axis, case, passes, plan, record, text, without_result};
+use crate::report::series::{ChartData, Copies, charted, series};
 use crate::run::{Record, Status};
 
 fn caption() -> Caption {
@@ -211,6 +211,30 @@ fn references_are_drawn_across() {
     assert!(draw(&plan, &records).contains("cuda, direct"));
 }
 
+/// Three backends of a sweep, with copies of two of them.
+fn ceilings() -> ChartData {
+    let (plan, records) = strides();
+    let mut plan = named(plan, "Uniform stride under ceilings");
+    plan.experiments[0].chart.ceiling = Some(Ceiling::Copy);
+    let copies =
+        Copies::from([("cpu".to_owned(), vec![61.0, 64.0, 60.0]), ("cuda".to_owned(), vec![4100.0])]);
+    charted(&plan, 0, &records, Some(&copies))
+}
+
+#[test]
+fn ceilings_are_grey_lines_with_their_values_in_the_legend() {
+    let document = render(&ceilings(), &caption()).expect("a chart");
+    let (mut plan, _) = strides();
+    plan = named(plan, "Uniform stride under ceilings");
+    keep(&plan, &document);
+    for words in
+        [">\ncopy, cpu 61.0 GB/s\n<", ">\ncopy, cpu\n<", "read and written bytes; copy, scalar n/a: none"]
+    {
+        assert!(document.contains(words), "{words:?} is not in\n{document}");
+    }
+    insta::assert_snapshot!("ceilings", document);
+}
+
 /// Nothing of the legend may cover a point: it ends above the first panel.
 #[test]
 fn the_legend_stands_outside_the_plot() {
@@ -294,8 +318,10 @@ fn every_shipped_recipe_has_a_chart_with_all_its_labels() {
     for recipe in crate::experiments::shipped() {
         let ledger = crate::report::csv::tests::finished_in(recipe.path, scattered);
         let (plan, records) = (ledger.plan(), ledger.records());
+        let copies =
+            [("scalar", 9.0), ("cpu", 12.0), ("cuda", 2900.0)].map(|(b, rate)| (b.to_owned(), vec![rate]));
         for (i, experiment) in plan.experiments.iter().enumerate() {
-            let data = series(plan, i, records);
+            let data = charted(plan, i, records, Some(&Copies::from(copies.clone())));
             let caption = Caption::new(&origin(plan, &environment(), &[]), i, records);
             let document = render(&data, &caption).expect("a chart");
             let shown: usize = records.iter().filter(|r| r.case.experiment == i).count();

@@ -93,8 +93,9 @@ impl Drive {
 
     fn write_reports(&mut self) -> anyhow::Result<()> {
         let Some(manifest) = &self.manifest else { return Ok(()) };
-        let (folder, records) = (self.folder.path(), self.ledger.records());
-        self.derived.timed(|| report::write_all(folder, manifest, records)).map(|_| ())
+        let (folder, ledger) = (self.folder.path(), &self.ledger);
+        let write = || report::write_all(folder, manifest, ledger.records(), ledger.references());
+        self.derived.timed(write).map(|_| ())
     }
 
     pub(super) fn hear(&mut self, level: Level, text: String) -> anyhow::Result<()> {

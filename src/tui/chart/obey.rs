@@ -189,7 +189,7 @@ impl Session {
     }
 
     fn toggle_line(&mut self, number: usize) -> Option<String> {
-        let style = number.checked_sub(1).filter(|s| *s < self.chart().labels.len());
+        let style = number.checked_sub(1).filter(|s| *s < self.chart().styles());
         let Some(style) = style else { return Some(format!("there is no line {number}")) };
         let look = self.look();
         if !look.hidden.remove(&style) {

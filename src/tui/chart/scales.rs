@@ -27,6 +27,7 @@ impl Scales {
         let values = values(data, look, bars, overlay);
         let chosen = look.y.filter(|s| y_allows(data, &values, *s).is_ok());
         let spacing = chosen.unwrap_or_else(|| data.y_spacing(&values));
+        let values = data.with_guides(values, |style| look.shows(style));
         let whole_y = AxisScale::measured_as(&values, spacing, data.y.unit);
         let part =
             |whole: &AxisScale, part: Option<(f64, f64)>| part.map_or(whole.clone(), |p| whole.part(p));

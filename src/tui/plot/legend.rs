@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::Plot;
+use crate::report::series::{Guide, guides};
 use crate::tui::words;
 
 /// An entry takes at least this many columns, where there are many.
@@ -52,6 +53,7 @@ fn entries(plot: &Plot, panels: &[usize]) -> Vec<Entry> {
     styles.dedup();
     let label = |style: &usize| Some((*style, plot.data.labels.get(*style)?)).filter(|(_, l)| !l.is_empty());
     let mut entries: Vec<Entry> = styles.iter().filter_map(label).map(|(s, l)| entry(plot, s, l)).collect();
+    entries.extend(guides(panels()).into_iter().map(|g| guide(plot, g)));
     if let Some(overlay) = plot.overlay {
         let text = format!("{} {}", plot.theme.behind(), overlay.name);
         entries.push(Entry { text, style: plot.theme.dim(), marker: None });
@@ -62,7 +64,7 @@ fn entries(plot: &Plot, panels: &[usize]) -> Vec<Entry> {
 /// `1 ● cpu`, and `(1 ● cpu)` where it is hidden; there are no keys for lines after the
 /// ninth.
 fn entry(plot: &Plot, style: usize, label: &str) -> Entry {
-    let number = if style < 9 { format!("{} ", style + 1) } else { String::new() };
+    let number = before(style);
     let text = format!("{number}{} {label}", plot.theme.marker(style));
     match plot.look.shows(style) {
         true => {
@@ -71,6 +73,22 @@ fn entry(plot: &Plot, style: usize, label: &str) -> Entry {
         }
         false => Entry { text: format!("({text})"), style: plot.theme.dim(), marker: None },
     }
+}
+
+/// `3 ┄ copy, cpu 34.3 GB/s`.
+fn guide(plot: &Plot, guide: &Guide) -> Entry {
+    let text = format!("{}{} {}", before(guide.style), plot.theme.guide(), guide.words());
+    let text = if plot.look.shows(guide.style) { text } else { format!("({text})") };
+    Entry { text, style: plot.theme.dim(), marker: None }
+}
+
+fn before(style: usize) -> String {
+    number(style).map(|number| format!("{number} ")).unwrap_or_default()
+}
+
+/// The number that hides and shows a style, where it has one.
+pub fn number(style: usize) -> Option<String> {
+    (style < 9).then(|| (style + 1).to_string())
 }
 
 /// Rows that the entries take when they flow and none is wider than `widest`.

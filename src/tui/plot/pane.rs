@@ -8,6 +8,7 @@ use super::Plot;
 use super::axes;
 use super::canvas::Dots;
 use super::frame::Frame;
+use super::legend;
 use crate::plan::Scale;
 use crate::report::series::{Absent, Line, Measured, NoteKind, Panel};
 use crate::tui::chart::{Bars, Scales};
@@ -40,6 +41,7 @@ pub fn draw(plot: &Plot, panel: usize, scales: &Scales, frame: &Frame, area: Rec
     let Some(shown) = plot.data.panels.get(panel) else { return };
     axes::left(frame, &scales.whole_y, !plot.data.is_empty(), plot.theme, buffer);
     axes::bottom(frame, &scales.whole_x, area, plot.theme, buffer);
+    guides(plot, shown, frame, buffer);
     references(plot, shown, frame, buffer);
     let lines = || shown.lines.iter().filter(|l| plot.look.shows(l.style));
     lines().for_each(|l| line(plot, l, frame, buffer));
@@ -57,6 +59,20 @@ pub fn draw(plot: &Plot, panel: usize, scales: &Scales, frame: &Frame, area: Rec
 
 fn is_empty(panel: &Panel) -> bool {
     panel.references.is_empty() && panel.lines.iter().all(|l| l.points.is_empty())
+}
+
+/// A faint line over the whole width for each guide, with its number in the legend. Without
+/// a point there is nothing to hold against it, nor numbers on the axis.
+fn guides(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
+    let shown = panel.guides.iter().filter(|g| plot.look.shows(g.style) && !plot.data.is_empty());
+    for guide in shown {
+        let Some(row) = guide.level.and_then(|level| frame.row(level)) else { continue };
+        let line = plot.theme.guide().repeat(usize::from(frame.area.width));
+        buffer.set_string(frame.area.left(), row, line, plot.theme.dim());
+        if let Some(number) = legend::number(guide.style) {
+            buffer.set_string(frame.area.left(), row, number, plot.theme.dim());
+        }
+    }
 }
 
 /// A dashed line for each case that x does not apply to.

@@ -1,12 +1,13 @@
 //! Where ticks, points and notes end up.
 
+use proptest::prelude::*;
 use ratatui::style::Color;
 
 use super::*;
 use crate::engine::protocol::{Event, RoundResult};
 use crate::plan::Plan;
 use crate::report::scale::{AxisScale, Spacing};
-use crate::report::series::{Line, Measured, series};
+use crate::report::series::{Guide, Line, Measured, series};
 use crate::run::Ledger;
 use crate::tui::tests::{fixture, script};
 
@@ -417,5 +418,58 @@ fn labels_that_are_wider_than_the_room_beside_the_rule_are_left_out() {
     for width in [9, 12, 20, 46] {
         let buffer = drawn(&data, 0, PLAIN, Rect::new(34, 2, width, 18));
         assert_eq!(buffer.area.width, width);
+    }
+}
+
+/// The fixture's chart with these values of y on its first line, and a guide.
+fn guided(values: &[f64], level: Option<f64>) -> ChartData {
+    let mut data = chart(&ledger(fixture::passes(), &CPU));
+    let points = &mut data.panels[0].lines[0].points;
+    points.truncate(values.len());
+    for (point, y) in points.iter_mut().zip(values) {
+        point.value = Measured { y: *y, y_min: *y, y_max: *y, interval: None, ..point.value };
+    }
+    data.panels[0].guides = vec![Guide { label: "copy, cpu".to_owned(), style: 2, level }];
+    data
+}
+
+/// The rows of guides between the axes, by one that no marker hides.
+fn guide_rows(buffer: &Buffer, column: u16) -> Vec<u16> {
+    let rows = cells(buffer, "┄").into_iter().filter(|(x, _)| *x == column).map(|(_, y)| y);
+    rows.collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A point of the same value is in the same row; far away there is none, and no axis that
+    /// reaches for it.
+    #[test]
+    fn a_guide_is_in_the_row_of_its_value(
+        values in proptest::collection::vec(0.01f64..1e4, 2..7),
+        which in 0usize..2,
+        (width, height) in (30u16..120, 10u16..50),
+    ) {
+        let area = Rect::new(0, 0, width, height);
+        let look = Look::default();
+        let data = guided(&values, Some(values[which]));
+        let drawing = plot(&data, &look, PLAIN);
+        let picture = drawing.picture(area);
+        let frame = &picture.panes[0].frame;
+        let buffer = show(&drawing, usize::MAX, area);
+        let point = (frame.column(data.panels[0].lines[0].points[which].x), frame.row(values[which]));
+        let (Some(column), Some(row)) = point else { panic!("{values:?} have a place") };
+        prop_assert_eq!(buffer[(column, row)].symbol(), "●");
+        prop_assert_eq!(buffer[(frame.area.left(), row)].symbol(), "3");
+        let beside = guide_rows(&buffer, frame.area.right() - 1);
+        prop_assert!(beside.iter().all(|y| *y == row), "{:?} {}", beside, row);
+
+        let largest = values.iter().copied().fold(0.0, f64::max);
+        let far = guided(&values, Some(largest * 4.1));
+        let without = guided(&values, None);
+        let ends = |data: &ChartData| plot(data, &look, PLAIN).picture(area).panes[0].frame.y.ends();
+        prop_assert_eq!(ends(&far), ends(&without));
+        let near = guided(&values, Some(largest * 3.9));
+        prop_assert!(ends(&near).1 >= largest * 3.9);
     }
 }

@@ -90,7 +90,8 @@ fn named<'a>(root: &Path, stored: &'a Stored) -> Named<'a> {
 
 fn export(path: &Path, wanted: Wanted) -> anyhow::Result<Answer> {
     let stored = Stored::open_while(path, wanted)?;
-    let written = write_all(path, &stored.manifest, stored.ledger.records())?;
+    let ledger = &stored.ledger;
+    let written = write_all(path, &stored.manifest, ledger.records(), ledger.references())?;
     let name = |path: &PathBuf| Some(escaped(&path.file_name()?.to_string_lossy()));
     Ok(Answer::Exported(Box::new(Exported {
         folder: escaped(&path.display().to_string()),

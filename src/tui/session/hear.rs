@@ -70,6 +70,7 @@ impl Session {
             Event::Log { level, text } => self.say(now, *level, text),
             Event::Finished { cancelled } => self.cancelled |= cancelled,
             Event::Reference { backend, .. } => {
+                self.stale = true;
                 if let Some(text) = reference::news(&self.ledger, backend) {
                     self.say(now, Level::Info, &text);
                 }

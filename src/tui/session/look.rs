@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::Session;
-use crate::report::series::{ChartData, Panel, series};
+use crate::report::series::{ChartData, Panel, charted};
 use crate::run::Record;
 use crate::tui::chart::Shown;
 use crate::tui::chart::overlay::Overlay;
@@ -20,7 +20,8 @@ impl Session {
     pub fn refresh(&mut self) {
         if std::mem::take(&mut self.stale) {
             let experiment = self.experiment();
-            self.chart = series(self.ledger.plan(), experiment, self.ledger.records());
+            let (plan, records) = (self.ledger.plan(), self.ledger.records());
+            self.chart = charted(plan, experiment, records, Some(self.ledger.references()));
             self.view.follow(experiment, self.ledger.plan());
         }
         if std::mem::take(&mut self.reveal) {

@@ -6,8 +6,11 @@ use super::loops::press;
 use super::screens::{at, finished, played};
 use super::{fixture, script};
 use crate::engine::protocol::Event;
+use crate::plan::Ceiling;
+use crate::run::Ledger;
 use crate::run::runner::Message;
 use crate::tui::app::App;
+use crate::tui::session::Session;
 use crate::tui::theme::Theme;
 
 /// The same recipe again, in which everything went right.
@@ -60,6 +63,37 @@ pub fn zoomed(theme: Theme) -> App {
 /// To the run before.
 pub fn differences(theme: Theme) -> App {
     looked_at(again(theme), "zogv→→→→")
+}
+
+/// The same recipe with a ceiling; `copies` GB/s were copied before its passes.
+fn under_a_ceiling(theme: Theme, copies: &[f64]) -> App {
+    let mut plan = fixture::passes();
+    plan.experiments[0].chart.ceiling = Some(Ceiling::Copy);
+    let mut session = Session::new(1, Ledger::new(plan.clone()), script::FOLDER.into(), at(0));
+    let copied = copies.iter().enumerate().map(|(pass, copy)| {
+        let (pass, backend) = (pass as u32, "cpu".to_owned());
+        Message::Event(Event::Reference { pass, backend, copy: *copy })
+    });
+    let messages = script::messages(&plan, Some(4)).into_iter().chain(copied).chain([Message::Over]);
+    messages.for_each(|message| session.receive(message, at(9)));
+    let mut app = finished(theme, 1);
+    app.state.session = Some(session);
+    app
+}
+
+/// What a copy reached lies across the points.
+pub fn ceiling(theme: Theme) -> App {
+    looked_at(under_a_ceiling(theme, &[13.0, 14.5, 14.0]), "gv")
+}
+
+/// And is only told where it is far from them, here hidden as well.
+pub fn ceiling_far_away(theme: Theme) -> App {
+    looked_at(under_a_ceiling(theme, &[2900.0]), "z3")
+}
+
+/// No run has a copy on file that is older than they are.
+pub fn ceiling_missing(theme: Theme) -> App {
+    looked_at(under_a_ceiling(theme, &[]), "z")
 }
 
 pub fn all_panels(theme: Theme) -> App {

@@ -84,6 +84,7 @@ impl Sweep<'_> {
                 lines: keys(self.lines),
                 panels: keys(self.panels),
                 relative_to: None,
+                ceiling: None,
             },
             measure: Measure::fixed(self.rounds, 5),
         }

@@ -1,0 +1,99 @@
+//! Lines to hold the points against that are no cases themselves.
+
+use std::collections::BTreeMap;
+
+use super::{ChartData, Panel};
+use crate::measure::median;
+use crate::run::{Record, Status};
+use crate::units::fmt_rate;
+
+/// GB/s of the plain copies of a run, by backend.
+pub type Copies = BTreeMap<String, Vec<f64>>;
+
+/// A reference line across a panel: what something else reached on the same device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guide {
+    /// `copy, cpu`.
+    pub label: String,
+    /// A number after those of [`ChartData::labels`], by which it is hidden like a line.
+    pub style: usize,
+    /// In the unit of y; `None` where nothing is on file.
+    pub level: Option<f64>,
+}
+
+/// A guide farther from the points than this factor would press them together: it is told
+/// in words only.
+const REACH: f64 = 4.0;
+
+/// Gives each panel the ceilings of its backends.
+pub(super) struct Ceilings<'a> {
+    copies: &'a Copies,
+    /// In the order of the plan, which numbers them.
+    backends: Vec<String>,
+}
+
+impl Ceilings<'_> {
+    pub(super) fn new(copies: &Copies) -> Ceilings<'_> {
+        Ceilings { copies, backends: Vec::new() }
+    }
+
+    /// A backend that cannot run anything needs none. Its style counts from 0 until all lines
+    /// are known.
+    pub(super) fn add(&mut self, record: &Record, panel: &mut Panel) {
+        if matches!(record.status, Status::NotApplicable(_)) {
+            return;
+        }
+        let backend = record.case.backend();
+        let style = self.backends.iter().position(|b| b == backend).unwrap_or_else(|| {
+            self.backends.push(backend.to_owned());
+            self.backends.len() - 1
+        });
+        if panel.guides.iter().all(|guide| guide.style != style) {
+            let level = self.copies.get(backend).and_then(|copies| median(copies));
+            let level = level.filter(|level| level.is_finite() && *level > 0.0);
+            panel.guides.push(Guide { label: format!("copy, {backend}"), style, level });
+        }
+    }
+}
+
+impl Guide {
+    /// `copy, cpu 34.3 GB/s`, or that there is none.
+    pub fn words(&self) -> String {
+        match self.level {
+            Some(level) => format!("{} {}", self.label, fmt_rate(level)),
+            None => format!("{} n/a: none on file", self.label),
+        }
+    }
+}
+
+/// The guides of these panels, each once, though it may be on several.
+pub fn guides<'a>(panels: impl Iterator<Item = &'a Panel>) -> Vec<&'a Guide> {
+    let mut all: Vec<&Guide> = panels.flat_map(|p| &p.guides).collect();
+    all.sort_by_key(|guide| guide.style);
+    all.dedup_by_key(|guide| guide.style);
+    all
+}
+
+impl ChartData {
+    /// The guides of all panels.
+    pub fn guides(&self) -> Vec<&Guide> {
+        guides(self.panels.iter())
+    }
+
+    /// How many styles there are: of lines, references and guides.
+    pub fn styles(&self) -> usize {
+        self.guides().last().map_or(0, |guide| guide.style + 1).max(self.labels.len())
+    }
+
+    /// These values and those of the guides that an axis of them reaches for, of the styles
+    /// that are shown.
+    pub fn with_guides(&self, mut values: Vec<f64>, shows: impl Fn(usize) -> bool) -> Vec<f64> {
+        let positive = || values.iter().copied().filter(|v| *v > 0.0);
+        let ends = positive().min_by(f64::total_cmp).zip(positive().max_by(f64::total_cmp));
+        let near = |level: &f64| ends.is_some_and(|(low, high)| (low / REACH..=high * REACH).contains(level));
+        let shown = self.guides().into_iter().filter(|guide| shows(guide.style));
+        let levels: Vec<f64> = shown.filter_map(|guide| guide.level).filter(near).collect();
+        values.extend(levels);
+        values
+    }
+}
