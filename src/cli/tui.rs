@@ -76,6 +76,7 @@ fn last_run(stored: Stored) -> LastRun {
         overrides: stored.manifest.plan.overrides.clone(),
         done: (done, records.len()),
         chart: charted(stored.ledger.plan(), 0, records, Some(stored.ledger.references())),
+        baseline: Arc::new(tui::Baseline::new(&stored.path, &stored.ledger)),
     }
 }
 

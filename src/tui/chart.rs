@@ -2,6 +2,7 @@
 //! what is drawn behind. Pure; [`plot`](super::plot) draws it.
 
 mod ask;
+pub mod baseline;
 pub mod cursor;
 mod obey;
 pub mod overlay;
@@ -9,6 +10,7 @@ mod readout;
 pub mod scales;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use ratatui::layout::Rect;
 
@@ -16,7 +18,7 @@ use super::plot::{Picture, Plot};
 use super::theme::Theme;
 use crate::report::scale::Spacing;
 use crate::report::series::ChartData;
-use crate::run::Record;
+use baseline::Baseline;
 use overlay::Overlay;
 
 pub use ask::Ask;
@@ -118,8 +120,8 @@ pub struct ChartView {
     looks: Vec<Look>,
     /// What the measured points are compared with.
     overlay: Option<Overlay>,
-    /// The run before this one, by its folder's name.
-    pub before: Option<(String, Vec<Record>)>,
+    /// What can be laid under the chart.
+    pub baseline: Option<Arc<Baseline>>,
     /// Counts what changes the picture.
     revision: u64,
     picture: Option<(Key, Picture)>,
@@ -144,7 +146,7 @@ impl ChartView {
             differences: true,
             looks: vec![Look::default(); experiments.max(1)],
             overlay: None,
-            before: None,
+            baseline: None,
             revision: 0,
             picture: None,
         }

@@ -50,6 +50,7 @@ use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
 pub use app::Resolve;
+pub use chart::baseline::Baseline;
 pub use home::facts::LastRun;
 pub use home::scout::Lookups;
 pub use recipes::{OWN, RecipeEntry};

@@ -241,7 +241,7 @@ fn allows(session: &Session, ask: Ask) -> bool {
         Ask::ZoomOut | Ask::ZoomReset | Ask::PanUp | Ask::PanDown | Ask::PanLeft | Ask::PanRight => zoomed,
         Ask::Left | Ask::Right => zoomed || session.view.cursor,
         Ask::Line(number) => number <= session.chart().styles(),
-        Ask::Before => session.view.overlay().is_some() || session.view.before.is_some(),
+        Ask::Before => session.view.overlay().is_some() || session.view.baseline.is_some(),
         Ask::Differences => session.view.overlay().is_some(),
         _ => true,
     }

@@ -143,8 +143,10 @@ fn started(state: &mut State, recipe: usize, plan: Plan, folder: PathBuf) {
 /// The run screen shows this session from now on.
 pub fn begin(state: &mut State, mut session: Session) {
     runs::stopped(&mut state.runs);
-    if let Some(before) = state.run() {
-        session.come_after(before);
+    let stored = session.recipe.and_then(|recipe| state.home.facts.baseline(recipe));
+    session.come_after(state.run(), stored);
+    if let Some(text) = runs::chart::lay_chosen(&state.runs, &mut session) {
+        state.notice = Some(text);
     }
     state.live = None;
     state.session = Some(session);

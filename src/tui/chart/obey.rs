@@ -207,16 +207,10 @@ impl Session {
             self.clear_baseline();
             return None;
         }
-        let Some((name, records)) = self.view.before.take() else {
-            return Some("there is no run before this one to lay under it".to_owned());
+        let Some(baseline) = self.view.baseline.clone() else {
+            return Some("there is no other run of this recipe to lay under it".to_owned());
         };
-        let matched = self.set_baseline(&name, &records);
-        self.view.before = Some((name, records));
-        if matched > 0 {
-            return None;
-        }
-        self.clear_baseline();
-        Some("the run before has none of these cases".to_owned())
+        (self.lay(&baseline) == 0).then(|| format!("{} has none of these cases", baseline.name()))
     }
 
     fn toggle_differences(&mut self) -> Option<String> {

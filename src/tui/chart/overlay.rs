@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use super::baseline::Baseline;
+use crate::judge::matching;
 use crate::plan::{Case, Plan};
 use crate::report::series::{ChartData, Panel, series};
 use crate::run::{Record, Status};
@@ -28,15 +30,16 @@ pub struct Difference {
 }
 
 impl Overlay {
-    /// Finds for each case of `plan` its record among `others`: that of the same identity,
-    /// or else one that differs in the parameters of its backend only.
-    pub fn new(name: &str, plan: &Plan, others: &[Record]) -> Overlay {
-        let by_id: HashMap<&str, &Record> = others.iter().map(|r| (r.case.id.as_str(), r)).collect();
-        // The first one counts, as in the order of the other plan.
-        let by_rest: HashMap<String, &Record> = others.iter().rev().map(|r| (rest(&r.case), r)).collect();
-        let found = |case: &Case| by_id.get(case.id.as_str()).or_else(|| by_rest.get(&rest(case))).copied();
-        let records = plan.cases.iter().map(|case| adopted(case, found(case))).collect();
-        Overlay::of_records(name, plan, records)
+    /// Finds for each case of `plan` the baseline's record that matches it, as where runs are
+    /// judged. Of several the first counts, in the order of the baseline's plan.
+    pub fn new(baseline: &Baseline, plan: &Plan) -> Overlay {
+        let mut found: HashMap<usize, usize> = HashMap::new();
+        for pair in matching(&baseline.plan, plan).pairs {
+            found.entry(pair.other).or_insert(pair.baseline);
+        }
+        let other = |at: usize| baseline.records.get(*found.get(&at)?);
+        let records = plan.cases.iter().enumerate().map(|(at, case)| adopted(case, other(at))).collect();
+        Overlay::of_records(&baseline.name(), plan, records)
     }
 
     /// `records` are one for each case of `plan`, in its order.
@@ -91,13 +94,6 @@ pub fn per_cent(data: &ChartData, value: f64, base: f64) -> Option<f64> {
         None => (value / base - 1.0) * 100.0,
     };
     difference.is_finite().then_some(difference)
-}
-
-/// What makes two cases comparable: everything but the parameters of the backend.
-fn rest(case: &Case) -> String {
-    let others = case.params.0.iter().filter(|(key, _)| !key.starts_with("backend."));
-    let words: Vec<String> = others.map(|(k, v)| format!("{k}={v:?}")).collect();
-    format!("{} {} {}", case.primitive, case.seed, words.join(";"))
 }
 
 /// The other record's result under our case; its samples are not needed.

@@ -1,6 +1,6 @@
 //! What the keys of the chart do to how it is looked at.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::cursor::{self, Stop};
@@ -235,18 +235,17 @@ fn each_experiment_is_looked_at_in_its_own_way() {
 #[test]
 fn a_baseline_is_matched_by_identity_and_then_without_its_backends_parameters() {
     let mut session = passes();
-    let mut others = passes().ledger.records().to_vec();
-    others[0].case.id = "another".to_owned();
-    let params = others[0].case.params.clone();
-    others[0].case.params = params.with("backend.cpu.threads", Value::Int(1));
-    others[2].case.id = "another still".to_owned();
-    let params = others[2].case.params.clone();
-    others[2].case.params = params.with("tuple", Value::Int(16));
-    assert_eq!(
-        session.set_baseline("before", &others),
-        5,
-        "passes 2 is not comparable, passes 4 has no result"
-    );
+    let mut plan = fixture::passes();
+    let changes = [(0, "backend.cpu.threads", 1), (2, "tuple", 16)];
+    for (at, key, value) in changes {
+        let case = &mut plan.cases[at];
+        case.id.push_str("other");
+        case.params = case.params.clone().with(key, Value::Int(value));
+    }
+    let all = 0..plan.cases.len();
+    let other = self::session(plan, all.filter(|at| at % 2 == 0 && *at != 4));
+    let baseline = Baseline::new(Path::new("reports/before"), &other.ledger);
+    assert_eq!(session.lay(&baseline), 5, "passes 2 is not comparable, passes 4 has no result");
     let overlay = session.view.overlay().expect("a baseline");
     assert!(overlay.value(0).is_some() && overlay.value(2).is_none() && overlay.value(4).is_none());
     let differences = overlay.differences(session.chart(), 0);
@@ -259,8 +258,7 @@ fn a_baseline_goes_along_to_another_experiment() {
     let plan = fixture::stream();
     let mut session = session(plan.clone(), 0..plan.cases.len());
     session.refresh();
-    let records = session.ledger.records().to_vec();
-    session.set_baseline("before", &records);
+    session.lay(&Baseline::new(Path::new("before"), &session.ledger));
     session.step_experiment(1);
     session.refresh();
     let overlay = session.view.overlay().expect("a baseline");
@@ -269,11 +267,11 @@ fn a_baseline_goes_along_to_another_experiment() {
 }
 
 #[test]
-fn the_run_before_can_be_laid_under_the_new_one() {
+fn a_baseline_can_be_laid_under_a_run_and_taken_away() {
     let mut session = passes();
-    assert!(session.ask(Ask::Before).is_some_and(|word| word.contains("no run before")));
+    assert!(session.ask(Ask::Before).is_some_and(|word| word.contains("no other run")));
     assert!(session.ask(Ask::Differences).is_some_and(|word| word.contains("no other run")));
-    session.come_after(&passes());
+    session.come_after(Some(&passes()), None);
     assert_eq!(session.ask(Ask::Before), None);
     assert_eq!(session.view.overlay().map(|o| (o.name.as_str(), o.matched())), Some(("run", 6)));
     assert_eq!(session.ask(Ask::Before), None);
@@ -281,8 +279,26 @@ fn the_run_before_can_be_laid_under_the_new_one() {
     let mut strange = fixture::stream();
     strange.cases.iter_mut().for_each(|case| case.id.insert(0, 's'));
     let mut other = self::session(strange, 0..4);
-    other.come_after(&passes());
-    assert!(other.ask(Ask::Before).is_some_and(|word| word.contains("none of these cases")));
+    other.come_after(Some(&passes()), None);
+    assert_eq!(other.ask(Ask::Before).as_deref(), Some("run has none of these cases"));
+    assert!(other.view.overlay().is_none());
+}
+
+#[test]
+fn the_baseline_is_of_the_same_recipe_where_there_is_one() {
+    let stored = Arc::new(Baseline::new(Path::new("stored"), &passes().ledger));
+    let after = |before: &Session, stored: Option<&Arc<Baseline>>| {
+        let mut session = passes();
+        session.come_after(Some(before), stored.cloned());
+        session.view.baseline.as_ref().map(|baseline| baseline.name())
+    };
+    let name = |name: &str| Some(name.to_owned());
+    let other = self::session(Plan { recipe_hash: "another".to_owned(), ..fixture::passes() }, 0..2);
+    let empty = self::session(fixture::passes(), std::iter::empty());
+    assert_eq!(after(&passes(), Some(&stored)), name("run"), "the run before is newer");
+    assert_eq!(after(&other, Some(&stored)), name("stored"));
+    assert_eq!(after(&empty, Some(&stored)), name("stored"));
+    assert_eq!((after(&other, None), after(&empty, None)), (name("run"), None));
 }
 
 #[test]
@@ -297,7 +313,7 @@ fn the_read_out_says_what_is_known() {
     assert_eq!(words.more[2..4], ["n 10".to_owned(), "certified".to_owned()]);
     assert!(words.more[4].starts_with("p5 "), "{words:?}");
 
-    session.set_baseline("before", passes().ledger.records());
+    session.lay(&Baseline::new(Path::new("before"), &passes().ledger));
     let difference = &readout(&session).more[1];
     assert!(difference.starts_with("before ") && difference.ends_with("(+0.0 %)"), "{difference}");
 

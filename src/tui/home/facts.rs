@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::plan::Plan;
 use crate::report::series::ChartData;
 use crate::run::estimate::{Estimate, Paces};
+use crate::tui::chart::baseline::Baseline;
 use crate::tui::recipes::Recipes;
 
 /// What somebody else finds out.
@@ -33,6 +34,8 @@ pub struct LastRun {
     pub done: (usize, usize),
     /// The chart of the first experiment.
     pub chart: ChartData,
+    /// What lies under the chart of the next run.
+    pub baseline: Arc<Baseline>,
 }
 
 /// The newest run of a recipe, if there is one.
@@ -57,6 +60,14 @@ impl Facts {
 
     pub fn last(&self, recipe: usize) -> &Known<Last> {
         self.last.get(&recipe).unwrap_or(&Known::Unknown)
+    }
+
+    /// The results of the newest run, where they are known.
+    pub fn baseline(&self, recipe: usize) -> Option<Arc<Baseline>> {
+        match self.last(recipe) {
+            Known::Is(last) => last.as_ref().map(|last| Arc::clone(&last.baseline)),
+            Known::Unknown | Known::Asked => None,
+        }
     }
 
     pub fn put_last(&mut self, recipe: usize, last: Known<Last>) {

@@ -40,8 +40,8 @@ pub const COMMANDS: &[Command] = &[
     Command {
         bindings: &[(char('o'), Action::Chart(Ask::Before))],
         hinted: 1,
-        name: "run before",
-        help: "lay the run before under this one, or take away what lies there",
+        name: "baseline",
+        help: "lay the baseline under this run, or take it away: the run before, or the recipe's newest stored one",
     },
     Command {
         bindings: &[(char('d'), Action::Chart(Ask::Differences))],

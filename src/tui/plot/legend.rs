@@ -55,7 +55,7 @@ fn entries(plot: &Plot, panels: &[usize]) -> Vec<Entry> {
     let mut entries: Vec<Entry> = styles.iter().filter_map(label).map(|(s, l)| entry(plot, s, l)).collect();
     entries.extend(guides(panels()).into_iter().map(|g| guide(plot, g)));
     if let Some(overlay) = plot.overlay {
-        let text = format!("{} {}", plot.theme.behind(), overlay.name);
+        let text = format!("{} baseline: {}", plot.theme.behind(), overlay.name);
         entries.push(Entry { text, style: plot.theme.dim(), marker: None });
     }
     entries

@@ -285,7 +285,7 @@ fn two_runs() -> (Ledger, Overlay) {
             }
         }
     }
-    let overlay = Overlay::new("before", now.plan(), &before);
+    let overlay = Overlay::of_records("before", now.plan(), before);
     (now, overlay)
 }
 
@@ -307,7 +307,7 @@ fn another_run_lies_behind_with_its_differences_below() {
     let label: String = (0..area.width).map(|x| buffer[(x, row)].symbol()).collect();
     assert!(label.trim_start().starts_with("−20 %") || !label.contains('%'), "{label}");
     let text: String = buffer.content().iter().map(|c| c.symbol()).collect();
-    assert!(text.contains("× before") && text.contains("difference to before, %"));
+    assert!(text.contains("× baseline: before") && text.contains("difference to before, %"));
     let without = show(&Plot { differences: false, ..plot }, usize::MAX, area);
     assert_eq!(cells(&without, "●").len(), 7);
     assert_eq!(cells(&show(&plot, usize::MAX, Rect::new(0, 0, 80, 13)), "●").len(), 7, "no room for a pane");

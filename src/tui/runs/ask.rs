@@ -20,6 +20,8 @@ pub enum Ask {
     Note,
     /// Compare others with it.
     Mark,
+    /// Lay it under the chart.
+    Lay,
     /// Compare it with the one that is marked.
     Compare,
     /// Write its tables and charts.
@@ -41,6 +43,7 @@ impl Ask {
             Ask::Search => "search-runs",
             Ask::Note => "note",
             Ask::Mark => "mark-run",
+            Ask::Lay => "chart-baseline",
             Ask::Compare => "compare",
             Ask::Export => "export",
             Ask::Copy => "copy",
@@ -76,6 +79,12 @@ const SEARCH: Command = command!(
     "list only runs with these words: title, folder, machine, note, date"
 );
 const MARK: Command = command!(char('m'), Mark, "mark", "make it the baseline that others are compared with");
+const LAY: Command = command!(
+    char('b'),
+    Lay,
+    "on chart",
+    "lay it under the chart of the run that is shown and of those to come, or no longer"
+);
 const COMPARE: Command = command!(
     char('c'),
     Compare,
@@ -92,6 +101,7 @@ pub const LIST: &[Command] = &[
     SEARCH,
     MARK,
     COMPARE,
+    LAY,
     EXPORT,
     WATCH,
     NOTE,
@@ -104,7 +114,7 @@ pub const LIST: &[Command] = &[
 
 /// Beside it, on the details of the selected one.
 pub const DETAILS: &[Command] =
-    &[OPEN, COPY, EXPORT, WATCH, NOTE, MARK, COMPARE, command::MOVE, command::PAGES, command::ENDS];
+    &[OPEN, COPY, EXPORT, WATCH, NOTE, MARK, COMPARE, LAY, command::MOVE, command::PAGES, command::ENDS];
 
 /// On a comparison.
 pub const SHEET: &[Command] = &[command::MOVE, COPY, command::PAGES, command::ENDS];

@@ -16,6 +16,7 @@ use super::sheet::{Exported, Sheet};
 use super::work;
 use crate::plan::Plan;
 use crate::run::shelf::Stamp;
+use crate::tui::chart::baseline::Baseline;
 use crate::tui::pattern::{Question, Touches};
 use crate::tui::wake::Waker;
 
@@ -32,6 +33,8 @@ pub enum Job {
         baseline: PathBuf,
         other: PathBuf,
     },
+    /// Its results, for the chart.
+    Lay(PathBuf),
     Export(PathBuf),
     Note {
         path: PathBuf,
@@ -58,6 +61,7 @@ pub enum Answer {
         plan: Box<Plan>,
         times: f64,
     },
+    Laid(Arc<Baseline>),
     Compared(Box<Sheet>),
     Exported(Box<Exported>),
     Noted {

@@ -4,6 +4,7 @@
 //! run at most that was opened, as the session of the run screen.
 
 pub mod ask;
+pub mod chart;
 pub mod desk;
 pub mod entry;
 mod obey;
@@ -15,6 +16,7 @@ mod work;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use ask::Ask;
 pub use desk::{Answer, Desk, Job};
@@ -22,6 +24,7 @@ pub use entry::Entry;
 pub use obey::{allows, discard, keep, obey, playing, stopped, take, typed};
 pub use sheet::{Exported, Sheet};
 
+use super::chart::baseline::Baseline;
 use super::field::Field;
 use crate::run::shelf::Stamp;
 
@@ -70,6 +73,8 @@ pub struct Runs {
     pub listing: Listing,
     /// The run that others are compared with.
     pub baseline: Option<PathBuf>,
+    /// The run that lies under charts, by a person's choice.
+    pub laid: Option<Arc<Baseline>>,
     pub typing: Option<Typing>,
     /// The request whose answer is waited for.
     waiting: Option<u64>,

@@ -1,7 +1,7 @@
 //! What each wish and each answer does to the state.
 
 use super::desk::{Answer, Job};
-use super::{Ask, Listing, Purpose, Runs, Typing};
+use super::{Ask, Listing, Purpose, Runs, Typing, chart};
 use crate::engine::protocol::Level;
 use crate::tui::command::Action;
 use crate::tui::controls;
@@ -20,7 +20,7 @@ pub fn allows(state: &State, ask: Ask) -> bool {
         Ask::Reload => on_runs && runs.listing != Listing::Reading,
         Ask::Search => on_runs && runs.count() > 0,
         Ask::Note => on_runs && runs.selected().is_some(),
-        Ask::Open | Ask::Watch | Ask::Mark => on_runs && readable,
+        Ask::Open | Ask::Watch | Ask::Mark | Ask::Lay => on_runs && readable,
         Ask::Compare => on_runs && readable && runs.baseline.is_some() && !is_baseline(runs),
         Ask::Export if on_runs => readable,
         Ask::Export => state.focus.is_run() && state.session.is_some() && !state.active(),
@@ -50,7 +50,8 @@ pub fn obey(state: &mut State, ask: Ask) -> Option<Effect> {
         Ask::Mark => mark(state),
         Ask::Copy => return copy(state),
         Ask::Close => state.overlay = None,
-        Ask::Open | Ask::Watch | Ask::Compare | Ask::Export => return read(state, ask),
+        Ask::Lay if chart::is_laid(&state.runs) => chart::withdraw(state),
+        Ask::Open | Ask::Watch | Ask::Lay | Ask::Compare | Ask::Export => return read(state, ask),
     }
     None
 }
@@ -66,7 +67,7 @@ fn missing(state: &State, ask: Ask) -> Option<String> {
         Ask::Compare if is_baseline(runs) => {
             Some("this is the baseline itself: select another run".to_owned())
         }
-        Ask::Open | Ask::Watch | Ask::Mark | Ask::Compare | Ask::Export if broken => {
+        Ask::Open | Ask::Watch | Ask::Mark | Ask::Lay | Ask::Compare | Ask::Export if broken => {
             Some("this folder cannot be read as a run".to_owned())
         }
         _ => None,
@@ -101,6 +102,7 @@ fn read(state: &mut State, ask: Ask) -> Option<Effect> {
     let (job, doing) = match ask {
         Ask::Open => (Job::Open(path), "reading the run"),
         Ask::Watch => (Job::Watch(path), "reading the run"),
+        Ask::Lay => (Job::Lay(path), "reading the run"),
         Ask::Export => (Job::Export(path), "writing its charts and tables"),
         _ => (Job::Compare { baseline: state.runs.baseline.clone()?, other: path }, "comparing"),
     };
@@ -240,6 +242,7 @@ fn show(state: &mut State, answer: Answer) -> Option<Effect> {
         Answer::Playable { path, plan, times } if !state.busy() => {
             return Some(Effect::Play { path, plan, times });
         }
+        Answer::Laid(baseline) => chart::choose(state, baseline),
         Answer::Compared(sheet) => {
             state.runs.sheet = Some(*sheet);
             state.focus = Focus::Comparison;

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 
@@ -18,6 +19,7 @@ use crate::run::shelf::{self, Stamp};
 use crate::run::stored::Stored;
 use crate::run::{note, summary};
 use crate::shell::quoted;
+use crate::tui::chart::baseline::Baseline;
 use crate::units::escaped;
 
 /// Most runs that are listed, the newest: each keeps some kilobytes.
@@ -36,6 +38,7 @@ pub fn perform(root: &Path, job: Job, wanted: Wanted, tell: &mut dyn FnMut(Answe
         Job::Open(path) => Opened::read(&path, wanted).map(|opened| Answer::Opened(Box::new(opened))),
         Job::Watch(path) => playable(path, wanted),
         Job::Compare { baseline, other } => compare(root, [&baseline, &other], wanted),
+        Job::Lay(path) => baseline(&path, wanted),
         Job::Export(path) => export(&path, wanted),
         Job::Note { path, text } => {
             note::write(&path, &text).map(|()| Answer::Noted { note: note::read(&path), path })
@@ -60,6 +63,14 @@ fn list(root: &Path, known: &HashMap<PathBuf, Stamp>, wanted: Wanted, tell: &mut
     }
     let paths: HashSet<PathBuf> = found.into_iter().map(|(_, path)| path).collect();
     tell(Answer::Listed { paths, more });
+}
+
+fn baseline(path: &Path, wanted: Wanted) -> anyhow::Result<Answer> {
+    let baseline = Baseline::new(path, &Stored::open_while(path, wanted)?.ledger);
+    if !baseline.is_measured() {
+        bail!("{} has no result", baseline.name());
+    }
+    Ok(Answer::Laid(Arc::new(baseline)))
 }
 
 fn playable(path: PathBuf, wanted: Wanted) -> anyhow::Result<Answer> {

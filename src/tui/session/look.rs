@@ -1,11 +1,13 @@
 //! What of a run is looked at: the selected case, the chart and its panels.
 
+use std::sync::Arc;
+
 use ratatui::layout::Rect;
 
 use super::Session;
 use crate::report::series::{ChartData, Panel, charted};
-use crate::run::Record;
 use crate::tui::chart::Shown;
+use crate::tui::chart::baseline::Baseline;
 use crate::tui::chart::overlay::Overlay;
 use crate::tui::theme::Theme;
 
@@ -42,22 +44,26 @@ impl Session {
         self.view.paint(Shown { data: &self.chart, experiment, panel }, theme, area);
     }
 
-    /// Lays another run under this one; returns how many cases it has a value for.
-    pub fn set_baseline(&mut self, name: &str, records: &[Record]) -> usize {
+    /// Lays another run under this one; returns how many cases it has a value for. One that
+    /// has none is not laid.
+    pub fn lay(&mut self, baseline: &Baseline) -> usize {
         self.refresh();
-        let mut overlay = Overlay::new(name, self.ledger.plan(), records);
+        let mut overlay = Overlay::new(baseline, self.ledger.plan());
         overlay.show(self.ledger.plan(), self.experiment());
         let matched = overlay.matched();
-        self.view.set_overlay(Some(overlay));
+        self.view.set_overlay((matched > 0).then_some(overlay));
         matched
     }
 
-    /// What suits the terminal stays, and the results can be laid under the new ones.
-    pub fn come_after(&mut self, before: &Session) {
-        self.view.keep_from(&before.view);
-        let measured = before.ledger.records().iter().any(|r| r.statistics.is_some());
-        let name = before.folder.file_name().map(|n| n.to_string_lossy().into_owned());
-        self.view.before = name.filter(|_| measured).map(|name| (name, before.ledger.records().to_vec()));
+    /// What suits the terminal stays, and results can be laid under the new ones: those of the
+    /// run before if it is of the same recipe, else the newest stored ones of that, else those
+    /// of the run before whatever it was.
+    pub fn come_after(&mut self, before: Option<&Session>, stored: Option<Arc<Baseline>>) {
+        before.iter().for_each(|before| self.view.keep_from(&before.view));
+        let before = before.map(|before| Arc::new(Baseline::new(&before.folder, &before.ledger)));
+        let before = before.filter(|before| before.is_measured());
+        let same = |of: &&Arc<Baseline>| of.plan.recipe_hash == self.ledger.plan().recipe_hash;
+        self.view.baseline = before.as_ref().filter(same).cloned().or(stored).or(before);
     }
 
     /// Takes it away.

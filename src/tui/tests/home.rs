@@ -1,6 +1,7 @@
 //! The recipes before a run: the filter, the form, saving, the queue.
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use crate::plan::{self, Overrides, Plan};
 use crate::recipe;
 use crate::report::series::series;
 use crate::run::estimate::{Pace, Paces};
+use crate::tui::Baseline;
 use crate::tui::app::{App, Incoming};
 use crate::tui::home::News;
 use crate::tui::home::facts::{Known, LastRun};
@@ -137,6 +139,7 @@ fn tell(app: &mut App) {
         overrides: vec!["--set passes=1..64 x2".to_owned()],
         done: (7, 14),
         chart: series(&plan, 0, ledger.records()),
+        baseline: Arc::new(Baseline::new(Path::new("reports/before"), &ledger)),
     };
     update(&mut app.state, Input::Home(News::Last(index, Known::Is(Some(Arc::new(run))))), NOW);
 }

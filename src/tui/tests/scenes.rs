@@ -114,6 +114,7 @@ scenes! {
     runs_broken_folder: stored::broken_folder,
     run_details: stored::details,
     run_opened: stored::opened,
+    run_under_a_chart: stored::under_a_chart,
     comparison: stored::comparison,
     export: stored::export,
     pattern: stored::pattern,

@@ -2,6 +2,7 @@
 
 mod acts;
 mod broken;
+mod chart;
 mod outside;
 pub mod screens;
 

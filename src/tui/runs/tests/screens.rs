@@ -7,9 +7,11 @@ use tempfile::TempDir;
 
 use super::{listed, over, press, shelf, typed};
 use crate::run::repeat::Repeat;
+use crate::run::runner::Message;
 use crate::tui::app::App;
 use crate::tui::runs::Exported;
 use crate::tui::state::Overlay;
+use crate::tui::tests::{fixture, script};
 use crate::tui::theme::Theme;
 
 fn after(theme: Theme, keys: &str) -> (App, TempDir) {
@@ -53,6 +55,21 @@ pub fn opened(theme: Theme) -> (App, TempDir) {
     let (mut app, root) = after(theme, "");
     press(&mut app, KeyCode::Enter);
     app.state.session.as_mut().expect("a run").folder = "reports/20261121-080000-passes".into();
+    (app, root)
+}
+
+/// Under the chart of a run that was started after it was chosen.
+pub fn under_a_chart(theme: Theme) -> (App, TempDir) {
+    let root = shelf();
+    let (mut app, runner) = over(root.path(), theme);
+    typed(&mut app, "ojb");
+    press(&mut app, KeyCode::Esc);
+    typed(&mut app, "j");
+    press(&mut app, KeyCode::Enter);
+    script::messages(&fixture::passes(), Some(4)).into_iter().for_each(|said| runner.say(said));
+    runner.say(Message::Over);
+    app.receive(super::NOW);
+    typed(&mut app, "z");
     (app, root)
 }
 

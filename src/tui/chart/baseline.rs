@@ -1,0 +1,33 @@
+//! Another run that can be laid under a chart, and which one that is.
+
+use std::path::{Path, PathBuf};
+
+use crate::plan::Plan;
+use crate::run::{Ledger, Record};
+use crate::units::escaped;
+
+/// The results of another run. Its samples are not kept: runs are long.
+#[derive(Clone, Debug)]
+pub struct Baseline {
+    pub folder: PathBuf,
+    pub plan: Plan,
+    pub records: Vec<Record>,
+}
+
+impl Baseline {
+    pub fn new(folder: &Path, ledger: &Ledger) -> Baseline {
+        let bare = |record: &Record| Record { rounds: Vec::new(), set_aside: Vec::new(), ..record.clone() };
+        let records = ledger.records().iter().map(bare).collect();
+        Baseline { folder: folder.to_owned(), plan: ledger.plan().clone(), records }
+    }
+
+    /// Its folder's name, without control characters.
+    pub fn name(&self) -> String {
+        escaped(&self.folder.file_name().unwrap_or_default().to_string_lossy())
+    }
+
+    /// Whether there is anything to lay under a chart.
+    pub fn is_measured(&self) -> bool {
+        self.records.iter().any(|record| record.statistics.is_some())
+    }
+}

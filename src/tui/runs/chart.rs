@@ -1,0 +1,51 @@
+//! A stored run that lies under the charts, because a person chose it.
+
+use std::sync::Arc;
+
+use super::Runs;
+use crate::tui::chart::baseline::Baseline;
+use crate::tui::session::Session;
+use crate::tui::state::State;
+use crate::tui::words::number_of;
+
+/// Whether this is the run that lies there already, so that choosing it takes it away.
+pub(super) fn is_laid(runs: &Runs) -> bool {
+    let laid = runs.laid.as_ref().map(|baseline| &baseline.folder);
+    laid.is_some_and(|folder| runs.selected().is_some_and(|entry| entry.path == *folder))
+}
+
+/// Lays this run under the chart that is shown and under those to come.
+pub(super) fn choose(state: &mut State, baseline: Arc<Baseline>) {
+    let name = baseline.name();
+    state.runs.laid = Some(baseline);
+    let said = state.session.as_mut().and_then(|session| lay_chosen(&state.runs, session));
+    state.notice = said.or_else(|| Some(format!("baseline: {name}, under the chart of the next run")));
+}
+
+/// Lays no run under charts any more.
+pub(super) fn withdraw(state: &mut State) {
+    let laid = state.runs.laid.take();
+    let lies = |session: &&mut Session| {
+        let own = session.view.baseline.as_ref().map(|baseline| &baseline.folder);
+        own.is_some_and(|folder| laid.as_ref().is_some_and(|laid| laid.folder == *folder))
+    };
+    if let Some(session) = state.session.as_mut().filter(lies) {
+        session.clear_baseline();
+        session.view.baseline = None;
+    }
+    state.notice = Some("no baseline under the chart any more".to_owned());
+}
+
+/// Lays the chosen run under a session, and says how many cases match. Where none does, what
+/// could be laid there before still can.
+pub fn lay_chosen(runs: &Runs, session: &mut Session) -> Option<String> {
+    let baseline = runs.laid.as_ref().filter(|baseline| baseline.folder != session.folder)?;
+    let (before, name) = (session.view.overlay().cloned(), baseline.name());
+    let matched = session.lay(baseline);
+    if matched == 0 {
+        session.view.set_overlay(before);
+        return Some(format!("{name} has none of these cases"));
+    }
+    session.view.baseline = Some(Arc::clone(baseline));
+    Some(format!("baseline: {name}, {} in common", number_of(matched, "case")))
+}

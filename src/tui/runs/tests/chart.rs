@@ -1,0 +1,110 @@
+//! Stored runs under the chart.
+
+use std::fs;
+
+use ratatui::crossterm::event::KeyCode;
+
+use super::{NOW, listed, over, press, shelf, typed};
+use crate::tui::app::App;
+use crate::tui::home::News;
+use crate::tui::home::facts::{Known, LastRun};
+use crate::tui::tests::{fixture, script};
+use crate::tui::theme::Theme;
+use crate::tui::update::{Input, update};
+
+const PLAIN: Theme = Theme::PLAIN;
+
+/// The name of what lies under the chart, and how many cases it has.
+fn laid(app: &App) -> Option<(String, usize)> {
+    let overlay = app.state.session.as_ref()?.view.overlay()?;
+    Some((overlay.name.clone(), overlay.matched()))
+}
+
+fn notice(app: &App) -> &str {
+    app.state.notice.as_deref().unwrap_or_default()
+}
+
+#[test]
+fn a_run_that_was_chosen_lies_under_the_chart_until_it_is_withdrawn() {
+    let root = shelf();
+    let mut app = listed(root.path(), PLAIN);
+    typed(&mut app, "jb");
+    assert_eq!(notice(&app), "baseline: 20261120-223758-passes, under the chart of the next run");
+    typed(&mut app, "k");
+    press(&mut app, KeyCode::Enter);
+    assert_eq!(laid(&app), Some(("20261120-223758-passes".to_owned(), 7)));
+    assert_eq!(notice(&app), "baseline: 20261120-223758-passes, 7 cases in common");
+    typed(&mut app, "vo");
+    assert_eq!(laid(&app), None, "taken away");
+    typed(&mut app, "o");
+    assert!(laid(&app).is_some(), "and there again");
+    press(&mut app, KeyCode::Esc);
+    press(&mut app, KeyCode::Esc);
+    typed(&mut app, "jjb");
+    assert_eq!(laid(&app), Some(("20261119-101500-passes".to_owned(), 7)), "another");
+    typed(&mut app, "b");
+    assert_eq!((laid(&app), notice(&app)), (None, "no baseline under the chart any more"));
+    press(&mut app, KeyCode::Enter);
+    assert_eq!(laid(&app), None, "nor under what is opened now");
+}
+
+#[test]
+fn a_run_does_not_lie_under_itself_and_none_without_a_matching_case() {
+    let root = shelf();
+    let mut app = listed(root.path(), PLAIN);
+    typed(&mut app, "b");
+    press(&mut app, KeyCode::Enter);
+    assert_eq!(laid(&app), None);
+    press(&mut app, KeyCode::Esc);
+    press(&mut app, KeyCode::Esc);
+    let runs = ["20261119-101500-passes", "20261120-223758-passes"];
+    let other = root.path().join(runs[0]).join("manifest.json");
+    let manifest = fs::read_to_string(&other).expect("a manifest");
+    // Another seed is another input.
+    let manifest = manifest.replace("\"seed\": 1", "\"seed\": 2").replace("\"id\": \"0", "\"id\": \"f");
+    fs::write(&other, manifest).expect("written");
+    let events = root.path().join(runs[0]).join("events.ndjson");
+    let text = fs::read_to_string(&events).expect("events");
+    fs::write(&events, text.replace("\"case\":\"0", "\"case\":\"f")).expect("written");
+    let mut app = listed(root.path(), PLAIN);
+    typed(&mut app, "jjb");
+    typed(&mut app, "k");
+    press(&mut app, KeyCode::Enter);
+    assert_eq!(laid(&app), None);
+    assert_eq!(notice(&app), format!("{} has none of these cases", runs[0]));
+}
+
+#[test]
+fn a_folder_that_is_no_run_is_no_baseline() {
+    let root = shelf();
+    let mut app = listed(root.path(), PLAIN);
+    typed(&mut app, "jjjb");
+    assert_eq!(notice(&app), "this folder cannot be read as a run");
+    assert!(app.state.runs.laid.is_none());
+}
+
+/// The newest stored run of the recipe, as the preview knows it, is the baseline of the next.
+#[test]
+fn the_newest_stored_run_of_a_recipe_can_be_laid_under_the_next() {
+    let root = shelf();
+    let mut app = over(root.path(), PLAIN).0;
+    let (plan, folder) = (fixture::passes(), root.path().join("20261120-223758-passes"));
+    let ledger = script::played(&plan);
+    let last = LastRun {
+        folder: folder.clone(),
+        started: String::new(),
+        overrides: Vec::new(),
+        done: (7, 14),
+        chart: crate::report::series::series(&plan, 0, ledger.records()),
+        baseline: crate::tui::Baseline::new(&folder, &ledger).into(),
+    };
+    typed(&mut app, "j");
+    let index = app.state.recipes.selected().expect("a recipe");
+    app.state.home.facts.put_last(index, Known::Asked);
+    update(&mut app.state, Input::Home(News::Last(index, Known::Is(Some(last.into())))), NOW);
+    press(&mut app, KeyCode::Enter);
+    assert!(app.state.active());
+    assert_eq!(laid(&app), None, "only when it is asked for");
+    typed(&mut app, "vo");
+    assert_eq!(laid(&app), Some(("20261120-223758-passes".to_owned(), 7)));
+}
