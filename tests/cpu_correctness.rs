@@ -284,6 +284,60 @@ fn pattern_kernels_through_two_patterns_are_right() {
     assert!(bench.tried > bench.refused);
 }
 
+/// Lists of deltas (zeros, none but zeros, more than there are uses) and shuffled visits, of
+/// every kernel; a fault shows unless another writer hides it.
+#[test]
+fn pattern_kernels_with_starts_from_an_array_are_right() {
+    let mut bench = Bench::new();
+    let (outer, inner) = ("3;1;4;15;9;2;6;5;35;8;", "0;2;9;6;8;1;1;");
+    let plain = |pattern: &str| format!("source=custom source.custom.indices={pattern}");
+    let multi = |side: &str| {
+        format!("kernel=multi{side} {} {side}=custom {side}.custom.indices={inner}", plain(outer))
+    };
+    let gs = "kernel=gs gather=custom gather.custom.indices=4;0;4;9; scatter=custom \
+              scatter.custom.indices=0;7;3;2; delta-gather=3 delta-scatter=8 visits=random";
+    let kernels = [
+        format!("kernel=gather {}", plain("0;1;2;3;4;5;6;7;")),
+        format!("kernel=gather method=read-only {}", plain("0;24;48;72;96;120;144;168;192;216;")),
+        format!("kernel=scatter {}", plain("0;1;2;3;4;5;6;7;9;8;10;11;12;13;14;15;")),
+        format!("kernel=scatter {}", plain("5;0;5;9;")),
+        multi("gather"),
+        format!("{} method=read-only", multi("gather")),
+        multi("scatter"),
+    ];
+    let moves =
+        ["delta=8 visits=random", "delta=0 visits=random", "delta=8;8;16;", "delta=0;0;3;", "delta=0;"];
+    let more = ["delta=5;0;40; visits=random", "delta=4294967296;1; visits=random"];
+    let mut turn = 0;
+    let mut check = |bench: &mut Bench, case: &str, backend: &str| {
+        let (index, count) = ([4, 8][turn % 2], [1, 2, 33, 257, 1000][turn % 5]);
+        let text = format!("{case} wrap={} count={count} index={index} {backend}", 1 + 2 * (turn % 2));
+        let text = if case.contains("=gs") { text.replace("wrap=3", "wrap=1") } else { text };
+        let found = primitives::find("pattern").expect("registered");
+        let shows = |fault: &Fault| count > 1 && found.shows(&params(&text), *fault);
+        let visible: Vec<Fault> = Fault::ALL.into_iter().filter(shows).collect();
+        // Several visits that read the same words have the same sum, whoever makes them.
+        let still = text.contains("read-only") && text.contains("delta=0");
+        bench.check("pattern", &text, turn as u64, if still { &[] } else { &visible });
+        turn += 1;
+    };
+    for backend in backends() {
+        for kernel in &kernels {
+            for delta in moves.iter().chain(&more[..1]) {
+                check(&mut bench, &format!("{kernel} {delta}"), &backend);
+            }
+        }
+        (0..3).for_each(|_| check(&mut bench, gs, &backend));
+    }
+    let far = format!("kernel=gather {} {}", plain("0;1;"), more[1]);
+    let wide = primitives::find("pattern")
+        .expect("registered")
+        .work(&params(&format!("{far} count=3")))
+        .expect("work");
+    assert_eq!(wide.passes[0].accesses[2].element, 8, "starts beyond 32 bits");
+    assert!(bench.tried > bench.refused, "{} of {}", bench.refused, bench.tried);
+}
+
 /// Faults at uses whose words nobody else writes; see the certificate for what cannot
 /// be seen.
 #[test]

@@ -298,7 +298,12 @@ fn right_and_wrong(kind: &Kind) -> (Vec<String>, Vec<String>) {
     let mut wrong = strings(&["true", "[]", "{}", "{nonsense: 1}", "nonsense", "-1", "1Q", "''", "[[], 1]"]);
     let mut right = match kind {
         Kind::Count { min, .. } => quantities(min.to_string(), "+1"),
-        Kind::CountOr { min, .. } => quantities(min.to_string(), "+1Ki"),
+        Kind::CountOr { min, list, .. } => {
+            let list =
+                if *list > 0 { &["{list: [8, 2Ki]}", "{list: 8}", "[{list: [8]}, 9]"][..] } else { &[] };
+            wrong.extend(strings(&["{list: []}", "{list: [no]}", "{list: [8], more: 1}"]));
+            [quantities(min.to_string(), "+1Ki"), strings(list)].concat()
+        }
         Kind::Bytes { accepted, min, .. } => {
             wrong.push("8".to_owned());
             quantities(format!("{}B", accepted.first().unwrap_or(min)), "x2")
@@ -348,7 +353,7 @@ proptest! {
     }
 
     #[test]
-    fn they_agree_on_the_sampling(key in select(vec!["rounds", "max-rounds", "samples", "ci", "budget", "order", "cache", "round"]),
+    fn they_agree_on_the_sampling(key in select(vec!["rounds", "max-rounds", "samples", "warm-up", "ci", "budget", "order", "cache", "round"]),
             value in prop_oneof![value(), "[0-9]{0,2}[.]?[0-9]{0,2}(%|s|ms|us|µs|ns|m)?", select(vec!["none", "hot", "cold", "random"]).prop_map(str::to_owned)]) {
         agree(&format!("stream: {{kernel: copy, elements: 1}}\nbackend: cpu\nchart: {{x: backend}}\nmeasure: {{{key}: {value}}}\n"))?;
     }

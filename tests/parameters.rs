@@ -82,8 +82,10 @@ fn default(default: Default) -> String {
 fn accepted(kind: Kind) -> String {
     match kind {
         Kind::Count { min, max } => format!("a count{}", limits(min, max, label_count)),
-        Kind::CountOr { min, max, words: known } => {
-            format!("a count{}, or {}", limits(min, max, label_count), words(known))
+        Kind::CountOr { min, max, words: known, list } => {
+            let list =
+                if list > 0 { format!(", or `{{list: […]}}` of up to {list}") } else { String::new() };
+            format!("a count{}, or {}{list}", limits(min, max, label_count), words(known))
         }
         Kind::Bytes { min, max, accepted: &[] } => format!("a size{}", limits(min, max, label_bytes)),
         Kind::Bytes { accepted, .. } => {

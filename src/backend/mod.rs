@@ -176,7 +176,7 @@ pub const BACKENDS: Param = Param {
             params: &[
                 Param {
                     name: "threads",
-                    kind: Kind::CountOr { min: 1, max: 4096, words: &["auto"] },
+                    kind: Kind::CountOr { min: 1, max: 4096, words: &["auto"], list: 0 },
                     default: Default::Is("auto"),
                     doc: "worker threads, each pinned to one CPU of the inherited affinity mask; auto: all of them",
                 },

@@ -68,7 +68,8 @@ impl<W: Write> Server<W> {
             paused += self.rest(going)?;
             cancel.check()?;
             self.stage(case, turn.round, Stage::WarmUp)?;
-            let batch = sampler::warm_up(prepared.as_mut(), measure.cache == Cache::Cold, cancel)?;
+            let cold = measure.cache == Cache::Cold;
+            let batch = sampler::warm_up(prepared.as_mut(), measure.warm_up, cold, cancel)?;
             self.stage(case, turn.round, Stage::Sample)?;
             if let Some(taken) = self.take_samples(prepared.as_mut(), at, batch, measure, going, cancel)? {
                 break taken;

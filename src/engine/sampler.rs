@@ -13,17 +13,30 @@ const LARGEST_BATCH: u32 = 1 << 16;
 /// second look is worth its time.
 const COLD: f64 = 50e-3;
 
-/// Executes once or twice untimed and returns how many executions make a sample long
-/// enough to time. With cold caches that is always one: the second would find them warm.
-pub fn warm_up(prepared: &mut dyn Prepared, cold_caches: bool, cancel: &Cancel) -> Result<u32, Failure> {
+/// Executes untimed, `least` times or more, and returns how many executions make a sample
+/// long enough to time. With cold caches that is always one: the second would find them
+/// warm.
+pub fn warm_up(
+    prepared: &mut dyn Prepared,
+    least: Option<u32>,
+    cold_caches: bool,
+    cancel: &Cancel,
+) -> Result<u32, Failure> {
     cancel.check()?;
     let cold = prepared.sample(1)?;
-    if cold >= COLD || cold_caches {
-        return Ok(1);
+    let (mut batch, mut executed) = (1, 1);
+    if cold < COLD && !cold_caches {
+        cancel.check()?;
+        let first = batch_for(cold);
+        batch = batch_for(prepared.sample(first)? / f64::from(first));
+        executed += first;
     }
-    cancel.check()?;
-    let first = batch_for(cold);
-    Ok(batch_for(prepared.sample(first)? / f64::from(first)))
+    while let Some(left) = least.and_then(|least| least.checked_sub(executed)).filter(|left| *left > 0) {
+        cancel.check()?;
+        prepared.sample(left.min(batch))?;
+        executed += left.min(batch);
+    }
+    Ok(batch)
 }
 
 /// Seconds of one execution, `count` times, with the cancel flag polled in between and
@@ -95,11 +108,24 @@ mod tests {
     fn the_batch_follows_the_warm_execution() {
         let batch = |first, then| {
             let mut case = ColdStart { first, then, executed: 0 };
-            warm_up(&mut case, false, &Cancel::default()).map(|batch| (batch, case.executed))
+            warm_up(&mut case, None, false, &Cancel::default()).map(|batch| (batch, case.executed))
         };
         assert_eq!(batch(1e-3, 2e-6), Ok((63, 2)), "a cold start hides a short case");
         assert_eq!(batch(2e-3, 1e-3), Ok((1, 2)));
         assert_eq!(batch(1.0, 1.0), Ok((1, 1)), "a long case is not executed twice");
+    }
+
+    #[test]
+    fn a_warm_up_lasts_as_many_executions_as_asked_for() {
+        let executed = |first, then, least, cold| {
+            let mut case = ColdStart { first, then, executed: 0 };
+            let batch = warm_up(&mut case, Some(least), cold, &Cancel::default());
+            (batch, case.executed)
+        };
+        assert_eq!(executed(1.0, 1.0, 10, false), (Ok(1), 10));
+        assert_eq!(executed(1.0, 1.0, 10, true), (Ok(1), 10));
+        assert_eq!(executed(1e-3, 2e-6, 100, false), (Ok(63), 100));
+        assert_eq!(executed(1e-3, 2e-6, 1, false), (Ok(63), 2), "the second look is had all the same");
     }
 
     #[test]

@@ -11,8 +11,12 @@ pub struct Measure {
     pub rounds: u32,
     /// Rounds that no case exceeds.
     pub max_rounds: u32,
-    /// Samples in a round, after one untimed warm-up.
+    /// Samples in a round, after an untimed warm-up.
     pub samples: u32,
+    /// Untimed executions before them, at least; `None`: one or two, as the engine finds
+    /// out how long they last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<u32>,
     /// Relative half-width of the 95% interval of the rounds' medians that is narrow
     /// enough; `None`: always `rounds` rounds.
     pub ci: Option<f64>,
@@ -86,6 +90,7 @@ const DEFAULT: Measure = Measure {
     rounds: 5,
     max_rounds: 30,
     samples: 5,
+    warm_up: None,
     ci: Some(0.03),
     budget: 10.0,
     order: Order::Interleaved,

@@ -42,6 +42,9 @@ pub enum Order {
     Given,
     /// A pattern moved by `delta` elements after each of its uses (lavin2020 §3.1).
     Pattern { indices: Vec<u64>, delta: u64 },
+    /// A pattern whose next use starts one of `deltas` elements further, which are repeated;
+    /// the uses may be visited in random order.
+    Visits { indices: Vec<u64>, deltas: Vec<u64>, shuffled: bool },
 }
 
 /// How many of an access's operations may be in flight together.

@@ -11,8 +11,9 @@ pub enum Kind {
     Bytes { min: u64, max: u64, accepted: &'static [u64] },
     /// A real number.
     Float { min: f64, max: f64 },
-    /// An integer, or one of these words (`threads: auto`, `delta: no-reuse`).
-    CountOr { min: u64, max: u64, words: &'static [&'static str] },
+    /// An integer, or one of these words (`threads: auto`, `delta: no-reuse`). Where `list` is
+    /// not 0, also at most so many integers that are one value: `{list: [8, 8, 16]}`.
+    CountOr { min: u64, max: u64, words: &'static [&'static str], list: usize },
     /// One of these words.
     Word(&'static [&'static str]),
     /// One of these variants, each with parameters of its own: `direct`,

@@ -15,8 +15,9 @@ pub(crate) fn accepts(kind: &Kind) -> String {
             format!("{}, or a list", sizes.join(", "))
         }
         Kind::Float { min, max } => swept(&format!("{min} to {max}")),
-        Kind::CountOr { min, max, words } => {
-            format!("{}, or {}", words.join(", "), swept(&limits(*min, *max, label_count)))
+        Kind::CountOr { min, max, words, list } => {
+            let list = if *list > 0 { ", {list: [8, 16]}" } else { "" };
+            format!("{}{list}, or {}", words.join(", "), swept(&limits(*min, *max, label_count)))
         }
         Kind::Word(words) => format!("{}, or a list", words.join(", ")),
         Kind::Choice(variants) => format!("{}, or a list", all(variants)),
@@ -30,6 +31,9 @@ pub(crate) fn accepts(kind: &Kind) -> String {
 pub(crate) fn measure_accepts(key: &MeasureKey) -> String {
     match key.form {
         Form::Count(Kind::Count { min, max }) => limits(min, max, label_count),
+        Form::Count(Kind::CountOr { min, max, words, .. }) => {
+            format!("{}, or {}", words.join(", "), limits(min, max, label_count))
+        }
         Form::Count(kind) => accepts(&kind),
         Form::Width => format!("a share such as 3%, or {NONE}"),
         Form::Time => "a time such as 10s".to_owned(),

@@ -34,7 +34,7 @@ pub(crate) enum Form {
 }
 
 /// The keys of `measure:`.
-pub(crate) const KEYS: [MeasureKey; 7] = [
+pub(crate) const KEYS: [MeasureKey; 8] = [
     MeasureKey {
         name: "rounds",
         form: COUNT,
@@ -52,6 +52,13 @@ pub(crate) const KEYS: [MeasureKey; 7] = [
         form: COUNT,
         default: "5",
         doc: "timed samples in a round, after an untimed warm-up",
+    },
+    MeasureKey {
+        name: "warm-up",
+        form: WARM_UP,
+        default: "auto",
+        doc: "untimed executions before the samples of a round, at least; auto: one, and for executions below 50 ms \
+              a second one as long as a sample",
     },
     MeasureKey {
         name: "ci",
@@ -85,6 +92,10 @@ pub(crate) const KEYS: [MeasureKey; 7] = [
 /// Most rounds, and most samples in one.
 const MOST: u64 = 1000;
 const COUNT: Form = Form::Count(Kind::Count { min: 1, max: MOST });
+const COUNT_OR_AUTO: Kind = Kind::CountOr { min: 1, max: MOST, words: &[AUTO], list: 0 };
+const WARM_UP: Form = Form::Count(COUNT_OR_AUTO);
+/// What leaves a count to the program.
+const AUTO: &str = "auto";
 /// The narrowest and the widest interval to ask for.
 const CI: [f64; 2] = [0.0001, 1.0];
 /// The longest budget, seconds: a day.
@@ -114,6 +125,7 @@ pub(crate) fn set(measure: &mut Measure, key: &str, node: &Node) -> Result<(), M
         "rounds" => measure.rounds = count(node, &at)?,
         "max-rounds" => measure.max_rounds = count(node, &at)?,
         "samples" => measure.samples = count(node, &at)?,
+        "warm-up" => measure.warm_up = warm_up(node, &at)?,
         "ci" => measure.ci = width(node, &at)?,
         "budget" => measure.budget = seconds(node, &at)?,
         "order" => measure.order = named(&Order::NAMES, node, &at)?,
@@ -121,6 +133,14 @@ pub(crate) fn set(measure: &mut Measure, key: &str, node: &Node) -> Result<(), M
         _ => return Err(Mistake::unknown_key(node.place, "measure", key, &names())),
     }
     Ok(())
+}
+
+/// A count, or `auto`.
+fn warm_up(node: &Node, at: &str) -> Result<Option<u32>, Mistake> {
+    match value::scalar(&COUNT_OR_AUTO, node, at)? {
+        Value::Int(number) => Ok(Some(u32::try_from(number).unwrap_or(u32::MAX))),
+        _ => Ok(None),
+    }
 }
 
 fn count(node: &Node, at: &str) -> Result<u32, Mistake> {

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
+use super::draft::only;
 use super::error::{Mistake, Place, Problem};
-use super::node::{Content, Node};
+use super::node::{Content, Key, Node};
 use super::range;
 use crate::plan::{Scale, Value};
 use crate::primitives::schema::Kind;
@@ -91,7 +92,7 @@ pub(crate) fn scalar(kind: &Kind, node: &Node, at: &str) -> Result<Value, Mistak
         Kind::Float { .. } => Value::Float(float(node, at)?),
         Kind::Word(words) => Value::Text(word(node, at, words)?),
         Kind::Text => Value::Text(line(node, at)?),
-        Kind::CountOr { words, .. } => return count_or(kind, words, node, at),
+        Kind::CountOr { words, list, .. } => return count_or(kind, words, *list, node, at),
         Kind::Count { .. } | Kind::Indices { .. } => Value::Int(count(node, at)?),
         Kind::Choice(variants) | Kind::Inline(variants) => {
             let names: Vec<&str> = variants.iter().map(|v| v.name).collect();
@@ -102,8 +103,9 @@ pub(crate) fn scalar(kind: &Kind, node: &Node, at: &str) -> Result<Value, Mistak
     Ok(value)
 }
 
-fn count_or(kind: &Kind, words: &[&str], node: &Node, at: &str) -> Result<Value, Mistake> {
+fn count_or(kind: &Kind, words: &[&str], list: usize, node: &Node, at: &str) -> Result<Value, Mistake> {
     match &node.content {
+        Content::Map(entries) if list > 0 => listed(kind, list, entries, node.place, at),
         Content::Text(text) if !text.starts_with(|c: char| c.is_ascii_digit()) => {
             let mut accepted = vec!["a count"];
             accepted.extend(words);
@@ -118,11 +120,35 @@ fn count_or(kind: &Kind, words: &[&str], node: &Node, at: &str) -> Result<Value,
             Ok(value)
         }
         _ => {
-            let expected = format!("a count or one of {}", words.join(", "));
+            let also = if list > 0 { " or a list as `{list: [8, 16]}`" } else { "" };
+            let expected = format!("a count or one of {}{also}", words.join(", "));
             Err(Mistake::wrong_type(node.place, at, &expected, node.describe()))
         }
     }
 }
+
+/// `{list: [8, 8, 16]}`: counts that are one value.
+fn listed(
+    kind: &Kind,
+    longest: usize,
+    entries: &[(Key, Node)],
+    place: Place,
+    at: &str,
+) -> Result<Value, Mistake> {
+    only(entries, at, &[LIST])?;
+    let Some((_, node)) = entries.first() else {
+        return Err(Mistake::missing_key(place, at, LIST));
+    };
+    let at = format!("{at}.{LIST}");
+    let value = indices(longest, node, &at)?;
+    if let Value::Indices(counts) = &value {
+        counts.iter().try_for_each(|&count| within(kind, &Value::Int(count), node.place, &at))?;
+    }
+    Ok(value)
+}
+
+/// The key of counts that are one value.
+const LIST: &str = "list";
 
 /// A text in one line; one that looks like a number stands in quotes.
 fn line(node: &Node, at: &str) -> Result<String, Mistake> {

@@ -151,12 +151,13 @@ pub fn paces(
     Ok(Some(paces))
 }
 
-/// Seconds of the fewest and of the most rounds: two executions to warm up, the samples,
+/// Seconds of the fewest and of the most rounds: two executions or more to warm up, the samples,
 /// and the certificate.
 fn total(measure: Measure, work: &Work, copy: f64) -> (f64, f64) {
     let (rounds, samples) = (f64::from(measure.rounds), f64::from(measure.samples));
     let once = execution(work, copy);
-    let round = (samples + 2.0) * once.max(SHORTEST_SAMPLE) + preparation(work, copy) + ROUND;
+    let further = f64::from(measure.warm_up.unwrap_or(0).saturating_sub(2)) * once;
+    let round = (samples + 2.0) * once.max(SHORTEST_SAMPLE) + further + preparation(work, copy) + ROUND;
     let (fewest, looks) = (rounds * round, 2.0);
     let most = match measure.adaptive() {
         Some(_) => (looks * f64::from(measure.most()) * round).min(measure.budget + looks * round),

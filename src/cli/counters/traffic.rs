@@ -76,6 +76,10 @@ fn array(access: &Access) -> String {
         Order::Partitions { partitions } => format!("in {partitions} partitions"),
         Order::Zipf { exponent } => format!("Zipf, exponent {exponent}"),
         Order::Given => "as the index array says".to_owned(),
+        Order::Visits { indices, deltas, shuffled } => {
+            let order = if *shuffled { "shuffled" } else { "in order" };
+            format!("{} indices, {} deltas, {order}", indices.len(), deltas.len())
+        }
         Order::Pattern { indices, delta } => format!("{} indices, delta {delta}", indices.len()),
     };
     let (bytes, count) = (fmt_bytes(access.bytes()), fmt_count(access.count));

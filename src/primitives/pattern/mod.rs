@@ -3,17 +3,22 @@
 //!
 //! The effective and the system bytes are Spatter's: 8 for each entry of the pattern
 //! and each use of it (for gs on both sides); the index buffers stay in registers or
-//! the first cache and are not counted (lavin2020 §3.3).
+//! the first cache and are not counted (lavin2020 §3.3). Where the uses start is computed
+//! as δ·i; with a list of deltas or shuffled visits it is read from an array, which is
+//! declared as an access and is not counted either.
 
 pub mod cpu;
 pub mod cuda;
 mod oracle;
 mod schema;
+mod sizes;
 mod source;
 pub mod spec;
+mod starts;
 
 pub use source::Source;
 pub use spec::Spec;
+pub use starts::Starts;
 
 use std::collections::HashSet;
 
@@ -41,7 +46,7 @@ impl Primitive for Pattern {
     }
 
     fn methods(&self) -> &'static [&'static str] {
-        &["direct", "read-only"]
+        &["direct", "read-only", "atomic"]
     }
 
     fn longest_carried(&self) -> Option<u64> {
@@ -57,7 +62,7 @@ impl Primitive for Pattern {
             elements: spec.length() * spec.count,
             effective_bytes: bytes,
             system_bytes: bytes,
-            footprint: 8 * words + spec.index * indices(&spec),
+            footprint: 8 * words + spec.index * indices(&spec) + spec.bases_bytes(),
             scratch: scratch(&spec),
         })
     }
@@ -73,8 +78,7 @@ impl Primitive for Pattern {
         if !spec.kernel.scatters() || fault == Fault::OffByOne || writes_once(&spec) {
             return true;
         }
-        let (_, delta) = spec.written();
-        delta > 0 && fault != Fault::SkippedStore
+        !spec.based() && spec.starts().total > 0 && fault != Fault::SkippedStore
     }
 
     fn walks(
@@ -85,46 +89,47 @@ impl Primitive for Pattern {
         _stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
     ) -> Result<Vec<Walk>, String> {
         let spec = Spec::from_params(params, seed).map_err(|e| e.to_string())?;
-        let walk = |side, pattern: &[u64], delta| Walk {
+        let walk = |side, pattern: &[u64], starts: &Starts| Walk {
             side,
             element: 8,
-            indices: uses(pattern, delta, spec.count).take(most as usize).collect(),
+            indices: uses(pattern, starts, spec.count).take(most as usize).collect(),
             total: spec.length() * spec.count,
         };
         Ok(match spec.kernel {
             Kernel::Gs => vec![
-                walk("p_g", &spec.gather, spec.delta_gather),
-                walk("p_s", &spec.scatter, spec.delta_scatter),
+                walk("p_g", &spec.gather, &spec.source_starts()),
+                walk("p_s", &spec.scatter, &spec.starts()),
             ],
-            _ => vec![walk("p", &spec.applied(), spec.delta)],
+            _ => vec![walk("p", &spec.applied(), &spec.starts())],
         })
     }
 
-    /// Class (lavin2020 §2; of gs the writing side's pattern), length, delta and count.
+    /// Class (lavin2020 §2; of gs the writing side's pattern), length, delta (unless it is a
+    /// list) and count.
     fn annotations(&self, params: &Params) -> Vec<(&'static str, Value)> {
         let Ok(spec) = Spec::from_params(params, 0) else {
             return Vec::new();
         };
-        let (pattern, delta) = spec.written();
-        vec![
+        let (pattern, starts) = spec.written();
+        let delta = spec.deltas.is_empty().then_some(("pattern-delta", Value::Int(starts.total)));
+        let shape = [
             ("class", Value::Text(classify(&pattern).to_string())),
             ("pattern-length", Value::Int(spec.length())),
-            ("pattern-delta", Value::Int(delta)),
-            ("pattern-count", Value::Int(spec.count)),
-        ]
+        ];
+        shape.into_iter().chain(delta).chain([("pattern-count", Value::Int(spec.count))]).collect()
     }
 }
 
 /// The indices of all uses of a pattern, one use after another.
-fn uses(pattern: &[u64], delta: u64, count: u64) -> impl Iterator<Item = u64> {
-    (0..count).flat_map(move |i| pattern.iter().map(move |p| p + delta * i))
+fn uses(pattern: &[u64], starts: &Starts, count: u64) -> impl Iterator<Item = u64> {
+    (0..count).map(|i| starts.at(i)).flat_map(|start| pattern.iter().map(move |p| p + start))
 }
 
 /// Whether no word of a scatter's destination is written twice: O(count · P).
 fn writes_once(spec: &Spec) -> bool {
-    let (pattern, delta) = spec.written();
+    let (pattern, starts) = spec.written();
     let mut seen = HashSet::new();
-    (0..spec.count).all(|i| pattern.iter().all(|p| seen.insert(p + delta * i)))
+    uses(&pattern, &starts, spec.count).all(|word| seen.insert(word))
 }
 
 /// Entries of all index buffers.
@@ -144,8 +149,8 @@ pub const MAPPED: u64 = 1 << 31;
 
 /// What the certificate takes, on the backend where it takes most. A gather's keeps a
 /// window of the gathered words. A scatter's has one bit for each word of the destination
-/// and a window of the source, or two bits for each word of a part of the destination. A
-/// sum needs no room.
+/// and a window of the source, or two bits for each word of a part of the destination; where
+/// uses start anywhere, two for all of them. A sum needs no room.
 fn scratch(spec: &Spec) -> u64 {
     let bits = |words: u64| words.div_ceil(64) * 8;
     match (spec.kernel, spec.method) {
@@ -154,6 +159,9 @@ fn scratch(spec: &Spec) -> u64 {
         (Kernel::Scatter | Kernel::Multiscatter | Kernel::Gs, _) => {
             let made = if spec.kernel == Kernel::Gs { 0 } else { window(spec, MADE) };
             let words = spec.sparse_words();
+            if spec.based() {
+                return 2 * bits(words) + made;
+            }
             (bits(words) + made).max(2 * bits(words.min(MAPPED)))
         }
     }
@@ -167,23 +175,35 @@ fn window(spec: &Spec, most: u64) -> u64 {
 }
 
 fn accesses(spec: &Spec) -> Vec<Access> {
-    let sparse = |array, direction, pattern: &[u64], delta, words| {
-        let order = Order::Pattern { indices: pattern.to_vec(), delta };
-        access(spec, array, direction, words, order)
+    let order = |pattern: &[u64], starts: Starts| match spec.based() {
+        false => Order::Pattern { indices: pattern.to_vec(), delta: starts.total },
+        true => Order::Visits { indices: pattern.to_vec(), deltas: starts.deltas(), shuffled: spec.shuffled },
+    };
+    let sparse = |array, direction, pattern: &[u64], starts, words| {
+        access(spec, array, direction, words, order(pattern, starts))
     };
     let dense = |direction| access(spec, "D", direction, spec.dense_words(), Order::Sequential);
-    let sparse_side = |direction| sparse("S", direction, &spec.applied(), spec.delta, spec.sparse_words());
-    match spec.kernel {
+    let sparse_side = |direction| sparse("S", direction, &spec.applied(), spec.starts(), spec.sparse_words());
+    let mut accesses = match spec.kernel {
         Kernel::Gather | Kernel::Multigather if spec.method == Method::ReadOnly => {
             vec![sparse_side(Direction::Read)]
         }
         Kernel::Gather | Kernel::Multigather => vec![sparse_side(Direction::Read), dense(Direction::Write)],
         Kernel::Scatter | Kernel::Multiscatter => vec![dense(Direction::Read), sparse_side(Direction::Write)],
         Kernel::Gs => vec![
-            sparse("S_g", Direction::Read, &spec.gather, spec.delta_gather, spec.source_words()),
-            sparse("S_s", Direction::Write, &spec.scatter, spec.delta_scatter, spec.sparse_words()),
+            sparse("S_g", Direction::Read, &spec.gather, spec.source_starts(), spec.source_words()),
+            sparse("S_s", Direction::Write, &spec.scatter, spec.starts(), spec.sparse_words()),
         ],
-    }
+    };
+    accesses.extend(spec.based().then(|| starts(spec)));
+    accesses
+}
+
+/// The arrays of starts, one after another.
+fn starts(spec: &Spec) -> Access {
+    let (element, footprint) = (spec.base_bytes(), spec.bases_bytes());
+    let count = footprint / element;
+    Access { element, count, footprint, ..access(spec, "starts", Direction::Read, 0, Order::Sequential) }
 }
 
 fn access(spec: &Spec, array: &str, direction: Direction, words: u64, order: Order) -> Access {

@@ -18,25 +18,27 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
 
 fn check_gathered(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, spec.count * spec.length() * 8)?;
-    let entries = 0..spec.length() as usize;
+    let (entries, starts) = (0..spec.length() as usize, spec.starts());
     let expected = (0..spec.count)
-        .flat_map(|i| entries.clone().map(move |j| (i, j)))
-        .map(|(i, j)| word64(spec.seed, entry(spec, j) + spec.delta * i));
+        .map(|i| starts.at(i))
+        .flat_map(|start| entries.clone().map(move |j| (start, j)))
+        .map(|(start, j)| word64(spec.seed, entry(spec, j) + start));
     compare_words(output, expected)
 }
 
 fn check_scattered(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, spec.sparse_words() * 8)?;
     let mut writers: HashMap<u64, Vec<u64>> = HashMap::new();
-    let p = spec.length();
+    let (p, starts, sources) = (spec.length(), spec.starts(), spec.source_starts());
     for i in 0..spec.count {
+        let start = starts.at(i);
         for j in 0..p {
             let (to, value) = match spec.kernel {
                 Kernel::Gs => (
-                    spec.scatter[j as usize] + spec.delta_scatter * i,
-                    word64(spec.seed, spec.gather[j as usize] + spec.delta_gather * i),
+                    spec.scatter[j as usize] + start,
+                    word64(spec.seed, spec.gather[j as usize] + sources.at(i)),
                 ),
-                _ => (entry(spec, j as usize) + spec.delta * i, word64(spec.seed, i * p + j)),
+                _ => (entry(spec, j as usize) + start, word64(spec.seed, i * p + j)),
             };
             writers.entry(to).or_default().push(value);
         }

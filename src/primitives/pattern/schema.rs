@@ -84,9 +84,11 @@ const KERNELS: Kind = Kind::Word(&["gather", "scatter", "gs", "multigather", "mu
 const METHODS: Kind = Kind::Choice(&[
     Variant::plain("direct", "every store of the definition happens"),
     Variant::plain("read-only", "gathers fold what they read into a register and store nothing"),
+    Variant::plain("atomic", "scatter, gs and multiscatter on GPUs: every store is an atomic exchange"),
 ]);
 
-const DELTA: Kind = Kind::CountOr { min: 0, max: MAX_INDEX, words: &["default", "no-reuse"] };
+const DELTA: Kind =
+    Kind::CountOr { min: 0, max: MAX_INDEX, words: &["default", "no-reuse"], list: LONGEST_LIST };
 
 /// Parameters of `pattern`.
 pub const PARAMS: &[Param] = &[
@@ -99,7 +101,8 @@ pub const PARAMS: &[Param] = &[
         kind: DELTA,
         default: Default::Is("default"),
         doc: "elements from one use of the pattern to the next; default: the application's, 1 for laplacian, \
-              else 8; no-reuse: length·stride for uniform, else largest index + 1",
+              else 8; no-reuse: length·stride for uniform, else largest index + 1; a list: use i starts at the \
+              sum of its first i deltas, the list repeated",
     },
     unset("delta-gather", Kind::Count { min: 0, max: MAX_INDEX }, "gs: delta of the reads; unset: 8"),
     unset("delta-scatter", Kind::Count { min: 0, max: MAX_INDEX }, "gs: delta of the writes; unset: 8"),
@@ -126,5 +129,16 @@ pub const PARAMS: &[Param] = &[
         default: Default::Is("4B"),
         doc: "size of an index of the pattern",
     },
+    unset(
+        "visits",
+        Kind::Word(&["sequential", "random"]),
+        "the order of the uses; unset: sequential; random: a permutation drawn from the seed",
+    ),
+    unset(
+        "fence",
+        Kind::Word(&["none", "release"]),
+        "cpu: what each thread ends an execution with, inside the timed region; unset: none",
+    ),
+    unset("label", Kind::Text, "a name for charts; it changes nothing that is measured"),
     Param { name: "method", kind: METHODS, default: Default::Is("direct"), doc: "how it is computed" },
 ];

@@ -2,6 +2,8 @@
 //! generated and the count resolved.
 
 use super::source::{DEFAULT_DELTA, Source};
+use super::starts::Starts;
+use crate::patterns::Permutation;
 use crate::patterns::applications::Use;
 use crate::plan::Params;
 use crate::primitives::{Refusal, reader};
@@ -59,6 +61,9 @@ pub enum Method {
 pub struct Spec {
     pub kernel: Kernel,
     pub method: Method,
+    /// Whether every store to the sparse array is an atomic exchange, as with Spatter's
+    /// `--atomic-writes`.
+    pub atomic: bool,
     /// p; for multigather and multiscatter the outer pattern; empty for gs.
     pub pattern: Vec<u64>,
     /// The inner pattern of multigather and multiscatter, else empty.
@@ -67,8 +72,10 @@ pub struct Spec {
     pub gather: Vec<u64>,
     /// p_s of gs, else empty.
     pub scatter: Vec<u64>,
-    /// δ; unused by gs.
+    /// δ; unused by gs, 0 with a list.
     pub delta: u64,
+    /// A list of deltas that is repeated, or empty.
+    pub deltas: Vec<u64>,
     /// δ_g of gs.
     pub delta_gather: u64,
     /// δ_s of gs.
@@ -79,6 +86,10 @@ pub struct Spec {
     pub wrap: u64,
     /// Bytes of an index: 4 or 8.
     pub index: u64,
+    /// Whether the uses are visited in an order drawn from the seed.
+    pub shuffled: bool,
+    /// Whether each thread ends an execution with a release fence.
+    pub fenced: bool,
     pub seed: u64,
 }
 
@@ -86,20 +97,26 @@ impl Spec {
     /// Reads and checks a case's parameters.
     pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let source = Source::from_params(params, "source")?;
-        let methods = [("direct", Method::Direct), ("read-only", Method::ReadOnly)];
+        let (direct, read_only) = ((Method::Direct, false), (Method::ReadOnly, false));
+        let methods = [("direct", direct), ("read-only", read_only), ("atomic", (Method::Direct, true))];
+        let (method, atomic) = reader::word_or(params, "method", &methods, direct)?;
         let mut spec = Spec {
             kernel: reader::word_or(params, "kernel", &Kernel::NAMES, implied_kernel(source.as_ref()))?,
-            method: reader::word_or(params, "method", &methods, Method::Direct)?,
+            method,
+            atomic,
             pattern: Vec::new(),
             inner: Vec::new(),
             gather: Vec::new(),
             scatter: Vec::new(),
             delta: 0,
+            deltas: Vec::new(),
             delta_gather: params.int("delta-gather").unwrap_or(DEFAULT_DELTA),
             delta_scatter: params.int("delta-scatter").unwrap_or(DEFAULT_DELTA),
             count: 1,
             wrap: params.int("wrap").unwrap_or(1),
             index: reader::one_of(params, "index", &[4, 8], 4)?,
+            shuffled: reader::word_or(params, "visits", &[("sequential", false), ("random", true)], false)?,
+            fenced: reader::word_or(params, "fence", &[("none", false), ("release", true)], false)?,
             seed,
         };
         spec.fill_patterns(params, source)?;
@@ -130,34 +147,37 @@ impl Spec {
         }
     }
 
-    /// The indices and the delta that address the sparse array; of gs, those of the
-    /// writing side.
-    pub fn written(&self) -> (Vec<u64>, u64) {
+    /// The indices that address the sparse array, and where the uses start; of gs, those
+    /// of the writing side.
+    pub fn written(&self) -> (Vec<u64>, Starts) {
         match self.kernel {
-            Kernel::Gs => (self.scatter.clone(), self.delta_scatter),
-            _ => (self.applied(), self.delta),
+            Kernel::Gs => (self.scatter.clone(), self.starts()),
+            _ => (self.applied(), self.starts()),
         }
     }
 
-    /// Words of the dense side, P·wrap; 0 for gs, which has none.
-    pub fn dense_words(&self) -> u64 {
-        if self.kernel == Kernel::Gs { 0 } else { self.length() * self.wrap }
-    }
-
-    /// Words of the sparse array: max(p) + δ·(count − 1) + 1. For gs the destination.
-    pub fn sparse_words(&self) -> u64 {
+    /// Where the uses start in the sparse array; of gs in the destination.
+    pub fn starts(&self) -> Starts {
         match self.kernel {
-            Kernel::Gs => extent(&self.scatter, self.delta_scatter, self.count),
-            _ => extent(&self.pattern, self.delta, self.count),
+            Kernel::Gs => self.visited(&[self.delta_scatter]),
+            _ if self.deltas.is_empty() => self.visited(&[self.delta]),
+            _ => self.visited(&self.deltas),
         }
     }
 
-    /// Words of the sparse source of gs; 0 for the other kernels.
-    pub fn source_words(&self) -> u64 {
-        match self.kernel {
-            Kernel::Gs => extent(&self.gather, self.delta_gather, self.count),
-            _ => 0,
-        }
+    /// Where the uses start in the source of gs.
+    pub fn source_starts(&self) -> Starts {
+        self.visited(&[self.delta_gather])
+    }
+
+    fn visited(&self, deltas: &[u64]) -> Starts {
+        let order = if self.shuffled { Permutation::new(self.count, self.seed) } else { None };
+        Starts::new(deltas, order)
+    }
+
+    /// Whether where a use starts is read from an array instead of being computed as δ·i.
+    pub fn based(&self) -> bool {
+        self.shuffled || !self.deltas.is_empty()
     }
 
     /// Bytes of one gather or scatter in Spatter's count: 8·P, for gs both sides.
@@ -183,9 +203,15 @@ impl Spec {
                 _ => {}
             }
         }
+        if self.kernel == Kernel::Gs && params.indices("delta").is_some() {
+            return Err(Refusal::invalid("delta", "gs moves by delta-gather and delta-scatter"));
+        }
         if let Some(source) = &source {
             self.pattern = indices("source", source)?;
-            self.delta = delta(params, source, largest(&self.pattern))?;
+            match params.indices("delta") {
+                Some(list) => self.deltas = list.to_vec(),
+                None => self.delta = delta(params, source, largest(&self.pattern))?,
+            }
         }
         for (key, side) in [("gather", gather), ("scatter", scatter)] {
             let Some(side) = side else { continue };
@@ -224,76 +250,6 @@ impl Spec {
         Ok(())
     }
 
-    /// The sparse arrays as (largest index, delta).
-    fn sides(&self) -> Vec<(u64, u64)> {
-        match self.kernel {
-            Kernel::Gs => {
-                vec![(largest(&self.gather), self.delta_gather), (largest(&self.scatter), self.delta_scatter)]
-            }
-            _ => vec![(largest(&self.pattern), self.delta)],
-        }
-    }
-
-    fn resolve_count(&self, params: &Params) -> Result<u64, Refusal> {
-        let given: Vec<(&str, u64)> = ["count", "footprint", "traffic"]
-            .into_iter()
-            .filter_map(|key| params.int(key).map(|value| (key, value)))
-            .collect();
-        match given.as_slice() {
-            [("count", 0)] => Err(Refusal::invalid("count", "must be at least 1")),
-            [("count", count)] => Ok(*count),
-            [("footprint", bytes)] => self.count_in_footprint(*bytes),
-            [(_, bytes)] => match bytes / self.bytes_each() {
-                0 => Err(Refusal::invalid("traffic", format!("one use moves {} bytes", self.bytes_each()))),
-                count => Ok(count),
-            },
-            [] => Err(Refusal::invalid("count", "give one of count, footprint and traffic")),
-            [_, (second, _), ..] => {
-                Err(Refusal::invalid(*second, "give only one of count, footprint and traffic"))
-            }
-        }
-    }
-
-    /// The largest count with which every sparse array stays within `bytes`.
-    fn count_in_footprint(&self, bytes: u64) -> Result<u64, Refusal> {
-        let mut count = None;
-        for (largest, delta) in self.sides() {
-            let Some(room) = (bytes / 8).checked_sub(1).and_then(|words| words.checked_sub(largest)) else {
-                let message = format!(
-                    "the pattern's largest index is {largest}: one use needs more than {bytes} bytes"
-                );
-                return Err(Refusal::invalid("footprint", message));
-            };
-            if let Some(moves) = room.checked_div(delta) {
-                count = Some(count.unwrap_or(u64::MAX).min(moves.saturating_add(1)));
-            }
-        }
-        count.ok_or_else(|| {
-            Refusal::invalid(
-                "footprint",
-                "with a delta of 0 it does not depend on the count: give count or traffic",
-            )
-        })
-    }
-
-    fn check_sizes(&self) -> Result<(), Refusal> {
-        for (largest, delta) in self.sides() {
-            let words = delta
-                .checked_mul(self.count - 1)
-                .and_then(|far| far.checked_add(largest))
-                .and_then(|x| x.checked_add(1));
-            reader::bytes("count", &[words.unwrap_or(u64::MAX), 8])?;
-        }
-        reader::bytes("count", &[self.bytes_each(), self.count])?;
-        if self.wrap == 0 {
-            return Err(Refusal::invalid("wrap", "must be at least 1"));
-        }
-        if self.kernel == Kernel::Gs && self.wrap != 1 {
-            return Err(Refusal::invalid("wrap", "gs has no dense side to wrap"));
-        }
-        reader::bytes("wrap", &[self.length(), self.wrap, 8]).map(drop)
-    }
-
     fn check_method(&self, params: &Params) -> Result<(), Refusal> {
         if self.kernel.scatters() && self.method == Method::ReadOnly {
             return Err(Refusal::NotApplicable("a scatter that stores nothing is none".to_owned()));
@@ -301,7 +257,16 @@ impl Spec {
         if self.kernel.scatters() && reader::asks_for_avx2(params) {
             return Err(reader::avx2_cannot_scatter());
         }
-        Ok(())
+        let elsewhere = |backend: &str| params.text("backend").is_some_and(|here| here != backend);
+        let refused = match () {
+            () if self.atomic && !self.kernel.scatters() => {
+                "a gather stores to no array that others store to"
+            }
+            () if self.atomic && elsewhere("cuda") => "atomic exchanges are for GPUs",
+            () if self.fenced && elsewhere("cpu") => "a fence orders the stores of CPU threads",
+            () => return Ok(()),
+        };
+        Err(Refusal::NotApplicable(refused.to_owned()))
     }
 }
 
@@ -331,14 +296,8 @@ fn delta(params: &Params, source: &Source, largest: u64) -> Result<u64, Refusal>
     }
 }
 
-fn largest(pattern: &[u64]) -> u64 {
+pub(super) fn largest(pattern: &[u64]) -> u64 {
     pattern.iter().copied().max().unwrap_or(0)
-}
-
-/// Words from the first to the last one that a pattern can touch. Sizes are checked
-/// when a spec is made, so this does not overflow.
-fn extent(pattern: &[u64], delta: u64, count: u64) -> u64 {
-    largest(pattern) + delta * (count - 1) + 1
 }
 
 #[cfg(test)]

@@ -127,8 +127,12 @@ fn value(param: &Param, sweep: Sweep, name: &str, schemas: &mut Schemas) -> Json
     let words = |words: &[&str]| described(json!({ "enum": words }), param.doc);
     let item = match &param.kind {
         Kind::Count { min, max } => counts(*min, *max, sweep, schemas),
-        Kind::CountOr { min, max, words: known } => {
-            any_of(vec![words(known), counts(*min, *max, sweep, schemas)])
+        Kind::CountOr { min, max, words: known, list } => {
+            let mut alternatives = vec![words(known), counts(*min, *max, sweep, schemas)];
+            if *list > 0 {
+                alternatives.push(listed(*list, counts(*min, *max, Sweep::One, schemas)));
+            }
+            any_of(alternatives)
         }
         Kind::Bytes { min, max, accepted } => bytes(*min, *max, accepted, sweep, schemas),
         Kind::Float { min, max } => any_of(float(*min, *max, sweep)),
@@ -141,6 +145,15 @@ fn value(param: &Param, sweep: Sweep, name: &str, schemas: &mut Schemas) -> Json
         Kind::Text => json!({ "type": "string", "pattern": LINE }),
     };
     swept(item, sweep)
+}
+
+/// `{list: [8, 8, 16]}`, or `{list: 8}`.
+fn listed(longest: usize, count: Json) -> Json {
+    let list = json!({ "type": "array", "items": count, "minItems": 1, "maxItems": longest });
+    json!({
+        "type": "object", "properties": { "list": any_of(vec![list, count]) },
+        "additionalProperties": false, "required": ["list"],
+    })
 }
 
 /// The item, or where it sweeps a list of them.

@@ -41,7 +41,7 @@ impl Patterns {
             let first = tile(i) * length;
             // SAFETY: nobody writes while this is checked.
             let found = unsafe { dense.read::<u64>(first..first + length) };
-            let base = self.spec.delta * i as u64;
+            let base = self.starts.at(i as u64);
             let wrong = found
                 .iter()
                 .zip(&self.applied)
@@ -71,7 +71,7 @@ impl Patterns {
         let expected = AtomicU64::new(0);
         self.for_uses(pool, cancel, |uses| {
             let sum = uses.fold(0, |sum, i| {
-                let base = self.spec.delta * i;
+                let base = self.starts.at(i);
                 self.applied.iter().fold(sum, |s, &p| fold(s, word64(self.spec.seed, p + base)))
             });
             expected.fetch_add(sum, Ordering::Relaxed);

@@ -343,6 +343,8 @@ macro_rules! complete {
     };
 }
 
+pub mod visited;
+
 complete!(scalar, Scalar, []);
 #[cfg(target_arch = "x86_64")]
 complete!(avx512, Avx512, ["avx512f,avx512vl,avx512bw,avx512dq,popcnt"]);

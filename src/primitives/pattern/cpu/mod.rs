@@ -4,20 +4,23 @@
 //! the same kernels in an instantiation that keeps everything: a dense side as long as
 //! a window of consecutive uses, which is never written twice.
 
+mod explained;
 mod gathered;
 pub mod kernels;
 mod scattered;
+mod starts;
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use crate::backend::cpu::check::poison;
 use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, memory, pieces};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
 use crate::patterns::mix::word64;
 use crate::primitives::pattern::spec::{Kernel, Method};
-use crate::primitives::pattern::{MADE, Spec, window};
-use kernels::{Timed, Uses};
+use crate::primitives::pattern::{MADE, Spec, Starts, window};
+use kernels::Uses;
+use starts::{Arrays, Timed, timed};
 
 /// A case with its arrays.
 struct Patterns {
@@ -33,6 +36,11 @@ struct Patterns {
     /// The pattern that the kernel walks, and the one that it goes through or the
     /// scatter side of gs.
     indices: [Buffer; 2],
+    /// Where uses start in the sparse array (of gs the destination), and in gs's source.
+    starts: Starts,
+    sources: Starts,
+    /// The same as the kernels read it, where they do.
+    arrays: Option<Arrays>,
     timed: Timed,
     /// The kernel that keeps everything: `timed` unless that stores nothing.
     keeping: Timed,
@@ -52,9 +60,9 @@ struct Folded(AtomicU64);
 pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
     let isa = context.isa_or(|| auto(&spec))?;
     let missing = || Failure::NotApplicable("AVX2 has no scatter instruction".to_owned());
-    let timed = kernels::timed(&spec, isa).ok_or_else(missing)?;
+    let timed = timed(&spec, isa).ok_or_else(missing)?;
     let stores = Spec { method: Method::Direct, ..spec.clone() };
-    let keeping = kernels::timed(&stores, isa).ok_or_else(missing)?;
+    let keeping = starts::timed(&stores, isa).ok_or_else(missing)?;
     let threads = context.pool.threads();
     memory::require(need(&spec, threads as u64))?;
     let (first, second) = match spec.kernel {
@@ -72,7 +80,23 @@ pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failu
     let applied = if spec.kernel == Kernel::Gs { spec.gather.clone() } else { spec.applied() };
     let folds = (0..threads).map(|_| Folded::default()).collect();
     let fault = context.fault;
-    let job = Patterns { spec, applied, sparse, target, dense, indices, timed, keeping, fault, folds };
+    let (starts, sources) = (spec.starts(), spec.source_starts());
+    let arrays = Arrays::new(&spec, &context.pool, context.cancel)?;
+    let job = Patterns {
+        spec,
+        applied,
+        sparse,
+        target,
+        dense,
+        indices,
+        starts,
+        sources,
+        arrays,
+        timed,
+        keeping,
+        fault,
+        folds,
+    };
     job.fill(&context.pool, context.cancel)?;
     Ok(context.prepared(job, isa))
 }
@@ -89,8 +113,11 @@ fn need(spec: &Spec, threads: u64) -> u64 {
         (Kernel::Gs, _) | (_, Method::ReadOnly) => 0,
         _ => window(spec, MADE),
     };
-    let bitmap = if spec.kernel.scatters() { spec.sparse_words().div_ceil(64) * 8 } else { 0 };
-    arrays.saturating_add(kept).saturating_add(bitmap)
+    let bitmaps = match spec.kernel.scatters() {
+        true => (1 + u64::from(spec.based())) * spec.sparse_words().div_ceil(64) * 8,
+        false => 0,
+    };
+    arrays.saturating_add(kept).saturating_add(bitmaps).saturating_add(spec.bases_bytes())
 }
 
 /// Indices as the kernel reads them.
@@ -167,7 +194,32 @@ impl Patterns {
         Ok(())
     }
 
-    /// The launch of uses `range` with a dense side of `wrap` tiles, from tile `phase` on.
+    /// Runs a kernel for uses `range` with a dense side of `wrap` tiles, from tile `phase` on.
+    ///
+    /// # Safety
+    /// `dense` is valid for its tiles, and nobody else uses them.
+    unsafe fn run(
+        &self,
+        kernel: Timed,
+        range: &Range<usize>,
+        dense: *mut u64,
+        phase: usize,
+        wrap: usize,
+    ) -> u64 {
+        let uses = self.launch(range, dense, phase, wrap);
+        // SAFETY: the spec bounds every index and start (one more with a fault: the guard).
+        unsafe {
+            match (kernel, &self.arrays) {
+                (Timed::Visited(kernel), Some(arrays)) => kernel(&arrays.visits(uses, range.start)),
+                (Timed::Moved(kernel), _) => kernel(&uses),
+                // Nothing is computed, and no certificate holds.
+                (Timed::Visited(_), None) => 0,
+            }
+        }
+    }
+
+    /// The launch of uses `range`. Where arrays say where uses start, they count from the
+    /// beginning.
     fn launch(&self, range: &Range<usize>, dense: *mut u64, phase: usize, wrap: usize) -> Uses {
         let beside = usize::from(self.fault == Some(Fault::OffByOne));
         let gs = self.spec.kernel == Kernel::Gs;
@@ -175,10 +227,11 @@ impl Patterns {
         let target_delta = self.spec.delta_scatter as usize;
         let (here, there) = if gs { (0, beside) } else { (beside, 0) };
         let target = self.target.as_ref().map_or(std::ptr::null_mut(), Buffer::ptr::<u64>);
+        let first = if self.arrays.is_some() { 0 } else { range.start };
         Uses {
-            sparse: self.sparse.ptr::<u64>().wrapping_add(range.start * delta + here),
+            sparse: self.sparse.ptr::<u64>().wrapping_add(first * delta + here),
             step: delta,
-            target: target.wrapping_add(range.start * target_delta + there),
+            target: target.wrapping_add(first * target_delta + there),
             target_step: target_delta,
             dense,
             pattern: self.indices[0].ptr(),
@@ -198,7 +251,7 @@ impl Patterns {
             let dense = kept.ptr::<u64>().wrapping_add(piece.start * self.length());
             // SAFETY: as in `execute`; the tiles of different workers are disjoint. More
             // tiles than uses: the kernel never returns to the first.
-            unsafe { (self.keeping)(&self.launch(&range, dense, 0, window.len() + 1)) };
+            unsafe { self.run(self.keeping, &range, dense, 0, window.len() + 1) };
         }
     }
 
@@ -239,11 +292,13 @@ impl Job for Patterns {
         let (wrap, dense) = (self.spec.wrap as usize, self.dense[worker.index].ptr());
         let mut fold = 0u64;
         for piece in pieces(self.count(), 1, worker, self.fault) {
-            // SAFETY: the spec bounds every index (one more with a fault: the guard), and
-            // the dense side is this worker's own. Where uses of different workers write
-            // the same sparse word, the definition leaves open which is last.
-            fold = fold
-                .wrapping_add(unsafe { (self.timed)(&self.launch(&piece, dense, piece.start % wrap, wrap)) });
+            // SAFETY: the dense side is this worker's own. Where uses of different workers
+            // write the same sparse word, the definition leaves open which is last.
+            fold =
+                fold.wrapping_add(unsafe { self.run(self.timed, &piece, dense, piece.start % wrap, wrap) });
+        }
+        if self.spec.fenced {
+            fence(Ordering::Release);
         }
         self.folds[worker.index].0.store(fold, Ordering::Relaxed);
     }
@@ -259,7 +314,8 @@ impl Job for Patterns {
     fn memory(&self) -> u64 {
         let shared =
             [Some(&self.sparse), self.target.as_ref(), Some(&self.indices[0]), Some(&self.indices[1])];
-        shared.into_iter().flatten().chain(&self.dense).map(|b| b.bytes() as u64).sum()
+        let starts = self.arrays.as_ref().map_or(0, Arrays::bytes);
+        shared.into_iter().flatten().chain(&self.dense).map(|b| b.bytes() as u64).sum::<u64>() + starts
     }
 
     fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {

@@ -10,12 +10,14 @@ use crate::backend::cpu::check::{Bitmap, find, poison, verdict};
 use crate::backend::cpu::{Buffer, POISON, Pool};
 use crate::backend::{Cancel, Failure, Verdict};
 use crate::patterns::mix::index_of_word64;
+use crate::primitives::pattern::Starts;
 use crate::primitives::pattern::spec::Kernel;
 
 /// Finds the uses that write a word: the entries of the scattering pattern, by their
 /// residue modulo δ.
-struct Writers<'a> {
+pub(super) struct Writers<'a> {
     pattern: &'a [u64],
+    starts: &'a Starts,
     delta: u64,
     count: u64,
     /// (`p[j]` mod δ, j), ascending; for δ = 0 the residue is `p[j]` itself.
@@ -23,16 +25,17 @@ struct Writers<'a> {
 }
 
 impl<'a> Writers<'a> {
-    fn new(pattern: &'a [u64], delta: u64, count: u64) -> Writers<'a> {
+    fn new(pattern: &'a [u64], starts: &'a Starts, count: u64) -> Writers<'a> {
+        let delta = starts.total;
         let residue = |&p: &u64| p.checked_rem(delta).unwrap_or(p);
         let mut residues: Vec<_> = pattern.iter().map(residue).zip(0..).collect();
         residues.sort_unstable();
-        Writers { pattern, delta, count, residues }
+        Writers { pattern, starts, delta, count, residues }
     }
 
-    /// Where entry `j` of use `i` writes.
-    fn place(&self, i: u64, j: u64) -> u64 {
-        self.pattern[j as usize] + self.delta * i
+    /// Where entry `j` of visit `i` writes.
+    pub(super) fn place(&self, i: u64, j: u64) -> u64 {
+        self.pattern[j as usize] + self.starts.at(i)
     }
 
     /// Whether any writer of `place` satisfies `is`. For δ = 0 every use writes through
@@ -60,18 +63,18 @@ impl Patterns {
     /// executes as the clock does and checks every word of the destination.
     pub(super) fn prove_scatter(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let gs = self.spec.kernel == Kernel::Gs;
-        let (pattern, delta) = match gs {
-            true => (&self.spec.scatter, self.spec.delta_scatter),
-            false => (&self.applied, self.spec.delta),
-        };
-        let writers = Writers::new(pattern, delta, self.spec.count);
+        let pattern = if gs { &self.spec.scatter } else { &self.applied };
+        let writers = Writers::new(pattern, &self.starts, self.spec.count);
         let touched = self.touched(&writers, pool, cancel)?;
         let mut mistake = None;
         if !gs {
             mistake = self.wrong_window(&writers, &touched, pool, cancel)?;
         }
         if mistake.is_none() {
-            mistake = self.wrong_execution(&writers, &touched, pool, cancel)?;
+            mistake = match self.spec.based() {
+                true => self.unexplained(&writers, &touched, pool, cancel)?,
+                false => self.wrong_execution(&writers, &touched, pool, cancel)?,
+            };
         }
         Ok(verdict(mistake, self.spec.count * self.spec.length()))
     }
@@ -160,7 +163,7 @@ impl Patterns {
         }
     }
 
-    fn wrong_word(
+    pub(super) fn wrong_word(
         &self,
         touched: &Bitmap,
         pool: &Pool,
@@ -179,7 +182,7 @@ impl Patterns {
         })
     }
 
-    fn word(&self, place: u64) -> u64 {
+    pub(super) fn word(&self, place: u64) -> u64 {
         let destination: &Buffer = self.destination();
         // SAFETY: nobody writes while this is checked.
         unsafe { destination.read::<u64>(place as usize..place as usize + 1)[0] }

@@ -4,16 +4,20 @@ fn spec(kernel: Kernel, length: u64, delta: u64, count: u64) -> Spec {
     Spec {
         kernel,
         method: Method::Direct,
+        atomic: false,
         pattern: (0..length).collect(),
         inner: Vec::new(),
         gather: Vec::new(),
         scatter: Vec::new(),
         delta,
+        deltas: Vec::new(),
         delta_gather: 0,
         delta_scatter: 0,
         count,
         wrap: 1,
         index: 4,
+        shuffled: false,
+        fenced: false,
         seed: 1,
     }
 }

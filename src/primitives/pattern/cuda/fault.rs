@@ -71,16 +71,20 @@ mod tests {
         Spec {
             kernel,
             method: Method::Direct,
+            atomic: false,
             pattern: pattern.to_vec(),
             inner: Vec::new(),
             gather: Vec::new(),
             scatter: Vec::new(),
             delta,
+            deltas: Vec::new(),
             delta_gather: 0,
             delta_scatter: 0,
             count,
             wrap: 1,
             index: 4,
+            shuffled: false,
+            fenced: false,
             seed: 1,
         }
     }

@@ -1,0 +1,123 @@
+//! How large a pattern case is: the extents of its arrays, and the count that a footprint or
+//! a traffic asks for.
+
+use super::spec::{Kernel, Spec, largest};
+use super::starts::Starts;
+use crate::patterns::permutation::MAX_ELEMENTS;
+use crate::plan::Params;
+use crate::primitives::{Refusal, reader};
+
+impl Spec {
+    /// Words of the dense side, P·wrap; 0 for gs, which has none.
+    pub fn dense_words(&self) -> u64 {
+        if self.kernel == Kernel::Gs { 0 } else { self.length() * self.wrap }
+    }
+
+    /// Words of the sparse array: max(p) + the start of the last use + 1. For gs the
+    /// destination.
+    pub fn sparse_words(&self) -> u64 {
+        let pattern = if self.kernel == Kernel::Gs { &self.scatter } else { &self.pattern };
+        extent(pattern, &self.starts(), self.count)
+    }
+
+    /// Words of the sparse source of gs; 0 for the other kernels.
+    pub fn source_words(&self) -> u64 {
+        match self.kernel {
+            Kernel::Gs => extent(&self.gather, &self.source_starts(), self.count),
+            _ => 0,
+        }
+    }
+
+    /// Bytes of one start of a use, where they are read from an array: 4 where the farthest
+    /// fits.
+    pub fn base_bytes(&self) -> u64 {
+        let far = |(_, starts): (u64, Starts)| starts.of(self.count - 1);
+        let fits = |far: u64| far <= u64::from(u32::MAX);
+        if self.sides().into_iter().map(far).all(fits) { 4 } else { 8 }
+    }
+
+    /// Bytes of the arrays of starts: none, one, or of gs two.
+    pub fn bases_bytes(&self) -> u64 {
+        let sides = if self.kernel == Kernel::Gs { 2 } else { 1 };
+        if self.based() { sides * self.base_bytes() * self.count } else { 0 }
+    }
+
+    /// The sparse arrays as their largest index and where the uses start.
+    fn sides(&self) -> Vec<(u64, Starts)> {
+        match self.kernel {
+            Kernel::Gs => {
+                vec![(largest(&self.gather), self.source_starts()), (largest(&self.scatter), self.starts())]
+            }
+            _ => vec![(largest(&self.pattern), self.starts())],
+        }
+    }
+
+    pub(super) fn resolve_count(&self, params: &Params) -> Result<u64, Refusal> {
+        let given: Vec<(&str, u64)> = ["count", "footprint", "traffic"]
+            .into_iter()
+            .filter_map(|key| params.int(key).map(|value| (key, value)))
+            .collect();
+        match given.as_slice() {
+            [("count", 0)] => Err(Refusal::invalid("count", "must be at least 1")),
+            [("count", count)] => Ok(*count),
+            [("footprint", bytes)] => self.count_in_footprint(*bytes),
+            [(_, bytes)] => match bytes / self.bytes_each() {
+                0 => Err(Refusal::invalid("traffic", format!("one use moves {} bytes", self.bytes_each()))),
+                count => Ok(count),
+            },
+            [] => Err(Refusal::invalid("count", "give one of count, footprint and traffic")),
+            [_, (second, _), ..] => {
+                Err(Refusal::invalid(*second, "give only one of count, footprint and traffic"))
+            }
+        }
+    }
+
+    /// The largest count with which every sparse array stays within `bytes`.
+    fn count_in_footprint(&self, bytes: u64) -> Result<u64, Refusal> {
+        let mut count = None;
+        for (largest, starts) in self.sides() {
+            let Some(room) = (bytes / 8).checked_sub(1).and_then(|words| words.checked_sub(largest)) else {
+                let message = format!(
+                    "the pattern's largest index is {largest}: one use needs more than {bytes} bytes"
+                );
+                return Err(Refusal::invalid("footprint", message));
+            };
+            if let Some(uses) = starts.up_to(room) {
+                count = Some(count.unwrap_or(u64::MAX).min(uses));
+            }
+        }
+        count.ok_or_else(|| {
+            Refusal::invalid(
+                "footprint",
+                "with a delta of 0 it does not depend on the count: give count or traffic",
+            )
+        })
+    }
+
+    pub(super) fn check_sizes(&self) -> Result<(), Refusal> {
+        for (largest, starts) in self.sides() {
+            let words = starts
+                .checked_of(self.count - 1)
+                .and_then(|far| far.checked_add(largest))
+                .and_then(|x| x.checked_add(1));
+            reader::bytes("count", &[words.unwrap_or(u64::MAX), 8])?;
+        }
+        reader::bytes("count", &[self.bytes_each(), self.count])?;
+        if self.shuffled && self.count > MAX_ELEMENTS {
+            return Err(Refusal::invalid("visits", format!("at most {MAX_ELEMENTS} uses can be shuffled")));
+        }
+        if self.wrap == 0 {
+            return Err(Refusal::invalid("wrap", "must be at least 1"));
+        }
+        if self.kernel == Kernel::Gs && self.wrap != 1 {
+            return Err(Refusal::invalid("wrap", "gs has no dense side to wrap"));
+        }
+        reader::bytes("wrap", &[self.length(), self.wrap, 8]).map(drop)
+    }
+}
+
+/// Words from the first to the last one that a pattern can touch. Sizes are checked
+/// when a spec is made, so this does not overflow.
+fn extent(pattern: &[u64], starts: &Starts, count: u64) -> u64 {
+    largest(pattern) + starts.of(count - 1) + 1
+}
