@@ -36,11 +36,12 @@ struct Side {
     const void* index;  // p, or q where `outer` is p
     const void* outer;  // null without a second pattern
     u64 delta;
-    u32 bytes;  // of an index, 4 or 8
-    u32 unused;
+    const void* starts;  // where each visit starts, null where that is δ·i
+    u32 bytes;           // of an index, 4 or 8
+    u32 start_bytes;     // of a start, 4 or 8
 };
 
-static_assert(sizeof(Walk) == 56 && sizeof(Side) == 32, "the layouts of the host");
+static_assert(sizeof(Walk) == 56 && sizeof(Side) == 40, "the layouts of the host");
 
 LAB u64 index_at(const void* index, u32 bytes, u64 j) {
     return bytes == 4u ? (u64)((const u32*)index)[j] : ((const u64*)index)[j];
@@ -166,7 +167,11 @@ template <typename From, typename To> LAB void move_words(const Walk& w, Place a
     }
 }
 
+#include "visits.cuh"
+
 // ---- the timed kernels ----------------------------------------------------------------------
+// Those named _visits or _variant do what a case has to that does not start its uses at δ·i,
+// or whose stores are atomic.
 
 extern __shared__ u64 dense[];
 
@@ -203,17 +208,40 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     }
 }
 
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    pattern_gather_visits(Walk w, Side side, const u64* __restrict__ source, u64* left) {
+    const u32 words = w.slots * w.wrap;
+    if (left != nullptr) {
+        for (u32 s = threadIdx.x; s < words; s += blockDim.x) dense[s] = POISON;
+        __syncthreads();
+    }
+    const Place at = place_of(w, UNROLL);
+    if (at.active) {
+        auto to = dense_of<true>(w, at);
+        visiting(source, side, at, 0, [&](auto& from) { move_words(w, at, from, to); });
+    }
+    if (left != nullptr) {
+        __syncthreads();
+        for (u32 s = threadIdx.x; s < words; s += blockDim.x) left[(u64)blockIdx.x * words + s] = dense[s];
+    }
+}
+
 // The same, keeping every word: kept[(i − first)·P + j].
 extern "C" __global__ void __launch_bounds__(BLOCK)
     pattern_gather_keep(Walk w, Side side, const u64* __restrict__ source, u64* __restrict__ kept) {
     const Place at = place_of(w, UNROLL);
     if (!at.active) return;
-    auto from = sparse(source, side, w, at);
     Kept to;
     to.word = kept + at.j;
     to.first = w.first;
     to.length = w.length;
-    move_words(w, at, from, to);
+    if (side.starts == nullptr) {
+        auto from = sparse(source, side, w, at);
+        move_words(w, at, from, to);
+    } else {
+        auto from = anywhere(source, side, at, 0);
+        move_words(w, at, from, to);
+    }
 }
 
 // gather, multigather without a destination, as in Spatter's CUDA kernel. *fold gains
@@ -236,14 +264,34 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     if (threadIdx.x == 0) atomicAdd(fold, block);
 }
 
-// scatter, multiscatter. D[k] = word64(seed, k).
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    pattern_scatter(Walk w, Side side, u64* __restrict__ destination, u64 key) {
+    pattern_read_only_visits(Walk w, Side side, const u64* __restrict__ source, u64* fold) {
+    __shared__ u64 block;
+    if (threadIdx.x == 0) block = 0;
+    __syncthreads();
+    const Place at = place_of(w, UNROLL);
+    Folded to;
+    to.sum = 0;
+    if (at.active) visiting(source, side, at, 0, [&](auto& from) { move_words(w, at, from, to); });
+    __syncwarp();
+    add_sum(&block, to.sum);
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(fold, block);
+}
+
+// D[k] = word64(seed, k).
+LAB void fill_dense(const Walk& w, u64 key) {
     const u64 first_column = (u64)(blockIdx.x % w.tiles) * w.columns;
     for (u32 s = threadIdx.x; s < w.slots * w.wrap; s += blockDim.x) {
         dense[s] = word64(key, first_column + s % w.slots + w.length * (s / w.slots));
     }
     __syncthreads();
+}
+
+// scatter, multiscatter.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    pattern_scatter(Walk w, Side side, u64* __restrict__ destination, u64 key) {
+    fill_dense(w, key);
     const Place at = place_of(w, UNROLL);
     if (!at.active) return;
     auto to = sparse(destination, side, w, at);
@@ -256,17 +304,36 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     }
 }
 
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    pattern_scatter_variant(Walk w, Side side, u64* __restrict__ destination, u64 key, u32 atomic) {
+    fill_dense(w, key);
+    const Place at = place_of(w, UNROLL);
+    if (!at.active) return;
+    auto from = dense_of<true>(w, at);
+    if (side.starts == nullptr) {
+        auto to = exchanged(destination, side, w, at);
+        move_words(w, at, from, to);
+    } else {
+        visiting(destination, side, at, atomic, [&](auto& to) { move_words(w, at, from, to); });
+    }
+}
+
 // The same with a word of its own for each (i, j).
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    pattern_scatter_keep(Walk w, Side side, u64* __restrict__ destination, u64 key) {
+    pattern_scatter_keep(Walk w, Side side, u64* __restrict__ destination, u64 key, u32 atomic) {
     const Place at = place_of(w, UNROLL);
     if (!at.active) return;
     Computed from;
     from.key = key;
     from.j = at.j;
     from.length = w.length;
-    auto to = sparse(destination, side, w, at);
-    move_words(w, at, from, to);
+    if (side.starts == nullptr && atomic == 0) {
+        auto to = sparse(destination, side, w, at);
+        move_words(w, at, from, to);
+    } else {
+        auto to = anywhere(destination, side, at, atomic);
+        move_words(w, at, from, to);
+    }
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
@@ -277,6 +344,27 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     auto from = sparse(source, from_side, w, at);
     auto to = sparse(destination, to_side, w, at);
     move_words(w, at, from, to);
+}
+
+// Both sides have starts of one size, or neither has any.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    pattern_gs_variant(Walk w, Side from_side, Side to_side, const u64* __restrict__ source,
+                       u64* __restrict__ destination, u32 atomic) {
+    const Place at = place_of(w, UNROLL);
+    if (!at.active) return;
+    if (from_side.starts == nullptr) {
+        auto from = sparse(source, from_side, w, at);
+        auto to = exchanged(destination, to_side, w, at);
+        move_words(w, at, from, to);
+    } else if (from_side.start_bytes == 4u) {
+        auto from = visited<u32>(source, from_side, at, 0);
+        auto to = visited<u32>(destination, to_side, at, atomic);
+        move_words(w, at, from, to);
+    } else {
+        auto from = visited<u64>(source, from_side, at, 0);
+        auto to = visited<u64>(destination, to_side, at, atomic);
+        move_words(w, at, from, to);
+    }
 }
 
 // ---- certificates -----------------------------------------------------------------------------
@@ -290,7 +378,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     if (at.active) {
         const u64 e = entry(side, at.j);
         for (u64 i = at.i; i < w.last; i += (u64)w.rows * w.workers) {
-            const u64 expected = word64(key, e + side.delta * i);
+            const u64 expected = word64(key, e + start_of(side, i));
             const u64 found = kept[(i - w.first) * w.length + at.j];
             const u64 which = i * w.length + at.j;
             if (found != expected) {
@@ -333,6 +421,26 @@ extern "C" __global__ void pattern_check_left(Walk w, Side side, u64 key, const 
     add_count(&finding->touched, touched);
 }
 
+// The same where uses start anywhere: marks each word of D that a block stores to in
+// `touched`, and in `explained` if it holds what one of these iterations puts there. Bit k of
+// the bitmaps, 0 before, is left[k]; pattern_check_region compares them. The walk is the one
+// that the gather had.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    pattern_mark_left(Walk w, Side side, u64 key, const u64* __restrict__ left, u32* touched,
+                      u32* explained) {
+    const Place at = place_of(w, UNROLL);
+    if (!at.active) return;
+    const u64 e = entry(side, at.j), rows = w.rows;
+    const u64 mine = (u64)blockIdx.x * w.slots * w.wrap + at.slot;
+    for (u64 first = at.i; first < w.last; first += rows * UNROLL * w.workers) {
+        for (u64 i = first; i < first + rows * UNROLL && i < w.last; i += rows) {
+            const u64 k = mine + i % w.wrap * w.slots;
+            mark(touched, k);
+            if (left[k] == word64(key, e + start_of(side, i))) mark(explained, k);
+        }
+    }
+}
+
 // Adds all words of a gather to finding->sum.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     pattern_expected_fold(Walk w, Side side, u64 key, Finding* finding) {
@@ -342,7 +450,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     if (at.active) {
         const u64 e = entry(side, at.j);
         for (u64 i = at.i; i < w.last; i += (u64)w.rows * w.workers) {
-            sum += word64(key, e + side.delta * i);
+            sum += word64(key, e + start_of(side, i));
             checked += 1;
         }
     }
@@ -372,8 +480,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         for (u64 i = at.i; i < w.last; i += (u64)w.rows * w.workers) {
             const u64 number = kind == FROM_DENSE      ? at.j + w.length * (i % w.wrap)
                                : kind == FROM_COMPUTED ? i * w.length + at.j
-                                                       : g + source_side.delta * i;
-            const u64 k = e + side.delta * i;
+                                                       : g + start_of(source_side, i);
+            const u64 k = e + start_of(side, i);
             mark(touched, k - begin);
             if (destination[k] == word64(key, number)) mark(explained, k - begin);
             checked += 1;

@@ -44,10 +44,12 @@ inline long long __double_as_longlong(double v) {
 }
 inline void __threadfence() {}
 template <typename T> T __ldcg(const T *p) { return *p; }
+template <typename T> T __ldg(const T *p) { return *p; }
 
 template <typename T> T atomicAdd(T *p, T v) { return std::exchange(*p, *p + v); }
 template <typename T> T atomicMin(T *p, T v) { return std::exchange(*p, *p < v ? *p : v); }
 template <typename T> T atomicOr(T *p, T v) { return std::exchange(*p, *p | v); }
+template <typename T> T atomicExch(T *p, T v) { return std::exchange(*p, v); }
 inline unsigned atomicInc(unsigned *p, unsigned top) { return std::exchange(*p, *p >= top ? 0u : *p + 1u); }
 
 inline unsigned lane() { return threadIdx.x % 32; }

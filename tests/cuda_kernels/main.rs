@@ -11,10 +11,13 @@ mod host;
 mod twins;
 
 use host::Host;
+use scatterlab::backend::cuda::{DevicePtr, Gpu, Plain};
 use scatterlab::backend::{Cancel, Executor, Failure, Fault, Verdict};
 use scatterlab::engine::executors::cuda::CudaExecutor;
+use scatterlab::patterns::Permutation;
 use scatterlab::plan::{Case, Params, Value};
 use scatterlab::primitives;
+use scatterlab::primitives::pattern::Starts;
 
 /// A case from `key=value` words; a value is an integer, a list of them or a name.
 fn case(primitive: &str, words: &str) -> Case {
@@ -188,6 +191,87 @@ fn pattern_with_two_patterns() {
     }
 }
 
+/// Lists of deltas, shuffled visits and atomic stores, in every kernel.
+#[test]
+fn pattern_visits_and_atomic_stores() {
+    let custom = |side: &str, list: &str| format!("{side}=custom {side}.custom.indices={list}");
+    let sources = [
+        "source=uniform source.uniform.length=8 source.uniform.stride=1".to_owned(),
+        "source=uniform source.uniform.length=300 source.uniform.stride=3".to_owned(),
+        format!("{} index=8", custom("source", "5,0,5,9,2")),
+    ];
+    let moves =
+        ["delta=8 visits=random", "delta=0 visits=random", "delta=8,8,16", "delta=0,3,0 visits=random"];
+    let kernels = ["gather", "gather wrap=3", "gather method=read-only", "scatter", "scatter wrap=3"];
+    let mut all = Vec::new();
+    for (source, count) in sources.iter().zip([2000, 19, 501]) {
+        for (kernel, moves) in kernels.iter().flat_map(|k| moves.map(|m| (k, m))) {
+            all.push(format!("{source} kernel={kernel} {moves} count={count}"));
+        }
+        all.push(format!("{source} kernel=scatter method=atomic delta=8 count={count}"));
+        all.push(format!(
+            "{source} kernel=scatter method=atomic delta=5,0 visits=random wrap=2 count={count}"
+        ));
+    }
+    let outer = custom("source", "0,24,8,16,1,3");
+    for moves in ["delta=30 visits=random", "delta=7,50", "delta=1 method=atomic"] {
+        let side =
+            |side: &str| format!("kernel=multi{side} {outer} {} {moves} count=333", custom(side, "5,1,1,2"));
+        all.extend([side("scatter"), side("gather")]);
+        all.retain(|words| !words.contains("multigather") || !words.contains("atomic"));
+    }
+    let gs = format!("kernel=gs {} {} count=400", custom("gather", "0,3,5"), custom("scatter", "4,0,2"));
+    for rest in
+        ["visits=random", "visits=random method=atomic", "method=atomic", "visits=random delta-scatter=0"]
+    {
+        all.push(format!("{gs} delta-gather=2 {rest}"));
+    }
+    all.push(format!("{gs} delta-gather=2 visits=random count=1"));
+    prove_all("pattern", &all);
+}
+
+/// Starts beyond 32 bits need arrays that no test allocates: the function alone, with both sizes.
+#[test]
+fn starts_are_those_of_the_definition() {
+    let Some(_host) = Host::new() else { return };
+    let gpu = Gpu::open().unwrap();
+    let kernel = gpu.module("pattern").unwrap().kernel("pattern_starts").unwrap();
+    for (deltas, n, shuffled) in
+        [(&[8u64][..], 1u64, false), (&[8], 1000, true), (&[0, 1 << 33, 5], 777, true)]
+    {
+        let starts = Starts::new(deltas, Permutation::new(n, 9).filter(|_| shuffled));
+        let sums = gpu.upload(&starts.sums).unwrap();
+        let order = starts.order.or(Permutation::new(1, 0)).unwrap();
+        let (length, out) = (deltas.len() as u64, gpu.alloc::<u64>(n as usize).unwrap());
+        let form = Form {
+            sums: sums.pointer(),
+            length,
+            total: starts.total,
+            order,
+            shuffled: shuffled.into(),
+            unused: 0,
+        };
+        gpu.launch(&kernel, 3, 256, 0, &[(&out).into(), (&8u32).into(), (&form).into(), (&n).into()])
+            .unwrap();
+        assert_eq!(out.to_host().unwrap(), (0..n).map(|i| starts.at(i)).collect::<Vec<_>>(), "{deltas:?}");
+    }
+}
+
+/// `Starts` of `kernels/visits.cuh`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Form {
+    sums: DevicePtr<u64>,
+    length: u64,
+    total: u64,
+    order: Permutation,
+    shuffled: u32,
+    unused: u32,
+}
+
+// SAFETY: `#[repr(C)]` like its twin, plain numbers and a device address.
+unsafe impl Plain for Form {}
+
 /// More than one window of the certificates; the mistake is in the last one.
 #[test]
 fn windows_of_pattern_certificates() {
@@ -229,6 +313,15 @@ fn the_dense_side_is_volatile_in_the_ptx() {
     let gather = kernel("pattern_gather");
     assert_eq!(gather.matches("st.volatile.shared.u64").count(), 32);
     assert_eq!(kernel("pattern_scatter").matches("ld.volatile.shared.u64").count(), 32);
+    // Two sizes of starts; of the scatter also none.
+    assert_eq!(kernel("pattern_gather_visits").matches("st.volatile.shared.u64").count(), 32);
+    assert_eq!(kernel("pattern_scatter_variant").matches("ld.volatile.shared.u64").count(), 48);
+    for other in ["pattern_scatter_variant", "pattern_gs_variant"] {
+        assert_eq!(kernel(other).matches("atom.global.exch.b64").count(), 48, "{other}");
+    }
+    for fast in ["pattern_scatter", "pattern_gs", "pattern_gather"] {
+        assert!(!kernel(fast).contains("atom."), "{fast}");
+    }
     assert!(!kernel("pattern_read_only").contains("st.volatile"));
     // A loop ends in a branch back to a label before its stores.
     let mut loops = 0;

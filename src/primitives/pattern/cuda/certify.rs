@@ -8,7 +8,8 @@
 //! the timed kernel. read-only: the sum of all words.
 
 use super::Case;
-use super::kernels::{Expect, Region};
+use super::checks::{Expect, Region};
+use super::kernels::Launch;
 use crate::backend::cuda::DeviceBuffer;
 use crate::backend::{Cancel, Failure, Verdict};
 use crate::primitives::cuda::finding::{Finding, find};
@@ -24,6 +25,9 @@ const MARKED: u64 = 1 << 24;
 
 /// Judges the case; executes it itself, poisoned.
 pub fn verdict(case: &mut Case, cancel: &Cancel) -> Result<Verdict, Failure> {
+    if let Some(mistake) = misplaced(case)? {
+        return Ok(Verdict::Wrong { mistake });
+    }
     match (case.spec.kernel.scatters(), case.spec.method) {
         (true, _) => scattered(case, cancel),
         (false, Method::ReadOnly) => folded(case),
@@ -36,7 +40,10 @@ pub fn scratch(spec: &Spec, span: u64) -> u64 {
     match (spec.kernel.scatters(), spec.method) {
         (true, _) => 8 * largest_region(spec, span).div_ceil(32),
         (false, Method::ReadOnly) => 0,
-        (false, Method::Direct) => 8 * (kept_window(spec) * spec.length()).max(LEFT_WORDS),
+        (false, Method::Direct) => {
+            let bitmaps = if spec.based() { 2 * LEFT_WORDS / 8 } else { 0 };
+            (8 * kept_window(spec) * spec.length()).max(8 * LEFT_WORDS + bitmaps)
+        }
     }
 }
 
@@ -51,6 +58,17 @@ fn gathered(case: &mut Case, cancel: &Cancel) -> Result<Verdict, Failure> {
     }
 }
 
+/// The first mistake in the arrays of starts.
+fn misplaced(case: &Case) -> Result<Option<String>, Failure> {
+    for starts in [&case.starts, &case.source_starts].into_iter().flatten() {
+        let finding = find(&case.gpu, |report| starts.check(&case.gpu, &case.kernels, report))?;
+        if let Some(mistake) = finding.mistake("starts") {
+            return Ok(Some(mistake));
+        }
+    }
+    Ok(None)
+}
+
 /// Every word, by the instantiation that keeps them.
 fn kept(case: &Case, cancel: &Cancel) -> Result<Verdict, Failure> {
     let (count, window, p) = (case.spec.count, kept_window(&case.spec), case.spec.length());
@@ -61,7 +79,7 @@ fn kept(case: &Case, cancel: &Cancel) -> Result<Verdict, Failure> {
             case.gpu.memset32(&mut kept, POISON as u32)?;
             case.keep(&kept, window)?;
             let launch = case.launch(window, 1);
-            case.kernels.check_kept(&case.gpu, &launch, &case.pattern.side(), case.spec.seed, &kept, report)
+            case.kernels.checks.check_kept(&case.gpu, &launch, &case.side(), case.spec.seed, &kept, report)
         })
     })?;
     Ok(judge(&finding, "kept", count * p))
@@ -76,9 +94,14 @@ fn left(case: &Case, cancel: &Cancel, certified: Verdict) -> Result<Verdict, Fai
             launch.walk = launch.walk.at_most(LEFT_WORDS / launch.walk.at_most(1).left_words());
             let left = case.gpu.alloc(length(launch.walk.left_words())?)?;
             let source = case.base()?;
-            case.kernels.gather(&case.gpu, &launch, &case.executed().side(), source, left.pointer())?;
-            let side = case.pattern.side();
-            case.kernels.check_left(&case.gpu, &launch.walk, &side, case.spec.seed, &left, report)
+            case.kernels.gather(&case.gpu, &launch, &case.executed(), source, left.pointer())?;
+            match case.spec.based() {
+                true => marked_left(case, &launch, &left, report),
+                false => {
+                    let (walk, side) = (&launch.walk, case.side());
+                    case.kernels.checks.check_left(&case.gpu, walk, &side, case.spec.seed, &left, report)
+                }
+            }
         })
     })?;
     Ok(match finding.mistake("dense words of all blocks") {
@@ -90,19 +113,32 @@ fn left(case: &Case, cancel: &Cancel, certified: Verdict) -> Result<Verdict, Fai
     })
 }
 
+/// Where uses start anywhere, which one put a word there is not computed from the word.
+fn marked_left(
+    case: &Case,
+    launch: &Launch,
+    left: &DeviceBuffer<u64>,
+    report: &DeviceBuffer<u64>,
+) -> Result<(), Failure> {
+    let words = launch.walk.left_words();
+    let mut bitmaps =
+        [case.gpu.alloc(length(words.div_ceil(32))?)?, case.gpu.alloc(length(words.div_ceil(32))?)?];
+    for bitmap in &mut bitmaps {
+        case.gpu.memset32(bitmap, 0)?;
+    }
+    let [touched, explained] = &bitmaps;
+    let region = Region { destination: left, begin: 0, words, touched, explained };
+    case.kernels.checks.marked_left(&case.gpu, launch, &case.side(), case.spec.seed, &region, report)
+}
+
 fn folded(case: &mut Case) -> Result<Verdict, Failure> {
     case.gpu.memset32(&mut case.fold, 0)?;
     case.execute()?;
     let found = case.fold.to_host()?.first().copied();
     let all = Range { first: 0, count: case.spec.count };
     let expected = find(&case.gpu, |report| {
-        case.kernels.expected_fold(
-            &case.gpu,
-            &case.launch(all, 1),
-            &case.pattern.side(),
-            case.spec.seed,
-            report,
-        )
+        let launch = case.launch(all, 1);
+        case.kernels.checks.expected_fold(&case.gpu, &launch, &case.side(), case.spec.seed, report)
     })?;
     Ok(match found {
         Some(found) if found == expected.sum => Verdict::Certified { checked: expected.checked },
@@ -112,8 +148,12 @@ fn folded(case: &mut Case) -> Result<Verdict, Failure> {
     })
 }
 
-/// Iterations of a window of a scatter's certificate; `span` is max(p) − min(p) + 1.
+/// Iterations of a window of a scatter's certificate; `span` is max(p) − min(p) + 1. Where
+/// uses start anywhere, a window's words are no part of the destination: it is one window.
 fn marked_window(spec: &Spec, span: u64) -> u64 {
+    if spec.based() {
+        return spec.count;
+    }
     let by_marks = MARKED / spec.length().max(1);
     let room = MAPPED.saturating_sub(span);
     let by_words = room.checked_div(super::fault::scatter_delta(spec)).map_or(u64::MAX, |moves| moves + 1);
@@ -178,9 +218,16 @@ fn window_of_scatter(
     let region = Region { destination: &case.sparse, begin, words, touched, explained };
     let mut launch = case.launch(window, 1);
     launch.walk.wrap = u32::try_from(case.spec.wrap).unwrap_or(u32::MAX);
-    let (side, source) = (case.pattern.side(), case.source_pattern.as_ref().unwrap_or(&case.pattern).side());
-    case.kernels.mark(&case.gpu, &launch, (&side, &source), (expect, case.spec.seed), &region, report)?;
-    case.kernels.check_region(&case.gpu, &region, report)
+    let (side, source) = (case.side(), case.source_side());
+    case.kernels.checks.mark(
+        &case.gpu,
+        &launch,
+        (&side, &source),
+        (expect, case.spec.seed),
+        &region,
+        report,
+    )?;
+    case.kernels.checks.check_region(&case.gpu, &region, report)
 }
 
 fn judge(finding: &Finding, output: &str, pairs: u64) -> Verdict {

@@ -5,7 +5,8 @@
 //! if it was the only one: that is so for the first word, which iteration 0 alone
 //! writes, and for the last one, which the last iteration alone writes, where δ > 0.
 //! With δ = 0 all iterations write the same words, so there the largest index is
-//! replaced.
+//! replaced; also where an array says where uses start, for which of them writes alone is
+//! not known.
 
 use crate::backend::Fault;
 use crate::primitives::cuda::range::{Range, ranges};
@@ -35,12 +36,13 @@ pub fn plan(spec: &Spec, fault: Option<Fault>, largest: u64) -> Plan {
         let mut ranges = ranges(spec.count, Some(fault));
         // With δ = 0 both halves read the same words, and the sum of one half twice is
         // right.
-        if spec.method == Method::ReadOnly && spec.delta == 0 && fault == Fault::WrongChunk {
+        let still = spec.starts().of(spec.count - 1) == 0;
+        if spec.method == Method::ReadOnly && still && fault == Fault::WrongChunk {
             ranges.truncate(1);
         }
         return Plan { ranges, ..right };
     }
-    if scatter_delta(spec) == 0 {
+    if spec.based() || scatter_delta(spec) == 0 {
         return Plan { replace: Some((largest, beside(spec, largest))), ..right };
     }
     match fault {

@@ -2,8 +2,10 @@
 //! each block in its shared memory.
 
 mod certify;
+mod checks;
 mod fault;
 mod kernels;
+mod starts;
 mod walk;
 
 use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu};
@@ -13,7 +15,8 @@ use crate::primitives::cuda::range::Range;
 use crate::primitives::cuda::{Launched, length, poison, refused};
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 use fault::Plan;
-use kernels::{Kernels, Launch, Pattern};
+use kernels::{Kernels, Launch, Pattern, Side};
+use starts::Array;
 use walk::{Dense, Shape, UNROLL};
 
 /// A case in place.
@@ -32,6 +35,9 @@ struct Case {
     wrong_pattern: Option<Pattern>,
     /// p_g of gs.
     source_pattern: Option<Pattern>,
+    /// Where uses start in S and in S_g, where that is read from an array.
+    starts: Option<Array>,
+    source_starts: Option<Array>,
     /// S; of gs S_s. It has a guard word behind its last one.
     sparse: DeviceBuffer<u64>,
     /// S_g of gs.
@@ -65,9 +71,11 @@ pub fn prepare(
         (Kernel::Gs, _) | (_, Method::ReadOnly) => None,
         _ => Some(shape.dense(spec.wrap, !spec.kernel.scatters())?),
     };
-    let arrays = 8 * (spec.sparse_words() + 1 + spec.source_words()) + 2 * spec.index * spec.length();
+    let arrays = 8 * (spec.sparse_words() + 1 + spec.source_words())
+        + 2 * spec.index * spec.length()
+        + spec.bases_bytes();
     gpu.require(arrays + certify::scratch(&spec, largest - smallest + 1))?;
-    let kernels = Kernels::new(gpu)?;
+    let kernels = Kernels::new(gpu, &spec)?;
     cancel.check()?;
     let plan = fault::plan(&spec, fault, largest);
     let wrong_pattern = match plan.replace {
@@ -81,6 +89,14 @@ pub fn prepare(
         pattern: pattern(gpu, &spec, None)?,
         wrong_pattern,
         source_pattern: source_pattern(gpu, &spec)?,
+        starts: array(gpu, &kernels, &spec, spec.based(), &spec.starts())?,
+        source_starts: array(
+            gpu,
+            &kernels,
+            &spec,
+            spec.based() && spec.kernel == Kernel::Gs,
+            &spec.source_starts(),
+        )?,
         sparse: sparse(gpu, &spec, &kernels)?,
         source: source(gpu, &spec, &kernels)?,
         fold: gpu.upload(&[0u64])?,
@@ -100,7 +116,7 @@ pub fn prepare(
 /// A case that does not exist.
 pub fn launched(case: &plan::Case) -> Result<Launched, Failure> {
     let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
-    Ok(Launched { kernel: kernels::timed_name(spec.kernel, spec.method).to_owned(), launches: 1 })
+    Ok(Launched { kernel: kernels::timed_name(&spec).to_owned(), launches: 1 })
 }
 
 /// The pattern as applied to S, entries equal to `replace.0` replaced by `replace.1`.
@@ -124,6 +140,16 @@ fn source_pattern(gpu: &Gpu, spec: &Spec) -> Result<Option<Pattern>, Failure> {
         Kernel::Gs => Pattern::new(gpu, &spec.gather, &[], spec.delta_gather, spec.index).map(Some),
         _ => Ok(None),
     }
+}
+
+fn array(
+    gpu: &Gpu,
+    kernels: &Kernels,
+    spec: &Spec,
+    wanted: bool,
+    starts: &crate::primitives::pattern::Starts,
+) -> Result<Option<Array>, Failure> {
+    if wanted { Array::new(gpu, kernels, spec, starts).map(Some) } else { Ok(None) }
 }
 
 /// S: word k of a gather's is word64(seed, k), a scatter's holds poison.
@@ -153,9 +179,24 @@ impl Case {
         self.largest - self.smallest + 1
     }
 
-    /// The pattern that is executed, right or wrong.
-    fn executed(&self) -> &Pattern {
-        self.wrong_pattern.as_ref().unwrap_or(&self.pattern)
+    /// The side of S.
+    fn side(&self) -> Side {
+        self.moved(&self.pattern)
+    }
+
+    /// The side that is executed, right or wrong.
+    fn executed(&self) -> Side {
+        self.moved(self.wrong_pattern.as_ref().unwrap_or(&self.pattern))
+    }
+
+    fn moved(&self, pattern: &Pattern) -> Side {
+        self.starts.as_ref().map_or(pattern.side(), |starts| starts.of(pattern.side()))
+    }
+
+    /// The side of S_g, of kernels other than gs that of S.
+    fn source_side(&self) -> Side {
+        let Some(pattern) = &self.source_pattern else { return self.side() };
+        self.source_starts.as_ref().map_or(pattern.side(), |starts| starts.of(pattern.side()))
     }
 
     /// S as it is executed on, misplaced or not.
@@ -184,8 +225,7 @@ impl Case {
     }
 
     fn execute_range(&self, range: Range) -> Result<(), Failure> {
-        let (gpu, launch, side, base) =
-            (&self.gpu, self.timed_launch(range), self.executed().side(), self.base()?);
+        let (gpu, launch, side, base) = (&self.gpu, self.timed_launch(range), self.executed(), self.base()?);
         match (self.spec.kernel, self.spec.method) {
             (Kernel::Gs, _) => self.execute_gs(range),
             (Kernel::Scatter | Kernel::Multiscatter, _) => {
@@ -197,10 +237,10 @@ impl Case {
     }
 
     fn execute_gs(&self, range: Range) -> Result<(), Failure> {
-        let (Some(source), Some(pattern)) = (&self.source, &self.source_pattern) else {
+        let Some(source) = &self.source else {
             return Err(Failure::Failed("gs without a source".to_owned()));
         };
-        let sides = (&pattern.side(), &self.executed().side());
+        let sides = (&self.source_side(), &self.executed());
         self.kernels.gs(&self.gpu, &self.launch(range, UNROLL), sides, source.pointer(), self.base()?)
     }
 
@@ -210,7 +250,7 @@ impl Case {
         let (begin, end) = (window.first, window.first + window.count);
         for range in self.plan.ranges.iter().map(|r| r.within(begin, end)).filter(|r| r.count > 0) {
             let to = kept.pointer_at(length((range.first - begin) * self.spec.length())?)?;
-            let (launch, side) = (self.launch(range, UNROLL), self.executed().side());
+            let (launch, side) = (self.launch(range, UNROLL), self.executed());
             self.kernels.gather_keep(&self.gpu, &launch, &side, self.base()?, to)?;
         }
         Ok(())
@@ -225,7 +265,7 @@ impl Case {
                 self.execute_range(range)?;
                 continue;
             }
-            let (launch, side) = (self.launch(range, UNROLL), self.executed().side());
+            let (launch, side) = (self.launch(range, UNROLL), self.executed());
             self.kernels.scatter(&self.gpu, &launch, &side, self.base()?, (self.spec.seed, true))?;
         }
         Ok(())
@@ -244,10 +284,12 @@ impl Prepared for Case {
     fn memory(&self) -> u64 {
         let patterns = [Some(&self.pattern), self.wrong_pattern.as_ref(), self.source_pattern.as_ref()];
         let indices: u64 = patterns.into_iter().flatten().map(Pattern::bytes).sum();
+        let starts = [&self.starts, &self.source_starts].into_iter().flatten().map(Array::bytes);
         self.sparse.bytes()
             + self.source.as_ref().map_or(0, DeviceBuffer::bytes)
             + self.fold.bytes()
             + indices
+            + starts.sum::<u64>()
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {

@@ -59,7 +59,7 @@ macro_rules! visited {
     (@fn [$($feature:literal)?], $name:ident, $simd:ty, $step:ty) => {
         $(#[target_feature(enable = $feature)])?
         #[inline(never)]
-        unsafe fn $name<I: Index>(v: &Visits) -> u64 {
+        pub(super) unsafe fn $name<I: Index>(v: &Visits) -> u64 {
             unsafe { run::<$simd, $step, I>(v) }
         }
     };

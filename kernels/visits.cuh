@@ -1,0 +1,111 @@
+// pattern where a use does not simply start at δ·i, or where stores are atomic: how a thread
+// reaches its words. pattern.cu includes this behind what it needs.
+#pragma once
+
+// Where visit i starts: for what is not timed.
+LAB u64 start_of(const Side& side, u64 i) {
+    return side.starts == nullptr ? side.delta * i : index_at(side.starts, side.start_bytes, i);
+}
+
+LAB void store(u64* to, u64 value, u32 atomic) {
+    if (atomic != 0) atomicExch(to, value);
+    else *to = value;
+}
+
+// A sparse array whose uses start where an array says. P is u64* or const u64* __restrict__,
+// S the type of a start: without a branch between them, all loads of a tile are in flight
+// together, and __ldg lets them pass the stores.
+template <typename P, typename S> struct Visited {
+    P word;  // of a use that starts at 0
+    const S* starts;
+    u32 atomic;
+    LAB_MEMBER u64 take(u32, u64 i, u32) const { return word[__ldg(starts + i)]; }
+    LAB_MEMBER void put(u32, u64 i, u32, u64 value) const { store(word + __ldg(starts + i), value, atomic); }
+    LAB_MEMBER void advance() {}
+};
+
+template <typename S, typename P>
+LAB Visited<P, S> visited(P words, const Side& side, const Place& at, u32 atomic) {
+    Visited<P, S> v;
+    v.word = words + entry(side, at.j);
+    v.starts = (const S*)side.starts;
+    v.atomic = atomic;
+    return v;
+}
+
+// Calls `move` with the array, by the size of its starts.
+template <typename P, typename Move>
+LAB void visiting(P words, const Side& side, const Place& at, u32 atomic, Move move) {
+    if (side.start_bytes == 4u) {
+        auto array = visited<u32>(words, side, at, atomic);
+        move(array);
+    } else {
+        auto array = visited<u64>(words, side, at, atomic);
+        move(array);
+    }
+}
+
+// A sparse array that moves by a delta, its stores atomic exchanges of which nobody wants to
+// know the result.
+struct Exchanged {
+    Sparse<u64*> array;
+    LAB_MEMBER void put(u32 u, u64, u32, u64 value) const { atomicExch(array.word + u * array.row, value); }
+    LAB_MEMBER void advance() { array.advance(); }
+};
+
+LAB Exchanged exchanged(u64* words, const Side& side, const Walk& w, const Place& at) {
+    Exchanged e;
+    e.array = sparse(words, side, w, at);
+    return e;
+}
+
+// Any of these, decided word by word: for what is not timed.
+template <typename P> struct Anywhere {
+    P word;
+    Side side;
+    u32 atomic;
+    LAB_MEMBER u64 take(u32, u64 i, u32) const { return word[start_of(side, i)]; }
+    LAB_MEMBER void put(u32, u64 i, u32, u64 value) const { store(word + start_of(side, i), value, atomic); }
+    LAB_MEMBER void advance() {}
+};
+
+template <typename P> LAB Anywhere<P> anywhere(P words, const Side& side, const Place& at, u32 atomic) {
+    Anywhere<P> a;
+    a.word = words + entry(side, at.j);
+    a.side = side;
+    a.atomic = atomic;
+    return a;
+}
+
+// Where the uses of a case start, as a function.
+struct Starts {
+    const u64* sums;    // sums of the first 0, 1, ... deltas
+    u64 length;         // of them
+    u64 total;          // the sum of all deltas
+    Permutation order;  // of the uses
+    u32 shuffled;       // whether they are visited in that order
+    u32 unused;
+};
+
+static_assert(sizeof(Starts) == 72, "the layout of the host");
+
+LAB u64 start_by(const Starts& s, u64 i) {
+    const u64 use = s.shuffled != 0 ? permutation_apply(s.order, i) : i;
+    return s.total * (use / s.length) + s.sums[use % s.length];
+}
+
+// The array of starts.
+extern "C" __global__ void pattern_starts(void* out, u32 bytes, Starts s, u64 n) {
+    for (u64 i = thread_index(); i < n; i += thread_count()) {
+        if (bytes == 4u) ((u32*)out)[i] = (u32)start_by(s, i);
+        else ((u64*)out)[i] = start_by(s, i);
+    }
+}
+
+// Whether it still is what it was made to be.
+extern "C" __global__ void pattern_check_starts(const void* starts, u32 bytes, Starts s, u64 n, Finding* finding) {
+    for (u64 i = thread_index(); i < n; i += thread_count()) {
+        const u64 found = index_at(starts, bytes, i), expected = start_by(s, i);
+        if (found != expected) mistake(finding, i, WRONG_VALUE, i, expected, found);
+    }
+}
