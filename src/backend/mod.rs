@@ -135,8 +135,13 @@ pub trait Executor {
     /// `scalar`, `cpu` or `cuda`.
     fn backend(&self) -> &'static str;
 
-    /// What it runs on, or why it cannot.
+    /// What it runs on, or why it cannot; of several devices the first.
     fn device(&self) -> Device;
+
+    /// All that it may run on.
+    fn devices(&self) -> Vec<Device> {
+        vec![self.device()]
+    }
 
     /// Allocates and generates the inputs of a case, where they will be used.
     /// `fault` asks for a deliberately wrong implementation.
@@ -154,13 +159,13 @@ pub trait Executor {
     /// estimates, and for the machine's own pace beside a run. Holds nothing afterwards.
     fn copy_probe(&self) -> Result<f64, Failure>;
 
-    /// Fills the caches of the device with other data, so that the next execution finds
+    /// Fills the caches of the device of the case prepared last with other data, so that the next execution finds
     /// none of its own there. Returns the bytes that it holds for that, which stay held
     /// between calls.
     fn evict(&self) -> Result<u64, Failure>;
 
-    /// Clocks, power, temperature and throttling right now: for a GPU, with what it does
-    /// not tell missing; `None` for processors.
+    /// Clocks, power, temperature and throttling right now, of the GPU of the case prepared
+    /// last, with what it does not tell missing; `None` for processors.
     fn gpu_conditions(&self) -> Option<GpuConditions> {
         None
     }
@@ -190,7 +195,17 @@ pub const BACKENDS: Param = Param {
             main: None,
             doc: "rayon threads and SIMD",
         },
-        Variant::plain("cuda", "one NVIDIA GPU"),
+        Variant {
+            name: "cuda",
+            params: &[Param {
+                name: "device",
+                kind: Kind::Count { min: 0, max: 4095 },
+                default: Default::Unset,
+                doc: "the GPU, in the order of the CUDA driver; unset: 0, the first",
+            }],
+            main: None,
+            doc: "one NVIDIA GPU",
+        },
     ]),
     default: Default::Required,
     doc: "where the cases run",

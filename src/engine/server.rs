@@ -63,7 +63,7 @@ pub(super) struct Server<W: Write> {
 
 impl<W: Write> Server<W> {
     fn hello(&mut self) -> io::Result<()> {
-        let devices = self.executors.iter().map(|e| e.device()).collect();
+        let devices = self.executors.iter().flat_map(|e| e.devices()).collect();
         self.emit(&Event::Hello {
             protocol: PROTOCOL,
             version: crate::VERSION.to_owned(),

@@ -2,6 +2,7 @@
 //! understands. A recipe's files are looked into where it is resolved ([`LocalFiles`]), a
 //! run's folder keeps copies ([`keep()`]), and the engine opens one of both ([`Store`]).
 
+mod gzip;
 mod keep;
 mod local;
 mod store;
@@ -28,7 +29,8 @@ pub const MAX_FILE: u64 = 16 << 30;
 /// Most bytes that are taken from a pipe or from standard input, whose length nobody knows.
 pub const MAX_PIPED: u64 = 1 << 30;
 
-/// The indices in a file, by its content and its name's ending. `column` names a column of
+/// The indices in a file, by its content and its name's ending; with a further `.gz` it is
+/// decompressed. `column` names a column of
 /// a table.
 ///
 /// # Errors
@@ -40,6 +42,9 @@ pub fn read(path: &Path, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
     }
     let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
     let about = file.metadata().with_context(|| format!("cannot read {name}"))?;
+    if name.to_ascii_lowercase().ends_with(gzip::ENDING) {
+        return gzip::read(file, &name, column);
+    }
     let most = if about.is_file() { MAX_FILE } else { MAX_PIPED };
     read_from(file, &name, most, column)
 }

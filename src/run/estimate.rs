@@ -87,7 +87,7 @@ impl Cost {
             return Cost::Unknown;
         };
         let memory = work.footprint.saturating_add(work.scratch);
-        if let Some(free) = pace.free.filter(|free| memory > *free) {
+        if let Some(free) = pace.free.filter(|free| memory > *free && on_first(case)) {
             return Cost::Absent(format!("needs {}, {} free", size(memory), size(free)));
         }
         let (seconds, most) = total(experiment.measure, &work, pace.copy);
@@ -170,6 +170,11 @@ fn total(measure: Measure, work: &Work, copy: f64) -> (f64, f64) {
 pub fn span(seconds: f64, most: f64) -> String {
     let [seconds, most] = [seconds, most].map(units::fmt_seconds);
     format!("{seconds}, up to {most} where rounds lie apart")
+}
+
+/// Whether the case runs on its backend's first device, whose free memory is known.
+fn on_first(case: &Case) -> bool {
+    case.params.int("backend.cuda.device").unwrap_or(0) == 0
 }
 
 /// Seconds of one execution at the copy's pace.

@@ -39,6 +39,12 @@ impl Fake {
         unsafe { self.get::<unsafe extern "C" fn(c_int)>("fake_devices")(count) };
     }
 
+    /// Contexts that were asked for.
+    pub fn opened(&self) -> c_uint {
+        // SAFETY: as above.
+        unsafe { self.get::<unsafe extern "C" fn() -> c_uint>("fake_opened")() }
+    }
+
     /// Allocations that have not been freed.
     pub fn allocations(&self) -> c_uint {
         // SAFETY: as above.

@@ -7,8 +7,9 @@ mod fake;
 
 use fake::Fake;
 use scatterlab::backend::cuda::Gpu;
-use scatterlab::backend::{Availability, Executor, Failure};
+use scatterlab::backend::{Availability, Cancel, Executor, Failure};
 use scatterlab::engine::executors::cuda::CudaExecutor;
+use scatterlab::plan::{Case, Params, Value};
 
 #[test]
 fn opens_the_device_and_reads_its_facts() {
@@ -42,6 +43,34 @@ fn the_engine_sees_the_device_or_the_reason() {
     let reason = "no CUDA device".to_owned();
     assert_eq!(none.device().availability, Availability::Unavailable { reason: reason.clone() });
     assert_eq!(none.copy_probe(), Err(Failure::NotApplicable(reason)));
+}
+
+#[test]
+fn each_device_is_opened_when_a_case_asks_for_it() {
+    let Some(fake) = Fake::new() else { return };
+    fake.devices(2);
+    let executor = CudaExecutor::default();
+    let listed = executor.devices();
+    let number =
+        |at: usize| listed[at].facts.iter().find(|(name, _)| name == "device").map(|(_, n)| n.as_str());
+    assert_eq!((listed.len(), number(0), number(1)), (2, Some("0"), Some("1")));
+    assert_eq!((listed[0].memory, listed[1].memory), (Some(9 << 30), None));
+    assert_eq!(fake.opened(), 1, "only the first is open, to tell its free memory");
+    let prepare = |device: Option<u64>| {
+        let params =
+            Params::default().with("kernel", Value::Text("copy".into())).with("elements", Value::Int(8));
+        let params = device.into_iter().fold(params, |p, n| p.with("backend.cuda.device", Value::Int(n)));
+        let primitive = "stream".to_owned();
+        let case =
+            Case { id: String::new(), experiment: 0, primitive, params, seed: 1, not_applicable: None };
+        executor.prepare(&case, None, &Cancel::default()).map(drop)
+    };
+    assert_eq!(prepare(None), Ok(()));
+    assert_eq!(fake.opened(), 1);
+    assert_eq!((prepare(Some(1)), prepare(Some(1)), prepare(Some(0))), (Ok(()), Ok(()), Ok(())));
+    assert_eq!(fake.opened(), 2);
+    let reason = "no CUDA device 2: there are 2, counted from 0".to_owned();
+    assert_eq!(prepare(Some(2)), Err(Failure::NotApplicable(reason)));
 }
 
 #[test]

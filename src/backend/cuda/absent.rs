@@ -60,6 +60,16 @@ impl<'a, T: Plain> From<&'a mut DeviceBuffer<T>> for Arg<'a> {
 impl Gpu {
     /// Says why there is none.
     pub fn open() -> Result<Gpu, Unavailable> {
+        Gpu::open_device(0)
+    }
+
+    /// Says why there is none.
+    pub fn open_device(_number: u32) -> Result<Gpu, Unavailable> {
+        Err(Unavailable { reason: REASON.to_owned(), detail: String::new() })
+    }
+
+    /// Says why there is none.
+    pub fn all() -> Result<Vec<GpuFacts>, Unavailable> {
         Err(Unavailable { reason: REASON.to_owned(), detail: String::new() })
     }
 }

@@ -22,7 +22,7 @@ impl fmt::Display for Unavailable {
 
 impl std::error::Error for Unavailable {}
 
-/// What the driver says about its device 0, once, when it is opened.
+/// What the driver says about a device, once, when it is asked or opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuFacts {
     /// Marketing name, such as `NVIDIA H200`.

@@ -1,6 +1,8 @@
 //! The GPU as the engine sees it.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use crate::backend::cuda::{DeviceBuffer, Gpu, GpuFacts, ManagedFacts, Unavailable};
@@ -22,24 +24,52 @@ const PROBE_TIMINGS: usize = 5;
 /// What an eviction writes.
 const EVICTION: u32 = 0xE71C_7E0F;
 
-/// Device 0 of the CUDA driver, opened when it is first asked about.
+/// The devices of the CUDA driver, each opened when a case first asks for it.
 #[derive(Default)]
 pub struct CudaExecutor {
-    /// Written over to empty the L2 cache; allocated at the first eviction.
-    other: RefCell<Option<DeviceBuffer<u32>>>,
-    gpu: OnceCell<Result<Gpu, Unavailable>>,
+    gpus: RefCell<BTreeMap<u32, Result<Gpu, Unavailable>>>,
+    /// The device of the case prepared last.
+    current: Cell<u32>,
+    /// Written over to empty a device's L2 cache; allocated at its first eviction.
+    others: RefCell<BTreeMap<u32, DeviceBuffer<u32>>>,
     indices: Arc<Store>,
 }
 
 impl CudaExecutor {
-    fn gpu(&self) -> Result<&Gpu, &Unavailable> {
-        self.gpu.get_or_init(Gpu::open).as_ref()
+    fn gpu(&self, number: u32) -> Result<Gpu, Unavailable> {
+        self.gpus.borrow_mut().entry(number).or_insert_with(|| Gpu::open_device(number)).clone()
     }
 
-    /// The GPU for a case; without one, the case is not applicable here.
-    fn needed(&self) -> Result<&Gpu, Failure> {
-        self.gpu().map_err(|why| Failure::NotApplicable(why.reason.clone()))
+    /// The device of the case prepared last; without one, a case is not applicable here.
+    fn needed(&self) -> Result<Gpu, Failure> {
+        self.gpu(self.current.get()).map_err(|why| Failure::NotApplicable(why.reason))
     }
+
+    fn described(&self, facts: &GpuFacts, free: Option<u64>) -> Device {
+        Device {
+            backend: self.backend().to_owned(),
+            name: facts.name.clone(),
+            facts: shown(facts, free),
+            memory: free,
+            availability: Availability::Available,
+        }
+    }
+
+    fn unavailable(&self, reason: String) -> Device {
+        Device {
+            backend: self.backend().to_owned(),
+            name: String::new(),
+            facts: Vec::new(),
+            memory: None,
+            availability: Availability::Unavailable { reason },
+        }
+    }
+}
+
+/// The device that a case asks for.
+fn wanted(case: &Case) -> u32 {
+    let number = case.params.int("backend.cuda.device").unwrap_or(0);
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 impl Executor for CudaExecutor {
@@ -48,27 +78,26 @@ impl Executor for CudaExecutor {
     }
 
     fn device(&self) -> Device {
-        let backend = self.backend().to_owned();
-        let unavailable = |reason: String| Device {
-            backend: self.backend().to_owned(),
-            name: String::new(),
-            facts: Vec::new(),
-            memory: None,
-            availability: Availability::Unavailable { reason },
-        };
-        let gpu = match self.gpu() {
+        let gpu = match self.gpu(0) {
             Ok(gpu) => gpu,
-            Err(why) => return unavailable(why.reason.clone()),
+            Err(why) => return self.unavailable(why.reason),
         };
         match gpu.free_memory() {
-            Ok(free) => Device {
-                backend,
-                name: gpu.device().name.clone(),
-                facts: facts(gpu.device(), free),
-                memory: Some(free),
-                availability: Availability::Available,
-            },
-            Err(failure) => unavailable(failure.to_string()),
+            Ok(free) => self.described(gpu.device(), Some(free)),
+            Err(failure) => self.unavailable(failure.to_string()),
+        }
+    }
+
+    /// The first as it is, the others, if there are any, by their numbers, unopened.
+    fn devices(&self) -> Vec<Device> {
+        let numbered = |(number, facts): (usize, &GpuFacts)| {
+            let mut device = if number == 0 { self.device() } else { self.described(facts, None) };
+            device.facts.insert(0, ("device".to_owned(), number.to_string()));
+            device
+        };
+        match Gpu::all() {
+            Ok(all) if all.len() > 1 => all.iter().enumerate().map(numbered).collect(),
+            _ => vec![self.device()],
         }
     }
 
@@ -78,7 +107,8 @@ impl Executor for CudaExecutor {
         fault: Option<Fault>,
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared>, Failure> {
-        let gpu = self.needed()?;
+        self.current.set(wanted(case));
+        let gpu = &self.needed()?;
         match case.primitive.as_str() {
             "stream" => stream::cuda::prepare(gpu, case, fault, cancel),
             "gather" | "scatter" => gather_scatter::cuda::prepare(gpu, case, &self.indices, fault, cancel),
@@ -112,10 +142,10 @@ impl Executor for CudaExecutor {
     /// them to be written back: all 60 MB of an H200 take 14 µs.
     fn evict(&self) -> Result<u64, Failure> {
         let gpu = self.needed()?;
-        let mut place = self.other.borrow_mut();
-        let other = match place.take() {
-            Some(other) => place.insert(other),
-            None => place.insert(gpu.alloc(words_to_evict(gpu.device()))?),
+        let mut others = self.others.borrow_mut();
+        let other = match others.entry(self.current.get()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(gpu.alloc(words_to_evict(gpu.device()))?),
         };
         gpu.memset32(other, EVICTION)?;
         gpu.synchronize()?;
@@ -123,7 +153,7 @@ impl Executor for CudaExecutor {
     }
 
     fn gpu_conditions(&self) -> Option<GpuConditions> {
-        Some(self.gpu().ok()?.conditions())
+        Some(self.needed().ok()?.conditions())
     }
 }
 
@@ -133,7 +163,7 @@ fn words_to_evict(gpu: &GpuFacts) -> usize {
 }
 
 /// What is known of the device, in the order to show it.
-fn facts(gpu: &GpuFacts, free: u64) -> Vec<(String, String)> {
+fn shown(gpu: &GpuFacts, free: Option<u64>) -> Vec<(String, String)> {
     let (major, minor) = gpu.compute_capability;
     let (cuda_major, cuda_minor) = gpu.driver_cuda;
     let release = gpu.driver_release.as_deref().map(|release| format!("{release}, "));
@@ -143,7 +173,7 @@ fn facts(gpu: &GpuFacts, free: u64) -> Vec<(String, String)> {
         ("SMs", Some(gpu.sms.to_string())),
         ("L2", Some(units::fmt_bytes(gpu.l2_bytes))),
         ("memory", Some(units::fmt_bytes(gpu.memory))),
-        ("free", Some(units::fmt_bytes(free))),
+        ("free", free.map(units::fmt_bytes)),
         ("compute capability", Some(format!("{major}.{minor}"))),
         ("driver", Some(format!("{}CUDA {cuda_major}.{cuda_minor}", release.unwrap_or_default()))),
         ("ECC", ecc.map(str::to_owned)),
@@ -201,7 +231,7 @@ mod tests {
 
     #[test]
     fn shows_what_the_driver_tells_and_nothing_else() {
-        let facts = facts(&h200(), 139 << 30);
+        let facts = shown(&h200(), Some(139 << 30));
         let value = |name| facts.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
         assert_eq!(value("driver"), Some("580.65.06, CUDA 13.0"));
         assert_eq!(value("L2"), Some("60.0 MiB"));

@@ -192,10 +192,10 @@ mod tests {
 
     #[test]
     fn every_primitive_and_method_is_in_the_small_suite() {
-        let plan = suite(Suite::Small, "cpu", 5).expect("suite");
+        let suites = ["cpu", "cuda"].map(|backend| suite(Suite::Small, backend, 5).expect("suite"));
         for primitive in primitives::registry() {
             for method in primitive.methods() {
-                let covered = plan.cases.iter().any(|case| {
+                let covered = suites.iter().flat_map(|plan| &plan.cases).any(|case| {
                     case.primitive == primitive.name()
                         && case.not_applicable.is_none()
                         && case.params.text("method") == Some(method)

@@ -84,7 +84,7 @@ pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u
         return Err(ArrayError::new(Place::Whole, message));
     }
     if bytes.is_empty() {
-        return Err(ArrayError::new(Place::Whole, "is empty; accepted: at least one index"));
+        return Err(empty());
     }
     match format {
         Format::Npy => npy::parse(bytes),
@@ -95,13 +95,71 @@ pub fn parse(format: Format, bytes: &[u8], column: Option<&str>) -> Result<Vec<u
 
 fn raw(bytes: &[u8]) -> Result<Vec<u64>, ArrayError> {
     if !bytes.len().is_multiple_of(8) {
-        let message = format!("{} bytes are no whole number of 64-bit words", bytes.len());
-        return Err(ArrayError::new(Place::Whole, message));
+        return Err(no_words(bytes.len() as u64));
     }
     check_count(bytes.len() as u64 / 8)?;
-    let word = |chunk: &[u8]| chunk.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
-    let words = bytes.chunks_exact(8).map(word).enumerate();
-    words.map(|(i, value)| checked(value.into(), i, Place::Byte(8 * i as u64))).collect()
+    let mut raw = Raw::default();
+    raw.take(bytes)?;
+    raw.end()
+}
+
+/// Raw words as their bytes come, a piece at a time.
+#[derive(Clone, Debug, Default)]
+pub struct Raw {
+    indices: Vec<u64>,
+    /// The bytes of a word that is not whole yet, and how many they are.
+    word: [u8; 8],
+    filled: usize,
+}
+
+impl Raw {
+    /// Further bytes.
+    ///
+    /// # Errors
+    /// As for [`parse`]: an index that is none, and one more than [`MAX_COUNT`].
+    pub fn take(&mut self, mut bytes: &[u8]) -> Result<(), ArrayError> {
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(8 - self.filled));
+            self.word[self.filled..self.filled + now.len()].copy_from_slice(now);
+            self.filled += now.len();
+            bytes = later;
+            if self.filled == 8 {
+                self.filled = 0;
+                self.add(u64::from_le_bytes(self.word))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, value: u64) -> Result<(), ArrayError> {
+        let i = self.indices.len();
+        if i as u64 == MAX_COUNT {
+            let message = format!("holds more than {MAX_COUNT} indices, the most that are accepted");
+            return Err(ArrayError::new(Place::Whole, message));
+        }
+        self.indices.push(checked(value.into(), i, Place::Byte(8 * i as u64))?);
+        Ok(())
+    }
+
+    /// The indices, after the last byte.
+    ///
+    /// # Errors
+    /// No byte at all, or a word that is not whole.
+    pub fn end(self) -> Result<Vec<u64>, ArrayError> {
+        match (self.indices.len(), self.filled) {
+            (0, 0) => Err(empty()),
+            (_, 0) => Ok(self.indices),
+            (words, rest) => Err(no_words(8 * words as u64 + rest as u64)),
+        }
+    }
+}
+
+fn empty() -> ArrayError {
+    ArrayError::new(Place::Whole, "is empty; accepted: at least one index")
+}
+
+fn no_words(bytes: u64) -> ArrayError {
+    ArrayError::new(Place::Whole, format!("{bytes} bytes are no whole number of 64-bit words"))
 }
 
 /// The `i`th index, from a number that fits every integer type.

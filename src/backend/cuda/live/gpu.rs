@@ -19,7 +19,7 @@ use crate::backend::Failure;
 use crate::backend::cuda::{GpuFacts, ManagedFacts, Unavailable};
 use crate::measure::noise::GpuConditions;
 
-/// Device 0 with its primary context and one stream. Clones share both.
+/// A device with its primary context and one stream. Clones share both.
 ///
 /// Every method makes the context current on the calling thread first, so a `Gpu` may
 /// be used from any thread. The context lives until the last clone, buffer and module
@@ -63,28 +63,36 @@ impl Drop for Inner {
 impl Gpu {
     /// Loads the driver and opens its device 0.
     pub fn open() -> Result<Gpu, Unavailable> {
-        driver::library().map_err(|why| unavailable("no CUDA driver", why))?;
-        let open = || -> Result<Gpu, (&'static str, Code)> {
-            let step = |name| move |code| (name, code);
-            code(cust::init(CudaFlags::empty())).map_err(step("cuInit"))?;
-            if code(Device::num_devices()).map_err(step("cuDeviceGetCount"))? == 0 {
-                return Err(("cuDeviceGetCount", Code(driver::NO_DEVICE)));
-            }
-            let device = code(Device::get_device(0)).map_err(step("cuDeviceGet"))?;
+        Gpu::open_device(0)
+    }
+
+    /// Loads the driver and opens the device that it gives this number.
+    pub fn open_device(number: u32) -> Result<Gpu, Unavailable> {
+        let count = count()?;
+        if number >= count {
+            let reason = format!("no CUDA device {number}: there are {count}, counted from 0");
+            return Err(unavailable(&reason, ""));
+        }
+        let open = || -> Result<Gpu, Step> {
+            let device = code(Device::get_device(number)).map_err(step("cuDeviceGet"))?;
             let context = code(Context::new(device)).map_err(step("cuDevicePrimaryCtxRetain"))?;
             code(CurrentContext::set_current(&context)).map_err(step("cuCtxSetCurrent"))?;
             let stream =
                 code(Stream::new(StreamFlags::DEFAULT, None)).map_err(step("cuStreamCreateWithPriority"))?;
-            let mut facts = code(facts(device)).map_err(step("cuDeviceGetAttribute"))?;
-            let management = facts.pci_bus_id.as_deref().and_then(Management::open);
-            facts.managed = management.as_ref().map(Management::facts).unwrap_or_default();
+            let (facts, management) = known(device)?;
             let modules = Mutex::default();
             Ok(Gpu { inner: Arc::new(Inner { modules, stream, facts, management, context }) })
         };
-        open().map_err(|(call, code)| match code {
-            Code(driver::NO_DEVICE) => unavailable("no CUDA device", &format!("{call} found none")),
-            Code(other) => unavailable(driver::name(other), &format!("{call} answered {other}")),
-        })
+        open().map_err(failed)
+    }
+
+    /// What is known of every device of the driver, none of which is opened for that.
+    pub fn all() -> Result<Vec<GpuFacts>, Unavailable> {
+        let facts = |number| {
+            let device = code(Device::get_device(number)).map_err(step("cuDeviceGet"))?;
+            known(device).map(|(facts, _)| facts)
+        };
+        (0..count()?).map(|number| facts(number).map_err(failed)).collect()
     }
 
     /// What the driver says about the device.
@@ -151,6 +159,40 @@ impl Gpu {
         let milliseconds = check("cuEventElapsedTime", end.elapsed_time_f32(&start))?;
         Ok(f64::from(milliseconds) * 1e-3)
     }
+}
+
+type Step = (&'static str, Code);
+
+fn step(call: &'static str) -> impl Fn(Code) -> Step {
+    move |code| (call, code)
+}
+
+/// Loads the driver and asks how many devices it has, at least one.
+fn count() -> Result<u32, Unavailable> {
+    driver::library().map_err(|why| unavailable("no CUDA driver", why))?;
+    let ask = || {
+        code(cust::init(CudaFlags::empty())).map_err(step("cuInit"))?;
+        match code(Device::num_devices()).map_err(step("cuDeviceGetCount"))? {
+            0 => Err(("cuDeviceGetCount", Code(driver::NO_DEVICE))),
+            count => Ok(count),
+        }
+    };
+    ask().map_err(failed)
+}
+
+fn failed((call, code): Step) -> Unavailable {
+    match code {
+        Code(driver::NO_DEVICE) => unavailable("no CUDA device", &format!("{call} found none")),
+        Code(other) => unavailable(driver::name(other), &format!("{call} answered {other}")),
+    }
+}
+
+/// The facts of a device, and the management library's view of it.
+fn known(device: Device) -> Result<(GpuFacts, Option<Management>), Step> {
+    let mut facts = code(facts(device)).map_err(step("cuDeviceGetAttribute"))?;
+    let management = facts.pci_bus_id.as_deref().and_then(Management::open);
+    facts.managed = management.as_ref().map(Management::facts).unwrap_or_default();
+    Ok((facts, management))
 }
 
 /// An [`Unavailable`] of these words.
