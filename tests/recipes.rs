@@ -303,3 +303,33 @@ fn the_examples_of_the_documentation_are_recipes() {
         assert!(!plan(block).cases.is_empty(), "{block}");
     }
 }
+
+/// A list of deltas is one value; the list around it sweeps.
+#[test]
+fn a_list_of_deltas_does_not_sweep() {
+    let text = "pattern: {kernel: gather, custom: [0, 1], count: 4, label: mine, delta: [8, no-reuse, {list: [8, 8, 2Ki]}]}\n\
+                backend: [scalar, {cuda: {device: [0, 1]}}]\nchart: {x: delta, lines: [backend, device]}\nmeasure: {warm-up: 10}\n";
+    let recipe = parse("r.yaml", text).expect("a recipe");
+    let plan = resolve(&recipe, &Overrides::default()).expect("a plan");
+    assert_eq!((plan.cases.len(), plan.experiments[0].measure.warm_up), (9, Some(10)));
+    let lists = plan.cases.iter().filter(|case| case.params.indices("delta") == Some(&[8, 8, 2048][..]));
+    assert_eq!(lists.count(), 3);
+    let on_second = plan.cases.iter().filter(|case| case.params.int("backend.cuda.device") == Some(1));
+    assert!(
+        on_second.clone().count() == 3
+            && on_second.map(|case| &case.params).all(|p| p.text("label") == Some("mine"))
+    );
+    for (wrong, message) in [
+        ("{list: []}", "pattern.delta.list: expected a list of indices"),
+        ("{list: [8, -1]}", "pattern.delta.list: expected a count"),
+        ("{lists: [8]}", "unknown key `lists`"),
+        ("{list: [281474976710656]}", "pattern.delta.list: `256Ti` is out of range"),
+        ("{}", "`list`"),
+    ] {
+        let text = format!(
+            "pattern: {{custom: [0], count: 1, delta: {wrong}}}\nbackend: cpu\nchart: {{x: count}}\n"
+        );
+        let error = parse("r.yaml", &text).expect_err(wrong).to_string();
+        assert!(error.contains(message) && error.starts_with("r.yaml:1:"), "{wrong}: {error}");
+    }
+}

@@ -92,7 +92,7 @@ const FILE: Variant = Variant {
             name: "path",
             kind: Kind::Text,
             default: Default::Required,
-            doc: "a .npy file, a text or raw 64-bit words; relative to the recipe's folder",
+            doc: "a .npy file, a text or raw 64-bit words, or one of these as .gz; relative to the recipe's folder",
         },
         Param {
             name: "column",

@@ -64,7 +64,7 @@ const SOURCES: &[Variant] = &[
             required(
                 "path",
                 Kind::Text,
-                "a .npy file, a text or raw 64-bit words; relative to the recipe's folder",
+                "a .npy file, a text or raw 64-bit words, or one of these as .gz; relative to the recipe's folder",
             ),
             unset("column", Kind::Text, "the column of a table with a header line"),
         ],

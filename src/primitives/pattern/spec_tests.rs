@@ -119,6 +119,50 @@ fn what_does_not_exist_is_not_applicable() {
 }
 
 #[test]
+fn a_list_of_deltas_is_repeated() {
+    let list = |deltas: &[u64]| uniform(8, 1).with("delta", Value::Indices(deltas.to_vec()));
+    let five = spec(&list(&[8, 0, 16]).with("count", int(5)));
+    let starts: Vec<u64> = (0..5).map(|i| five.starts().at(i)).collect();
+    assert_eq!((starts, five.sparse_words()), (vec![0, 8, 8, 24, 32], 7 + 32 + 1));
+    assert_eq!((five.base_bytes(), five.bases_bytes()), (4, 20));
+    assert_eq!(spec(&list(&[8, 0, 16]).with("footprint", int(8 * 32))).count, 4);
+    assert_eq!(spec(&list(&[1 << 32]).with("count", int(2))).base_bytes(), 8);
+    assert!(refusal(&list(&[0, 0]).with("footprint", int(1 << 20))).starts_with("footprint"));
+    assert!(refusal(&list(&[1 << 45, 1 << 45]).with("count", int(1 << 40))).starts_with("count"));
+    let gs = Params::default().with("kernel", text("gs")).with("delta", Value::Indices(vec![8]));
+    assert!(refusal(&custom(custom(gs, "gather", &[0]), "scatter", &[1])).starts_with("delta: gs moves by"));
+}
+
+#[test]
+fn a_shuffle_keeps_the_sizes() {
+    let plain = uniform(8, 1).with("count", int(100));
+    let (one, other) = (spec(&plain), spec(&plain.clone().with("visits", text("random"))));
+    assert_eq!((one.sparse_words(), one.based()), (other.sparse_words(), false));
+    assert!(other.based() && other.starts() != one.starts());
+    assert_eq!(spec(&plain.clone().with("visits", text("sequential"))), one);
+    assert_eq!(spec(&plain.with("label", text("a name"))), one, "a label computes nothing");
+}
+
+#[test]
+fn atomic_stores_are_for_gpus_and_fences_for_cpus() {
+    let case = |kernel: &str, backend: &str| {
+        let p = uniform(8, 1).with("count", int(4)).with("kernel", text(kernel));
+        p.with("backend", text(backend))
+    };
+    let atomic = |p: Params| p.with("method", text("atomic"));
+    assert!(spec(&atomic(case("scatter", "cuda"))).atomic);
+    assert_eq!(refusal(&atomic(case("scatter", "cpu"))), "n/a: atomic exchanges are for GPUs");
+    let gather = "n/a: a gather stores to no array that others store to";
+    assert_eq!(refusal(&atomic(case("gather", "cuda"))), gather);
+    let fence = |backend: &str| case("gather", backend).with("fence", text("release"));
+    assert!(spec(&fence("cpu")).fenced);
+    for elsewhere in ["scalar", "cuda"] {
+        assert_eq!(refusal(&fence(elsewhere)), "n/a: a fence orders the stores of CPU threads");
+    }
+    assert!(!spec(&case("gather", "cuda").with("fence", text("none"))).fenced);
+}
+
+#[test]
 fn sizes_are_limited() {
     assert!(refusal(&uniform(8, 1).with("count", int(u64::MAX))).starts_with("count"));
     assert!(refusal(&uniform(8, 1 << 40).with("count", int(1))).starts_with("index"));

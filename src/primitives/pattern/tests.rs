@@ -117,6 +117,32 @@ fn the_scratch_is_bounded() {
     assert_eq!(Pattern.work(&sum).unwrap().scratch, 0);
 }
 
+/// Reading where uses start is declared and does not count.
+#[test]
+fn starts_are_an_access_that_no_bandwidth_counts() {
+    let work = |kernel: &str, more: &[(&str, Value)]| {
+        let params = more.iter().fold(case(kernel, 10, 8), |p, (key, value)| p.with(key, value.clone()));
+        Pattern.work(&params).unwrap()
+    };
+    for (kernel, sides) in [("gather", 1), ("gs", 2)] {
+        let (plain, shuffled) = (work(kernel, &[]), work(kernel, &[("visits", text("random"))]));
+        assert_eq!(shuffled.effective_bytes, plain.effective_bytes);
+        assert_eq!(shuffled.footprint, plain.footprint + 40 * sides);
+        assert_eq!(shuffled.declared_bytes(), plain.declared_bytes() + 40 * sides);
+    }
+    let list = work("scatter", &[("delta", Value::Indices(vec![8, 16]))]);
+    let order = &list.passes[0].accesses[1].order;
+    assert!(
+        matches!(order, Order::Visits { deltas, shuffled: false, .. } if deltas == &[8, 16]),
+        "{order:?}"
+    );
+    let walks = |more: Value| {
+        let params = case("gather", 3, 8).with("delta", more);
+        Pattern.walks(&params, 1, 100, &|_| Err(String::new())).unwrap().remove(0).indices
+    };
+    assert_eq!(walks(Value::Indices(vec![1, 20])), [4, 0, 9, 5, 1, 10, 25, 21, 30]);
+}
+
 #[test]
 fn read_only_has_no_dense_side() {
     let p = case("gather", 10, 8).with("method", text("read-only"));
@@ -136,5 +162,7 @@ fn annotations_say_what_the_pattern_is() {
         ("pattern-count", Value::Int(7)),
     ];
     assert_eq!(Pattern.annotations(&p), wanted);
+    let list = Pattern.annotations(&p.with("delta", Value::Indices(vec![8, 16])));
+    assert!(list.len() == 3 && list.iter().all(|(name, _)| *name != "pattern-delta"), "{list:?}");
     assert_eq!(Pattern.annotations(&Params::default()), vec![]);
 }

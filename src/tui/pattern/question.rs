@@ -75,6 +75,9 @@ impl Question {
         let grouped = crate::units::grouped;
         let mut facts = vec![format!("elements of {}", crate::units::fmt_bytes(touched.element))];
         facts.extend(self.annotation("pattern-delta").map(|delta| format!("delta {}", grouped(delta))));
+        let params = &self.case.params;
+        facts.extend(params.indices("delta").map(|list| format!("{} deltas, repeated", list.len())));
+        facts.extend((params.text("visits") == Some("random")).then(|| "in random order".to_owned()));
         facts.push(match pattern {
             true => format!("{} indices an iteration", grouped(each)),
             false => format!("{each} elements a row, as a warp takes them"),
