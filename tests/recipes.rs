@@ -323,7 +323,7 @@ fn a_list_of_deltas_does_not_sweep() {
         ("{list: []}", "pattern.delta.list: expected a list of indices"),
         ("{list: [8, -1]}", "pattern.delta.list: expected a count"),
         ("{lists: [8]}", "unknown key `lists`"),
-        ("{list: [281474976710656]}", "pattern.delta.list: `256Ti` is out of range"),
+        ("{list: [281474976710656]}", "pattern.delta.list: 262144Gi is out of range"),
         ("{}", "`list`"),
     ] {
         let text = format!(
