@@ -27,6 +27,8 @@ pub struct Summary {
     pub done: usize,
     pub not_applicable: usize,
     pub failed: usize,
+    /// Of those that are done: without a certificate, because nobody wants one.
+    pub uncertified: usize,
     /// Some rounds arrived, not all.
     pub partial: usize,
     pub unfinished: usize,
@@ -228,7 +230,10 @@ impl Summary {
         let mut summary = Summary { complete, folder, ..Summary::default() };
         for record in ledger.records() {
             match record.status {
-                Status::Done => summary.done += 1,
+                Status::Done => {
+                    summary.done += 1;
+                    summary.uncertified += usize::from(record.verdict.is_none());
+                }
                 Status::NotApplicable(_) => summary.not_applicable += 1,
                 Status::Failed(_) => summary.failed += 1,
                 Status::Partial => summary.partial += 1,
@@ -247,6 +252,7 @@ impl Summary {
         let noise: Vec<&str> = self.noise.iter().map(|flag| flag.word()).collect();
         let doubtful = format!("doubtful ({})", noise.join(", "));
         let others = [
+            (self.uncertified, "not certified"),
             (self.partial, "with some of their rounds"),
             (self.not_applicable, "n/a"),
             (self.failed, "failed"),
@@ -255,7 +261,7 @@ impl Summary {
             (self.unsteady, "unsteady (rounds more than 10 % apart)"),
         ];
         let others = others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
-        let words: Vec<String> = std::iter::once(format!("{} certified", self.done)).chain(others).collect();
+        let words: Vec<String> = std::iter::once(format!("{} certified", self.done - self.uncertified)).chain(others).collect();
         words.join(", ")
     }
 

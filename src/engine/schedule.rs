@@ -86,7 +86,7 @@ impl Schedule {
             cases[case].spent += round.wall;
             if round.doubtful && cases[case].given_up {
                 cases[case].looks.insert(round.round);
-            } else if round.doubtful {
+            } else if round.doubtful && cases[case].measure.second_look {
                 again.push(Turn { case, round: round.round, attempt: 1 });
             }
         }
@@ -163,7 +163,7 @@ impl Schedule {
         if turn.attempt == 0 || !doubtful {
             case.medians.insert(turn.round, median);
         }
-        if doubtful && turn.attempt == 0 {
+        if doubtful && turn.attempt == 0 && case.measure.second_look {
             self.again.push(Turn { attempt: 1, ..turn });
         }
         if let (Order::Sequential, Some(round)) = (case.measure.order, case.due()) {

@@ -25,6 +25,20 @@ pub struct Measure {
     pub budget: f64,
     pub order: Order,
     pub cache: Cache,
+    /// Whether a round that is flagged gets a second look.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub second_look: bool,
+    /// Whether a case is certified by each engine that times it.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub certify: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_yes(answer: &bool) -> bool {
+    *answer
 }
 
 /// In which order cases and rounds follow each other.
@@ -95,6 +109,8 @@ const DEFAULT: Measure = Measure {
     budget: 10.0,
     order: Order::Interleaved,
     cache: Cache::Hot,
+    second_look: true,
+    certify: true,
 };
 
 impl Default for Measure {

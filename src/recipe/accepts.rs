@@ -39,6 +39,7 @@ pub(crate) fn measure_accepts(key: &MeasureKey) -> String {
         Form::Time => "a time such as 10s".to_owned(),
         Form::Order => Order::NAMES.map(|(name, _)| name).join(", "),
         Form::Cache => Cache::NAMES.map(|(name, _)| name).join(", "),
+        Form::Either(words) => words.map(|(name, _)| name).join(", "),
     }
 }
 

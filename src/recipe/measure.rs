@@ -31,10 +31,12 @@ pub(crate) enum Form {
     Order,
     /// One of [`Cache::NAMES`].
     Cache,
+    /// One of two words, the one for yes first.
+    Either([(&'static str, bool); 2]),
 }
 
 /// The keys of `measure:`.
-pub(crate) const KEYS: [MeasureKey; 8] = [
+pub(crate) const KEYS: [MeasureKey; 10] = [
     MeasureKey {
         name: "rounds",
         form: COUNT,
@@ -87,7 +89,22 @@ pub(crate) const KEYS: [MeasureKey; 8] = [
         doc: "what the caches hold when a sample starts. hot: what the execution before left; cold: none of the \
               case's data, and a sample is one execution",
     },
+    MeasureKey {
+        name: "second-look",
+        form: Form::Either(SECOND_LOOK),
+        default: "flagged",
+        doc: "which rounds are measured a second time at the end of a pass: flagged ones, or never any",
+    },
+    MeasureKey {
+        name: "certify",
+        form: Form::Either(CERTIFY),
+        default: "once",
+        doc: "whether each engine that times a case certifies its result; never: it is shown as not certified",
+    },
 ];
+
+const SECOND_LOOK: [(&str, bool); 2] = [("flagged", true), ("never", false)];
+const CERTIFY: [(&str, bool); 2] = [("once", true), ("never", false)];
 
 /// Most rounds, and most samples in one.
 const MOST: u64 = 1000;
@@ -130,6 +147,8 @@ pub(crate) fn set(measure: &mut Measure, key: &str, node: &Node) -> Result<(), M
         "budget" => measure.budget = seconds(node, &at)?,
         "order" => measure.order = named(&Order::NAMES, node, &at)?,
         "cache" => measure.cache = named(&Cache::NAMES, node, &at)?,
+        "second-look" => measure.second_look = named(&SECOND_LOOK, node, &at)?,
+        "certify" => measure.certify = named(&CERTIFY, node, &at)?,
         _ => return Err(Mistake::unknown_key(node.place, "measure", key, &names())),
     }
     Ok(())

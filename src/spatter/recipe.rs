@@ -49,7 +49,8 @@ fn backend(backend: Backend) -> String {
 
 fn measure(settings: &Settings) -> String {
     let cache = if settings.cold { ", cache: cold" } else { "" };
-    format!("{{rounds: 1, ci: none, order: sequential{cache}}}")
+    let certify = if settings.certify { "" } else { ", certify: never" };
+    format!("{{rounds: 1, ci: none, order: sequential, second-look: never{cache}{certify}}}")
 }
 
 /// `{kernel: gather, uniform: {length: 8, stride: 1}, delta: 8, count: 1024, wrap: 1}`.

@@ -220,6 +220,7 @@ fn measure_key(key: &MeasureKey, schemas: &mut Schemas) -> Json {
         Form::Time => quantity(pattern::seconds(), "a time such as 10s or 500ms"),
         Form::Order => words(&Order::NAMES.map(|(name, _)| name)),
         Form::Cache => words(&Cache::NAMES.map(|(name, _)| name)),
+        Form::Either(names) => words(&names.map(|(name, _)| name)),
     };
     let mut schema = described(schema, key.doc);
     schema["default"] = literal(key.default);
