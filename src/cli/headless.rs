@@ -261,7 +261,8 @@ impl Summary {
             (self.unsteady, "unsteady (rounds more than 10 % apart)"),
         ];
         let others = others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
-        let words: Vec<String> = std::iter::once(format!("{} certified", self.done - self.uncertified)).chain(others).collect();
+        let words: Vec<String> =
+            std::iter::once(format!("{} certified", self.done - self.uncertified)).chain(others).collect();
         words.join(", ")
     }
 

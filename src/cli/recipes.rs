@@ -1,5 +1,6 @@
-//! Finding recipes: files, and those that ship inside the binary.
+//! Finding recipes: files, those that ship inside the binary, and Spatter's suites.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,7 @@ use crate::indices::LocalFiles;
 use crate::plan::{self, IndexFiles, Overrides, Plan};
 use crate::recipe;
 use crate::run::stored::Stored;
+use crate::spatter::{self, suite};
 
 /// A recipe's text and where it came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +27,7 @@ impl Source {
     pub fn find(name: &str) -> anyhow::Result<Source> {
         if Path::new(name).is_file() {
             let text = fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
-            return Ok(Source { name: name.to_owned(), text });
+            return Ok(Source { name: name.to_owned(), text: as_recipe(name, &text)?.into_owned() });
         }
         if Path::new(name).is_dir() {
             bail!("{name} is a folder; give a recipe file, or the name of a shipped recipe");
@@ -43,7 +45,7 @@ impl Source {
 
     /// The same, with files of indices as somebody else finds them.
     pub fn resolve_with(&self, overrides: &Overrides, files: &dyn IndexFiles) -> anyhow::Result<Plan> {
-        let recipe = recipe::parse(&self.name, &self.text)?;
+        let recipe = recipe::parse(&self.name, &as_recipe(&self.name, &self.text)?)?;
         Ok(plan::resolve_with(&recipe, overrides, files)?)
     }
 
@@ -55,6 +57,17 @@ impl Source {
     /// The file's name without folders and extension.
     pub fn stem(&self) -> String {
         Path::new(&self.name).file_stem().map_or_else(|| "run".into(), |s| s.to_string_lossy().into_owned())
+    }
+}
+
+/// The text itself, or the recipe that a suite of Spatter's means.
+///
+/// # Errors
+/// A suite with a mistake.
+pub fn as_recipe<'t>(name: &str, text: &'t str) -> anyhow::Result<Cow<'t, str>> {
+    match suite::looks_like_a_suite(text) {
+        true => Ok(Cow::Owned(spatter::recipe::of_suite(name, text)?)),
+        false => Ok(Cow::Borrowed(text)),
     }
 }
 

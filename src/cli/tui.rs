@@ -1,5 +1,6 @@
 //! The terminal user interface's start.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 
-use super::recipes::{Source, shipped_name};
+use super::recipes::{Source, as_recipe, shipped_name};
 use crate::backend::{self, Availability, Device};
 use crate::engine::client::{Client, EngineCommand};
 use crate::experiments::shipped;
@@ -20,6 +21,7 @@ use crate::primitives;
 use crate::report::series::charted;
 use crate::run::stored::Stored;
 use crate::run::{EngineRunner, estimate, newest};
+use crate::spatter::suite::looks_like_a_suite;
 use crate::tui::config::Config;
 use crate::tui::{self, LastRun, Lookups, OWN, Options, RecipeEntry, Remote};
 
@@ -121,15 +123,19 @@ fn local_entries(folder: &Path) -> Vec<RecipeEntry> {
 }
 
 fn local_entry(path: &Path) -> Option<RecipeEntry> {
-    let extension = path.extension()?.to_str()?;
-    if !["yaml", "yml"].contains(&extension) {
-        return None;
-    }
-    let text = fs::read_to_string(path).ok().filter(|text| looks_like_a_recipe(text))?;
+    let is_one: fn(&str) -> bool = match path.extension()?.to_str()? {
+        "yaml" | "yml" => looks_like_a_recipe,
+        "json" => looks_like_a_suite,
+        _ => return None,
+    };
+    let text = fs::read_to_string(path).ok().filter(|text| is_one(text))?;
+    let name = path.file_name()?.to_string_lossy().into_owned();
+    // A suite with a mistake stays as it is, and resolving it says what is wrong.
+    let text = as_recipe(&name, &text).map(Cow::into_owned).unwrap_or(text);
     Some(RecipeEntry {
         group: OWN.to_owned(),
         title: path.file_stem()?.to_string_lossy().into_owned(),
-        path: path.file_name()?.to_string_lossy().into_owned(),
+        path: name,
         text,
     })
 }
@@ -154,7 +160,15 @@ mod tests {
         write("broken.yml", "title: x\ngather: [\n");
         write("compose.yaml", "services:\n  scatter: {}\n");
         write("notes.txt", "scatter: {}\n");
+        write("suite.json", "[{\"pattern\": \"UNIFORM:8:1\"}]");
+        write("wrong.json", "[{\"patern\": 8}]");
+        write("package.json", "{\"name\": \"x\"}");
         let names: Vec<String> = local_entries(folder.path()).into_iter().map(|e| e.path).collect();
-        assert_eq!(names, ["broken.yml", "mine.yaml"]);
+        assert_eq!(names, ["broken.yml", "mine.yaml", "suite.json", "wrong.json"]);
+        let text = |name: &str| local_entry(&folder.path().join(name)).expect("an entry").text;
+        assert!(text("suite.json").contains("uniform: {length: 8, stride: 1}"), "{}", text("suite.json"));
+        let source = Source { name: "wrong.json".to_owned(), text: text("wrong.json") };
+        let error = source.resolve(&Overrides::default()).expect_err("a mistake").to_string();
+        assert!(error.starts_with("wrong.json:1:3: unknown key `patern`"), "{error}");
     }
 }

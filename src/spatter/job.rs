@@ -53,6 +53,17 @@ impl Job {
         notes.extend(remarks.lines());
         Ok(Job { settings, configs, notes })
     }
+
+    /// What a suite means as a recipe: on CPUs, because a recipe is the same everywhere.
+    ///
+    /// # Errors
+    /// As for [`of`](Self::of).
+    pub fn of_suite(title: &str, suite: Suite) -> Result<Job, Refused> {
+        let anywhere = Machine { cpus: u64::MAX, omp_threads: None, gpu: false, now: 0 };
+        let mut job = Job::of(&CommandLine::default(), Some(suite), &anywhere)?;
+        job.settings.title = title.to_owned();
+        Ok(job)
+    }
 }
 
 /// What is said on the command line and means nothing.

@@ -3,9 +3,21 @@
 use super::config::{Config, Delta, largest};
 use super::job::Job;
 use super::refused::Refused;
-use super::settings::{Backend, Settings};
+use super::settings::{self, Backend, Settings};
+use super::suite::Suite;
 use crate::primitives::pattern::spec::Kernel;
 use crate::recipe::word;
+use crate::units::escaped;
+
+/// The recipe of a suite's text, whose notes are comments in it.
+///
+/// # Errors
+/// The suite's first mistake, and what recipes cannot say.
+pub fn of_suite(file: &str, text: &str) -> Result<String, Refused> {
+    let job = Job::of_suite(&settings::title(file), Suite::read(file, text)?)?;
+    let notes: String = job.notes.iter().map(|note| format!("# {}\n", escaped(note))).collect();
+    Ok(notes + &to_recipe(&job)?)
+}
 
 /// The recipe of a run. Its cases are the run's configurations, in their order.
 ///

@@ -99,7 +99,7 @@ impl Settings {
 }
 
 /// A file's name without folders and ending.
-fn title(file: &str) -> String {
+pub fn title(file: &str) -> String {
     let stem = std::path::Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     stem.filter(|stem| !stem.trim().is_empty()).unwrap_or_else(|| "Spatter".to_owned())
 }

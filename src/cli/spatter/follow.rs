@@ -85,10 +85,11 @@ impl Follower {
             Event::Log { level: Level::Error, text } => say(text),
             _ => {}
         }
-        changed.filter(|at| !self.told.contains(at)).map_or(Ok(()), |at| {
+        // Before the heading there is nothing to tell: the run is refused as a whole.
+        if let Some(at) = changed.filter(|at| self.begun && !self.told.contains(at)) {
             self.tell(at);
-            Ok(())
-        })
+        }
+        Ok(())
     }
 
     /// What stands before the rows.

@@ -1,0 +1,160 @@
+//! Real runs, small ones.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value as Json;
+
+use crate::program::{BINARY, scatterlab, text};
+
+fn run(folder: &Path, words: &str) -> Output {
+    let arguments: Vec<&str> = ["spatter"].into_iter().chain(words.split_whitespace()).collect();
+    scatterlab(folder, &arguments)
+}
+
+/// The rows of a table: what `notebooks/spatter_util.py` of Spatter takes between the line
+/// that begins with `config` and one that begins with `Min`.
+fn rows(output: &Output) -> Vec<Vec<f64>> {
+    let stdout = text(&output.stdout);
+    let rows = stdout.lines().skip_while(|line| !line.starts_with("config ")).skip(1);
+    rows.take_while(|line| !line.is_empty())
+        .map(|line| line.split_whitespace().map(|cell| cell.parse().expect(line)).collect())
+        .collect()
+}
+
+#[test]
+fn a_command_line_prints_a_table() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = run(folder.path(), "-p UNIFORM:8:1 -l 100 -b serial -r 3");
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""), "{output:?}");
+    let stdout = text(&output.stdout);
+    assert!(stdout.starts_with("\nRunning Spatter version 2.1.0\nCompiler: rustc ver. 1."), "{stdout}");
+    let rows = rows(&output);
+    assert_eq!(rows.len(), 1);
+    let [id, bytes, seconds, bandwidth] = rows[0][..] else { panic!("four columns: {rows:?}") };
+    assert_eq!((id, bytes), (0.0, 6400.0));
+    assert!((bytes / seconds / 1e6 / bandwidth - 1.0).abs() < 1e-4, "{rows:?}");
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn every_kernel_runs_and_is_certified() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let suite = r#"[
+        {"kernel": "Gather", "pattern": "UNIFORM:8:2:NR", "count": 50, "nruns": 2, "wrap": 4},
+        {"kernel": "Scatter", "pattern": [3, 1, 4, 1], "count": 50, "nruns": 3},
+        {"kernel": "GS", "pattern-gather": [0, 2], "pattern-scatter": [1, 0], "delta-gather": 2, "count": 50, "nruns": 2},
+        {"kernel": "MultiGather", "pattern": "MS1:8:4:32", "pattern-gather": [7, 0], "count": 50, "nruns": 2},
+        {"kernel": "MultiScatter", "pattern": "LAPLACIAN:2:1:9", "pattern-scatter": [0, 1, 4], "count": 50, "nruns": 2},
+        {"kernel": "Gather", "pattern": "UNIFORM:8:2:NR", "count": 50, "nruns": 2, "wrap": 4}
+    ]"#;
+    fs::write(folder.path().join("suite.json"), suite).expect("a suite");
+    let output = run(folder.path(), "-f suite.json -b openmp -t 1 --format json --out kept");
+    assert!(output.status.success(), "{output:?}");
+    let rows: Vec<Json> = serde_json::from_slice(&output.stdout).expect("JSON");
+    let column = |name: &str| -> Vec<String> { rows.iter().map(|row| row[name].to_string()).collect() };
+    assert_eq!(column("bytes"), ["3200", "1600", "1600", "800", "1200", "3200"]);
+    assert_eq!(column("runs"), ["2", "3", "2", "2", "2", "2"]);
+    assert_eq!(column("certificate"), [r#""certified""#; 6]);
+    assert_eq!(rows[1]["times_s"].as_array().map(Vec::len), Some(3));
+    let results = fs::read_to_string(folder.path().join("kept/results.csv")).expect("the run was kept");
+    assert_eq!(results.lines().count(), 7);
+    // The same folder again.
+    let output = run(folder.path(), "-f suite.json -b serial --out kept");
+    assert_eq!((output.status.code(), text(&output.stderr).lines().count()), (Some(1), 1), "{output:?}");
+}
+
+#[test]
+fn statistics_and_rows_for_other_programs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = run(folder.path(), "-p 0,8 -l 20 -b serial -r 2 --stats -v2");
+    let stdout = text(&output.stdout);
+    let end: Vec<&str> = stdout.lines().skip_while(|line| !line.starts_with("Min")).collect();
+    assert_eq!(end.len(), 4, "{stdout}");
+    assert_eq!(end[2], "H.Mean       H.StdErr");
+    let output = run(folder.path(), "-p 0,8 -l 20 -b serial -r 2 --no-verify --format csv");
+    let stdout = text(&output.stdout);
+    let mut lines = csv::Reader::from_reader(stdout.as_bytes());
+    let header = lines.headers().expect("a header").clone();
+    let row = lines.records().next().expect("a row").expect("a row");
+    let cell = |name: &str| row[header.iter().position(|column| column == name).expect(name)].to_owned();
+    assert_eq!((cell("certificate").as_str(), cell("kernel").as_str()), ("not certified", "gather"));
+    assert_eq!(cell("times_s").split(' ').count(), 2);
+}
+
+/// Without a GPU nothing runs on it, and that is one line.
+#[test]
+fn a_backend_that_is_not_there_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = run(folder.path(), "-p 0 -b cuda -k scatter");
+    assert_eq!((output.status.code(), text(&output.stderr).lines().count()), (Some(255), 1), "{output:?}");
+    assert_eq!(text(&output.stdout), "");
+}
+
+/// A case that does not fit fails by itself; the others have their rows.
+#[test]
+fn a_failing_configuration_is_one_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let suite = r#"[{"pattern": [0], "count": 5, "nruns": 1},
+        {"pattern": [35000000000000], "count": 5, "name": "far"}, {"pattern": [1], "count": 5, "nruns": 1}]"#;
+    fs::write(folder.path().join("suite.json"), suite).expect("a suite");
+    let output = run(folder.path(), "-f suite.json -b serial");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(rows(&output).iter().map(|row| row[0]).collect::<Vec<_>>(), [0.0, 2.0]);
+    let stderr = text(&output.stderr);
+    assert_eq!(stderr.lines().filter(|line| line.contains("configuration 1 (far):")).count(), 1, "{stderr}");
+}
+
+#[test]
+fn the_recipe_is_printed_and_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = run(folder.path(), "-p UNIFORM:8:1 -l 20 -b serial -r 2 --to-recipe");
+    assert!(output.status.success(), "{output:?}");
+    fs::write(folder.path().join("mine.yaml"), &output.stdout).expect("a recipe");
+    let output = scatterlab(folder.path(), &["run", "mine.yaml", "--out", "out"]);
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// A suite is a recipe for the other commands.
+#[test]
+fn a_suite_is_a_recipe() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("mine.json"), r#"[{"pattern": "UNIFORM:8:1", "count": 20, "nruns": 2}]"#)
+        .expect("a suite");
+    let output = scatterlab(folder.path(), &["run", "mine.json", "--out", "out"]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(folder.path().join("out/results.csv").is_file());
+    let output = scatterlab(folder.path(), &["run", "mine.json", "--backend", "scalar", "--dry-run"]);
+    assert!(text(&output.stdout).starts_with("mine (mine.json): 1 cases"), "{output:?}");
+    fs::write(folder.path().join("mine.json"), r#"[{"patern": 1}]"#).expect("a suite");
+    let output = scatterlab(folder.path(), &["run", "mine.json"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text(&output.stderr).starts_with("scatterlab: mine.json:1:3: unknown key `patern`"),
+        "{output:?}"
+    );
+}
+
+/// The program is Spatter where that is its name, and its engine is the program still.
+#[test]
+fn the_name_spatter_is_enough() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let name = folder.path().join("spatter");
+    fs::copy(BINARY, &name).expect("a copy");
+    let output = Command::new(&name)
+        .args(["-p", "0,8", "-l", "20", "-b", "serial", "-r", "2"])
+        .output()
+        .expect("starts");
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(rows(&output).len(), 1);
+}
+
+#[test]
+fn a_pattern_of_eight_thousand_indices_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let indices: Vec<String> = (0..8000u64).map(|i| (i * 3 % 8000).to_string()).collect();
+    let output = run(folder.path(), &format!("-b serial -l 3 -r 1 -p {}", indices.join(",")));
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(rows(&output)[0][1], 8000.0 * 3.0 * 8.0);
+}
