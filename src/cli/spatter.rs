@@ -49,7 +49,7 @@ fn carry_out(program: &str, arguments: &[OsString], engine: &EngineCommand) -> R
     let machine =
         machine::look(&line.options, engine).map_err(|error| Refused::setup(format!("{error:#}")))?;
     let job = Job::of(&line, suite, &machine)?;
-    let text = to_recipe(&job)?;
+    let text = to_recipe(&job);
     let plan = resolve(&text)?;
     job.notes.iter().for_each(|note| say(note));
     if line.options.on(Key::ToRecipe) {

@@ -51,7 +51,7 @@ pub(crate) const KEYS: [MeasureKey; 10] = [
     },
     MeasureKey {
         name: "samples",
-        form: COUNT,
+        form: SAMPLES,
         default: "5",
         doc: "timed samples in a round, after an untimed warm-up",
     },
@@ -106,9 +106,12 @@ pub(crate) const KEYS: [MeasureKey; 10] = [
 const SECOND_LOOK: [(&str, bool); 2] = [("flagged", true), ("never", false)];
 const CERTIFY: [(&str, bool); 2] = [("once", true), ("never", false)];
 
-/// Most rounds, and most samples in one.
+/// Most rounds.
 const MOST: u64 = 1000;
+/// Most samples in a round: their times travel in one message.
+pub(crate) const MOST_SAMPLES: u64 = 10_000;
 const COUNT: Form = Form::Count(Kind::Count { min: 1, max: MOST });
+const SAMPLES: Form = Form::Count(Kind::Count { min: 1, max: MOST_SAMPLES });
 const COUNT_OR_AUTO: Kind = Kind::CountOr { min: 1, max: MOST, words: &[AUTO], list: 0 };
 const WARM_UP: Form = Form::Count(COUNT_OR_AUTO);
 /// What leaves a count to the program.
@@ -139,9 +142,9 @@ pub(crate) fn read(node: &Node) -> Result<Measure, Mistake> {
 pub(crate) fn set(measure: &mut Measure, key: &str, node: &Node) -> Result<(), Mistake> {
     let at = format!("measure.{key}");
     match key {
-        "rounds" => measure.rounds = count(node, &at)?,
-        "max-rounds" => measure.max_rounds = count(node, &at)?,
-        "samples" => measure.samples = count(node, &at)?,
+        "rounds" => measure.rounds = count(node, &at, MOST)?,
+        "max-rounds" => measure.max_rounds = count(node, &at, MOST)?,
+        "samples" => measure.samples = count(node, &at, MOST_SAMPLES)?,
         "warm-up" => measure.warm_up = warm_up(node, &at)?,
         "ci" => measure.ci = width(node, &at)?,
         "budget" => measure.budget = seconds(node, &at)?,
@@ -162,8 +165,8 @@ fn warm_up(node: &Node, at: &str) -> Result<Option<u32>, Mistake> {
     }
 }
 
-fn count(node: &Node, at: &str) -> Result<u32, Mistake> {
-    match value::scalar(&Kind::Count { min: 1, max: MOST }, node, at)? {
+fn count(node: &Node, at: &str, most: u64) -> Result<u32, Mistake> {
+    match value::scalar(&Kind::Count { min: 1, max: most }, node, at)? {
         // The limits above fit.
         Value::Int(number) => Ok(u32::try_from(number).unwrap_or(u32::MAX)),
         _ => Err(Mistake::wrong_type(node.place, at, "a count", node.describe())),

@@ -6,8 +6,10 @@ use super::refused::Refused;
 use super::table::{self, Key};
 use super::value::Value;
 use crate::patterns::notation::Notation;
+use crate::primitives::pattern::LONGEST_LIST;
 use crate::primitives::pattern::spec::Kernel;
 use crate::primitives::reader::MAX_BYTES;
+use crate::recipe::MOST_SAMPLES;
 
 /// How a pattern moves from one use to the next, in elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,6 +137,9 @@ impl Config {
     }
 
     fn checked(&self) -> Result<(), String> {
+        if self.runs > MOST_SAMPLES {
+            return Err(format!("{} runs are too many; accepted: at most {MOST_SAMPLES}", self.runs));
+        }
         let needs = |name: &str, pattern: &[u64]| match pattern {
             [] => Err(format!("{} needs a {name}", self.kernel.name())),
             _ => Ok(()),
@@ -188,9 +193,20 @@ impl Config {
         }
         let moved = self.length().checked_mul(2).and_then(|words| words.checked_mul(self.count));
         bytes(moved).ok_or_else(|| too_large("what is moved"))?;
+        let patterns = [&self.pattern, &self.pattern_gather, &self.pattern_scatter];
+        if let Some(long) = patterns.iter().find(|p| p.len() > LONGEST_LIST && constant_stride(p).is_none()) {
+            return Err(format!("a pattern of {} indices is too long; accepted: at most {LONGEST_LIST}, or UNIFORM", long.len()));
+        }
         let dense = (self.length().max(self.pattern.len() as u64)).checked_mul(self.wrap);
         bytes(dense).map(drop).ok_or_else(|| too_large("the dense array"))
     }
+}
+
+/// The stride of a pattern that is 0, stride, 2·stride …
+pub fn constant_stride(pattern: &[u64]) -> Option<u64> {
+    let [0, stride, ..] = pattern else { return None };
+    let steps = |pair: &[u64]| pair[0].checked_add(*stride) == Some(pair[1]);
+    (*stride > 0 && pattern.windows(2).all(steps)).then_some(*stride)
 }
 
 /// The largest index; 0 without one.

@@ -1,84 +1,145 @@
 //! A run as a recipe: the text that the ordinary parser reads.
 
-use super::config::{Config, Delta, largest};
+use std::collections::HashSet;
+
+use super::config::{Config, Delta, constant_stride, largest};
 use super::job::Job;
 use super::refused::Refused;
 use super::settings::{self, Backend, Settings};
 use super::suite::Suite;
 use crate::primitives::pattern::spec::Kernel;
 use crate::recipe::word;
-use crate::units::escaped;
+use crate::units::{escaped, ranges};
 
 /// The recipe of a suite's text, whose notes are comments in it.
 ///
 /// # Errors
-/// The suite's first mistake, and what recipes cannot say.
+/// The suite's first mistake.
 pub fn of_suite(file: &str, text: &str) -> Result<String, Refused> {
     let job = Job::of_suite(&settings::title(file), Suite::read(file, text)?)?;
     let notes: String = job.notes.iter().map(|note| format!("# {}\n", escaped(note))).collect();
-    Ok(notes + &to_recipe(&job)?)
+    Ok(notes + &to_recipe(&job))
 }
 
 /// The recipe of a run. Its cases are the run's configurations, in their order.
-///
-/// # Errors
-/// What recipes cannot say.
-pub fn to_recipe(job: &Job) -> Result<String, Refused> {
+pub fn to_recipe(job: &Job) -> String {
     let settings = &job.settings;
-    let mut text = format!(
-        "title: {}\nbackend: {}\nchart: {{x: kernel}}\nmeasure: {}\nexperiments:\n",
-        word(&settings.title),
-        backend(settings.backend),
-        measure(settings),
-    );
-    for config in &job.configs {
-        text.push_str(&format!(
-            "  - title: {}\n    measure: {{samples: {}}}\n    pattern: {}\n",
-            word(&title(config)),
-            config.runs,
-            parameters(config)
-        ));
+    let title = one_line(&settings.title);
+    let head = format!("title: {}\nbackend: {}\nchart: {{x: label}}\n", word(&title), backend(settings.backend));
+    let labels = labels(&job.configs);
+    let groups: Vec<&[Config]> = job.configs.chunk_by(|a, b| group(a, settings) == group(b, settings)).collect();
+    if let [one] = groups.as_slice() {
+        return head + &experiment(one, &labels, settings, "");
     }
-    Ok(text)
+    let item = |configs: &&[Config]| {
+        let ids: Vec<usize> = configs.iter().map(|config| config.id).collect();
+        let title = word(&format!("{title}, {}", ranges(&ids)));
+        format!("  - title: {title}\n{}", experiment(configs, &labels, settings, "    "))
+    };
+    head + "experiments:\n" + &groups.iter().map(item).collect::<String>()
 }
 
-fn title(config: &Config) -> String {
-    let name: String = config.name.chars().filter(|c| !c.is_control()).collect();
-    match name.trim() {
-        "" => format!("configuration {}", config.id),
-        name => format!("{} {name}", config.id),
+/// What the configurations of one experiment have in common.
+fn group(config: &Config, settings: &Settings) -> (u64, Option<u64>, [bool; 3], Option<&'static str>) {
+    let seed = config.seed.filter(|_| settings.random);
+    (config.runs, seed, has(config.kernel), method(config.kernel, settings))
+}
+
+/// Whether a kernel has an outer pattern, one that reads and one that writes.
+fn has(kernel: Kernel) -> [bool; 3] {
+    match kernel {
+        Kernel::Gather | Kernel::Scatter => [true, false, false],
+        Kernel::Gs => [false, true, true],
+        Kernel::Multigather => [true, true, false],
+        Kernel::Multiscatter => [true, false, true],
     }
 }
+
+fn method(kernel: Kernel, settings: &Settings) -> Option<&'static str> {
+    let gpu = matches!(settings.backend, Backend::Cuda { .. });
+    (settings.atomic && gpu && kernel.scatters()).then_some("atomic")
+}
+
+/// The keys of configurations that have one experiment.
+fn experiment(configs: &[Config], labels: &[String], settings: &Settings, indent: &str) -> String {
+    let Some(first) = configs.first() else { return String::new() };
+    let seed = first.seed.filter(|_| settings.random).map(|seed| format!("{indent}seed: {seed}\n"));
+    let mut lines = vec![format!("{indent}measure: {}\n", measure(first.runs, settings))];
+    lines.extend(seed);
+    lines.push(format!("{indent}pattern:\n"));
+    let fence = settings.fence && matches!(settings.backend, Backend::OpenMp { .. });
+    let common = [
+        ("method", method(first.kernel, settings)),
+        ("visits", settings.random.then_some("random")),
+        ("fence", fence.then_some("release")),
+    ];
+    lines.extend(common.iter().filter_map(|(key, word)| Some(format!("{indent}  {key}: {}\n", (*word)?))));
+    lines.push(format!("{indent}  cases:\n"));
+    let case = |config: &Config| {
+        let label = labels.get(config.id).map(|label| word(label)).unwrap_or_default();
+        format!("{indent}    - {{label: {label}, {}}}\n", parameters(config))
+    };
+    lines.extend(configs.iter().map(case));
+    lines.concat()
+}
+
+fn measure(runs: u64, settings: &Settings) -> String {
+    let cache = if settings.cold { ", cache: cold" } else { "" };
+    let certify = if settings.certify { "" } else { ", certify: never" };
+    format!(
+        "{{rounds: 1, samples: {runs}, warm-up: {WARM_UP}, ci: none, order: sequential, second-look: never{cache}{certify}}}"
+    )
+}
+
+/// Spatter's untimed runs.
+const WARM_UP: u32 = 10;
 
 fn backend(backend: Backend) -> String {
     match backend {
         Backend::Serial => "{cpu: {threads: 1}}".to_owned(),
         Backend::OpenMp { threads: Some(threads) } => format!("{{cpu: {{threads: {threads}}}}}"),
         Backend::OpenMp { threads: None } => "cpu".to_owned(),
-        Backend::Cuda { .. } => "cuda".to_owned(),
+        Backend::Cuda { device: 0 } => "cuda".to_owned(),
+        Backend::Cuda { device } => format!("{{cuda: {{device: {device}}}}}"),
     }
 }
 
-fn measure(settings: &Settings) -> String {
-    let cache = if settings.cold { ", cache: cold" } else { "" };
-    let certify = if settings.certify { "" } else { ", certify: never" };
-    format!("{{rounds: 1, ci: none, order: sequential, second-look: never{cache}{certify}}}")
+/// What each configuration is called on a chart: by its name where that is its own, else by
+/// its number.
+fn labels(configs: &[Config]) -> Vec<String> {
+    let names: Vec<String> = configs.iter().map(|config| one_line(&config.name)).collect();
+    let mut taken = HashSet::new();
+    let again: HashSet<&String> = names.iter().filter(|name| !taken.insert(*name)).collect();
+    let mut labels = HashSet::new();
+    let unique = |(config, name): (&Config, &String)| {
+        let number = name.is_empty() || name.bytes().all(|byte| byte.is_ascii_digit());
+        let mut label = match (name.is_empty(), number || again.contains(name)) {
+            (true, _) => config.id.to_string(),
+            (false, true) => format!("{} {name}", config.id),
+            (false, false) => name.clone(),
+        };
+        while !labels.insert(label.clone()) {
+            label.push('+');
+        }
+        label
+    };
+    configs.iter().zip(&names).map(unique).collect()
 }
 
-/// `{kernel: gather, uniform: {length: 8, stride: 1}, delta: 8, count: 1024, wrap: 1}`.
+fn one_line(text: &str) -> String {
+    text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// `kernel: gather, uniform: {length: 8, stride: 1}, delta: 8, wrap: 1, count: 1024, index: 4B`.
 fn parameters(config: &Config) -> String {
-    let mut entries = vec![format!("kernel: {}", config.kernel.name())];
+    let [outer, reads, writes] = has(config.kernel);
     let inner = |name: &str, pattern: &[u64]| format!("{name}: {{{}}}", source(pattern));
-    match config.kernel {
-        Kernel::Gs => {}
-        _ => entries.extend([source(&config.pattern), format!("delta: {}", delta(&config.delta))]),
+    let mut entries = vec![format!("kernel: {}", config.kernel.name())];
+    if outer {
+        entries.extend([source(&config.pattern), format!("delta: {}", delta(&config.delta))]);
     }
-    if matches!(config.kernel, Kernel::Gs | Kernel::Multigather) {
-        entries.push(inner("gather", &config.pattern_gather));
-    }
-    if matches!(config.kernel, Kernel::Gs | Kernel::Multiscatter) {
-        entries.push(inner("scatter", &config.pattern_scatter));
-    }
+    entries.extend(reads.then(|| inner("gather", &config.pattern_gather)));
+    entries.extend(writes.then(|| inner("scatter", &config.pattern_scatter)));
     match config.kernel {
         Kernel::Gs => entries.extend([
             format!("delta-gather: {}", config.delta_gather),
@@ -86,20 +147,17 @@ fn parameters(config: &Config) -> String {
         ]),
         _ => entries.push(format!("wrap: {}", config.wrap)),
     }
-    entries.push(format!("count: {}", config.count));
-    entries.extend(wide(config).then(|| "index: 8B".to_owned()));
-    format!("{{{}}}", entries.join(", "))
+    let index = if wide(config) { "8B" } else { "4B" };
+    entries.extend([format!("count: {}", config.count), format!("index: {index}")]);
+    entries.join(", ")
 }
 
 /// A pattern of constant stride from 0 by its length and stride, others by their indices.
 fn source(pattern: &[u64]) -> String {
-    if let [0, stride, ..] = pattern
-        && *stride > 0
-        && pattern.windows(2).all(|pair| pair[0].checked_add(*stride) == Some(pair[1]))
-    {
-        return format!("uniform: {{length: {}, stride: {stride}}}", pattern.len());
+    match constant_stride(pattern) {
+        Some(stride) => format!("uniform: {{length: {}, stride: {stride}}}", pattern.len()),
+        None => format!("custom: {}", list(pattern)),
     }
-    format!("custom: {}", list(pattern))
 }
 
 fn delta(delta: &Delta) -> String {

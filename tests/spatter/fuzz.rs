@@ -21,7 +21,7 @@ fn settled(arguments: &[String], suite: Option<&str>) -> Result<(), TestCaseErro
         let suite = suite.map(|text| Suite::read("s.json", text)).transpose()?;
         Job::of(&line, suite, &MACHINE)
     });
-    let text = match job.as_ref().map_err(Clone::clone).and_then(to_recipe) {
+    let text = match job.as_ref().map(to_recipe) {
         Ok(text) => text,
         Err(refused) => {
             prop_assert!(!refused.message.is_empty() && [1, 255].contains(&refused.status));

@@ -42,6 +42,7 @@ const LINES: &[(&str, u8, &str)] = &[
         1,
         "the sparse array would take more than 256 TiB: lower count, delta or the indices",
     ),
+    ("-p 0 -r 10001", 1, "10001 runs are too many; accepted: at most 10000"),
     // Numbers.
     ("-p 0 -l 0", 255, "-l: expected an integer of at least 1, found `0`"),
     ("-p 0 -l -5", 255, "-l: expected an integer of at least 1, found `-5`"),

@@ -16,6 +16,7 @@ mod source;
 pub mod spec;
 mod starts;
 
+pub use schema::LONGEST_LIST;
 pub use source::Source;
 pub use spec::Spec;
 pub use starts::Starts;
