@@ -195,7 +195,10 @@ impl Config {
         bytes(moved).ok_or_else(|| too_large("what is moved"))?;
         let patterns = [&self.pattern, &self.pattern_gather, &self.pattern_scatter];
         if let Some(long) = patterns.iter().find(|p| p.len() > LONGEST_LIST && constant_stride(p).is_none()) {
-            return Err(format!("a pattern of {} indices is too long; accepted: at most {LONGEST_LIST}, or UNIFORM", long.len()));
+            return Err(format!(
+                "a pattern of {} indices is too long; accepted: at most {LONGEST_LIST}, or UNIFORM",
+                long.len()
+            ));
         }
         let dense = (self.length().max(self.pattern.len() as u64)).checked_mul(self.wrap);
         bytes(dense).map(drop).ok_or_else(|| too_large("the dense array"))

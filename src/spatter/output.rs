@@ -8,7 +8,7 @@ use crate::primitives::pattern::spec::Kernel;
 /// What of a GPU stands in the heading, as far as the driver tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gpu {
-    pub devices: Option<u64>,
+    pub devices: u64,
     pub name: String,
     pub memory_clock_khz: Option<u64>,
     pub bus_bits: Option<u64>,
@@ -32,7 +32,7 @@ fn of_the_gpu(gpu: &Gpu) -> String {
     format!(
         "Number of Devices: {}\nDevice Name: {}\nMemory Clock Rate (KHz): {}\nMemory Bus Width (bits): {}\n\
          Peak Memory Bandwidth (GB/s): {}\n",
-        known(gpu.devices),
+        gpu.devices,
         gpu.name,
         known(gpu.memory_clock_khz),
         known(gpu.bus_bits),

@@ -25,9 +25,11 @@ pub fn of_suite(file: &str, text: &str) -> Result<String, Refused> {
 pub fn to_recipe(job: &Job) -> String {
     let settings = &job.settings;
     let title = one_line(&settings.title);
-    let head = format!("title: {}\nbackend: {}\nchart: {{x: label}}\n", word(&title), backend(settings.backend));
+    let head =
+        format!("title: {}\nbackend: {}\nchart: {{x: label}}\n", word(&title), backend(settings.backend));
     let labels = labels(&job.configs);
-    let groups: Vec<&[Config]> = job.configs.chunk_by(|a, b| group(a, settings) == group(b, settings)).collect();
+    let groups: Vec<&[Config]> =
+        job.configs.chunk_by(|a, b| group(a, settings) == group(b, settings)).collect();
     if let [one] = groups.as_slice() {
         return head + &experiment(one, &labels, settings, "");
     }
@@ -127,7 +129,10 @@ fn labels(configs: &[Config]) -> Vec<String> {
 }
 
 fn one_line(text: &str) -> String {
-    text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    text.split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// `kernel: gather, uniform: {length: 8, stride: 1}, delta: 8, wrap: 1, count: 1024, index: 4B`.

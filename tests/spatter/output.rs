@@ -27,7 +27,7 @@ fn the_heading_and_the_table_are_spatters() {
 fn a_gpu_stands_in_the_heading() {
     let settings = job("-p 0 -b cuda").settings;
     let gpu = Gpu {
-        devices: Some(2),
+        devices: 2,
         name: "NVIDIA H200".to_owned(),
         memory_clock_khz: Some(3_201_000),
         bus_bits: Some(6144),

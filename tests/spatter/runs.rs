@@ -83,6 +83,28 @@ fn statistics_and_rows_for_other_programs() {
     assert_eq!(cell("times_s").split(' ').count(), 2);
 }
 
+/// What Spatter 1 had and 2 dropped, and what only an engine can do.
+#[test]
+fn deltas_in_turn_random_order_fences_and_cold_caches() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let words = "-p 0,8 -d 8,8,16 -l 50 -r 2 -s7 -b openmp -t 1 --order random --atomic-thread-fence --cold-cache --out out";
+    let output = run(folder.path(), words);
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""), "{output:?}");
+    let recipe = fs::read_to_string(folder.path().join("out/recipe.yaml")).expect("a recipe");
+    for part in [
+        "delta: {list: [8, 8, 16]}",
+        "visits: random",
+        "fence: release",
+        "cache: cold",
+        "seed: 7",
+        "warm-up: 10",
+    ] {
+        assert!(recipe.contains(part), "{part}: {recipe}");
+    }
+    let results = fs::read_to_string(folder.path().join("out/results.csv")).expect("results");
+    assert_eq!(results.matches("certified").count(), 1, "{results}");
+}
+
 /// Without a GPU nothing runs on it, and that is one line.
 #[test]
 fn a_backend_that_is_not_there_is_refused() {

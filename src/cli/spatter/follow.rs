@@ -95,16 +95,26 @@ impl Follower {
     /// What stands before the rows.
     fn begin(&mut self, devices: &[Device]) -> Result<(), Refused> {
         let (settings, configs) = (&self.job.settings, &self.job.configs);
-        let name = if matches!(settings.backend, Backend::Cuda { .. }) { "cuda" } else { "cpu" };
-        let device = devices.iter().find(|device| device.backend == name);
-        if let Some(Device { availability: Availability::Unavailable { reason }, .. }) = device {
+        let (name, number) = match settings.backend {
+            Backend::Cuda { device } => ("cuda", device as usize),
+            Backend::Serial | Backend::OpenMp { .. } => ("cpu", 0),
+        };
+        let known: Vec<&Device> = devices.iter().filter(|device| device.backend == name).collect();
+        let Some(device) = known.get(number).or_else(|| known.first()) else {
+            return Err(Refused::usage(format!("-b: the engine knows no {name}")));
+        };
+        if let Availability::Unavailable { reason } = &device.availability {
             return Err(Refused::usage(format!("-b: {name} cannot run here: {reason}")));
+        }
+        if number >= known.len() {
+            let numbers = ranges(&(0..known.len()).collect::<Vec<_>>());
+            return Err(Refused::usage(format!("--device: there is no GPU {number}; accepted: {numbers}")));
         }
         self.begun = true;
         if settings.format != Format::Table {
             return Ok(());
         }
-        let gpu = device.filter(|_| name == "cuda").map(gpu);
+        let gpu = (name == "cuda").then(|| gpu(device, known.len()));
         let parts = [
             (3, output::sizes(configs)),
             (1, output::heading(settings, &format!("rustc ver. {}", crate::COMPILER), gpu.as_ref())),
@@ -180,13 +190,13 @@ fn fastest(record: &Record) -> Option<f64> {
     record.statistics.as_ref().map(|statistics| statistics.min)
 }
 
-fn gpu(device: &Device) -> Gpu {
+fn gpu(device: &Device, devices: usize) -> Gpu {
     let number = |wanted: &str| {
         let (_, text) = device.facts.iter().find(|(name, _)| name == wanted)?;
         text.split(' ').next()?.parse::<u64>().ok()
     };
     Gpu {
-        devices: number("devices"),
+        devices: devices as u64,
         name: device.name.clone(),
         memory_clock_khz: number("memory clock").map(|megahertz| megahertz * 1000),
         bus_bits: number("memory bus"),
