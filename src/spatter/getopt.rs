@@ -145,7 +145,7 @@ mod tests {
         let error = |line| pairs(line).expect_err(line);
         assert_eq!(
             error("--pat 0"),
-            "--pat is ambiguous: --pattern-gather, --pattern, --pattern-scatter, --pattern-size"
+            "--pat is ambiguous: --pattern-gather, --pattern-size, --pattern, --pattern-scatter"
         );
         assert_eq!(error("--coutn 5"), "unknown option --coutn (did you mean --count?)");
         assert_eq!(error("-q"), "unknown option -q; --help lists them");
