@@ -77,10 +77,8 @@ fn of_the_line(line: &CommandLine, file: bool) -> Vec<String> {
     let mut idle: Vec<&str> = Vec::new();
     for given in &line.options.0 {
         match given.option.effect {
-            _ if file && given.option.json.is_some() => {
-                if !idle.contains(&given.called.as_str()) {
-                    idle.push(&given.called);
-                }
+            _ if file && given.option.json.is_some() && !idle.contains(&given.called.as_str()) => {
+                idle.push(&given.called);
             }
             Effect::Nothing(why) if !file || given.option.json.is_none() => {
                 notes.push(format!("{} does nothing: {why}", given.called));
