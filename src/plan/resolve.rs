@@ -11,7 +11,7 @@ use super::overrides::{Overrides, apply};
 use super::{Cache, Case, Experiment, Params, Plan, Value};
 use crate::primitives::Refusal;
 use crate::recipe::{
-    Draft, MAX_CASES, Mistake, Place, Recipe, RecipeError, Setting, cases, locate_place, too_many,
+    Draft, MAX_CASES, Mistake, Place, Recipe, RecipeError, Setting, cases, hash, locate_place, too_many,
 };
 
 /// Everything that a recipe, with these overrides, will do.
@@ -54,7 +54,7 @@ fn plan(recipe: &Recipe, drafts: &[Draft], files: &dyn IndexFiles) -> Result<Pla
     }
     let mut plan = Plan {
         title: recipe.title().to_owned(),
-        recipe_hash: blake3::hash(recipe.text().as_bytes()).to_hex().to_string(),
+        recipe_hash: hash(recipe.text()),
         overrides: Vec::new(),
         experiments: Vec::new(),
         cases: Vec::new(),

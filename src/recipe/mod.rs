@@ -100,6 +100,11 @@ pub fn parse_with(
     Ok(Recipe { title, file: file_name.into(), text: text.into(), drafts })
 }
 
+/// What a recipe of this text is known by in its runs.
+pub fn hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().to_string()
+}
+
 /// [`Problem::TooManyCases`].
 pub(crate) fn too_many(place: Place, at: &str) -> Mistake {
     Mistake::new(place, Problem::TooManyCases { at: at.to_owned(), limit: MAX_CASES })

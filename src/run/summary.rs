@@ -13,7 +13,7 @@ use crate::units::escaped;
 const WORD: usize = 200;
 /// Most lines of the recipe that are kept.
 const RECIPE_LINES: usize = 40;
-/// Most experiments and devices that are told of.
+/// Most experiments, devices and changes that are told of.
 const MOST: usize = 24;
 
 /// What is known about a run. Every text is one line without control characters: a folder may
@@ -21,6 +21,10 @@ const MOST: usize = 24;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     pub title: String,
+    /// Which recipe it is a run of.
+    pub recipe_hash: String,
+    /// What was changed of it.
+    pub overrides: Vec<String>,
     /// `YYYY-MM-DD HH:MM:SS` UTC.
     pub started: String,
     pub version: String,
@@ -104,6 +108,8 @@ impl Summary {
         });
         Summary {
             title: word(&manifest.plan.title),
+            recipe_hash: word(&manifest.plan.recipe_hash),
+            overrides: manifest.plan.overrides.iter().take(MOST).map(|text| word(text)).collect(),
             started: word(&manifest.started),
             version: word(&manifest.version),
             revision: word(&manifest.revision),

@@ -2,6 +2,7 @@
 
 use super::home::filter;
 use crate::plan::Plan;
+use crate::recipe;
 
 /// The group of recipes that are files of the person's own.
 pub const OWN: &str = "this folder";
@@ -41,6 +42,8 @@ pub struct Recipes {
     entries: Vec<RecipeEntry>,
     /// What each is found by.
     haystacks: Vec<String>,
+    /// By which each is known in its runs.
+    hashes: Vec<String>,
     /// Indices of the entries that the filter keeps, ascending.
     shown: Vec<usize>,
     /// What each recipe resolved to, once somebody looked at it.
@@ -52,12 +55,18 @@ impl Recipes {
     pub fn new(entries: Vec<RecipeEntry>) -> Recipes {
         let plans = entries.iter().map(|_| None).collect();
         let haystacks = entries.iter().map(filter::haystack).collect();
+        let hashes = entries.iter().map(|entry| recipe::hash(&entry.text)).collect();
         let shown = (0..entries.len()).collect();
-        Recipes { entries, haystacks, shown, plans, selected: 0 }
+        Recipes { entries, haystacks, hashes, shown, plans, selected: 0 }
     }
 
     pub fn entries(&self) -> &[RecipeEntry] {
         &self.entries
+    }
+
+    /// The entry whose text has this hash.
+    pub fn by_hash(&self, hash: &str) -> Option<&RecipeEntry> {
+        self.entries.get(self.hashes.iter().position(|own| own == hash)?)
     }
 
     /// Indices of the entries that the filter keeps.
@@ -129,15 +138,17 @@ impl Recipes {
     /// index. The list keeps what it kept.
     pub fn add(&mut self, entry: RecipeEntry) -> usize {
         let same = |known: &RecipeEntry| known.group == entry.group && known.path == entry.path;
-        let haystack = filter::haystack(&entry);
+        let (haystack, hash) = (filter::haystack(&entry), recipe::hash(&entry.text));
         match self.entries.iter().position(same) {
             Some(at) => {
-                (self.entries[at], self.haystacks[at], self.plans[at]) = (entry, haystack, None);
+                (self.entries[at], self.haystacks[at], self.hashes[at]) = (entry, haystack, hash);
+                self.plans[at] = None;
                 at
             }
             None => {
                 self.entries.push(entry);
                 self.haystacks.push(haystack);
+                self.hashes.push(hash);
                 self.plans.push(None);
                 self.entries.len() - 1
             }

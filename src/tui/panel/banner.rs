@@ -38,7 +38,7 @@ pub fn text(state: &State) -> Option<(String, bool)> {
     }
     if let Some(typing) = &state.runs.typing {
         let (what, help) = match typing.purpose {
-            Purpose::Search { .. } => ("search", " words of title, folder, machine, date or note"),
+            Purpose::Search { .. } => ("search", " words of recipe, title, folder, machine, date or note"),
             Purpose::Note(_) => ("note", " nothing takes the note away"),
         };
         let help = if typing.field.is_empty() { help } else { "" };

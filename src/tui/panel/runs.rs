@@ -15,7 +15,7 @@ use crate::tui::words;
 /// Columns that there is room for from this width on: what it is, and how many columns it
 /// takes at most.
 const COLUMNS: &[(u16, Column, usize)] =
-    &[(0, Column::Cases, 9), (70, Column::Host, 12), (90, Column::Backends, 15), (130, Column::Revision, 9)];
+    &[(0, Column::Cases, 9), (110, Column::Host, 12), (90, Column::Backends, 15), (130, Column::Revision, 9)];
 
 #[derive(Clone, Copy)]
 enum Column {
@@ -25,8 +25,9 @@ enum Column {
     Revision,
 }
 
-/// Columns of a date with minutes, and without a year where it is tight.
-const DATE: (usize, usize) = (16, 11);
+/// Columns of a date with seconds, by which runs of a recipe that follow each other can be
+/// told apart, and without a year where it is tight.
+const DATE: (usize, usize) = (19, 14);
 /// From this width on, years are shown.
 const WITH_YEAR: u16 = 70;
 
@@ -89,7 +90,7 @@ fn nothing(runs: &Runs) -> &'static str {
     }
 }
 
-/// Mark, date, title with its note, and the columns.
+/// Mark, date, what was run with its note, and the columns.
 fn draw_entry(runs: &Runs, entry: &Entry, selected: bool, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let marker = if selected { ">" } else { " " };
     let baseline = runs.baseline.as_ref() == Some(&entry.path);
@@ -107,13 +108,13 @@ fn draw_entry(runs: &Runs, entry: &Entry, selected: bool, theme: Theme, area: Re
     buffer.set_stringn(x, area.y, right, width, Style::default());
 }
 
-/// `2026-11-20 22:37`, or `11-20 22:37`; blanks where nobody knows.
+/// `2026-11-20 22:37:58`, or `11-20 22:37:58`; blanks where nobody knows.
 fn date(entry: &Entry, width: u16) -> String {
     let (long, short) = DATE;
-    let minutes: String = entry.when.chars().take(long).collect();
+    let seconds: String = entry.when.chars().take(long).collect();
     match width >= WITH_YEAR {
-        true => format!("{minutes:long$}"),
-        false => format!("{:short$}", minutes.chars().skip(long - short).collect::<String>()),
+        true => format!("{seconds:long$}"),
+        false => format!("{:short$}", seconds.chars().skip(long - short).collect::<String>()),
     }
 }
 
@@ -128,18 +129,21 @@ fn mark(entry: &Entry, baseline: bool, theme: Theme) -> (&'static str, Style) {
     }
 }
 
-/// The title, then the note as far as there is room; of a broken folder its name and what is
-/// wrong.
+/// The recipe with its changes, the note, and where it is not the recipe's name already the
+/// title, as far as there is room; of a broken folder its name and what is wrong.
 fn name(entry: &Entry, room: usize, theme: Theme) -> String {
-    let (title, rest) = match &entry.content {
-        Ok(summary) => (&summary.title, entry.note.as_ref()),
-        Err(reason) => (&entry.name, Some(reason)),
-    };
-    let text = match rest {
-        Some(rest) => format!("{title}{}{rest}", theme.separator()),
-        None => title.clone(),
-    };
-    words::fit(&text, room, theme)
+    let mut parts = Vec::new();
+    match &entry.content {
+        Ok(summary) => {
+            let recipe = entry.recipe.as_ref().unwrap_or(&summary.title);
+            let words = std::iter::once(recipe).chain(&summary.overrides).map(String::as_str);
+            parts.push(words.collect::<Vec<_>>().join(" "));
+            parts.extend(entry.note.clone());
+            parts.extend(entry.recipe.is_some().then(|| summary.title.clone()));
+        }
+        Err(reason) => parts.extend([entry.name.clone(), reason.clone()]),
+    }
+    words::fit(&parts.join(theme.separator()), room, theme)
 }
 
 fn name_style(entry: &Entry, theme: Theme) -> Style {

@@ -76,7 +76,7 @@ const SEARCH: Command = command!(
     char('/'),
     Search,
     "search",
-    "list only runs with these words: title, folder, machine, note, date"
+    "list only runs with these words: recipe, title, folder, machine, note, date"
 );
 const MARK: Command = command!(char('m'), Mark, "mark", "make it the baseline that others are compared with");
 const LAY: Command = command!(

@@ -7,6 +7,7 @@ use crate::run::shelf::{self, Stamp};
 use crate::run::stored::Stored;
 use crate::run::summary::Summary;
 use crate::run::{clock, note};
+use crate::tui::recipes::Recipes;
 use crate::units::escaped;
 
 /// A folder with a manifest.
@@ -15,6 +16,8 @@ pub struct Entry {
     pub path: PathBuf,
     /// Its path below the root, without control characters.
     pub name: String,
+    /// The recipe that it is a run of, where that is listed as it was then.
+    pub recipe: Option<String>,
     /// What it holds, or why that cannot be read.
     pub content: Result<Box<Summary>, String>,
     pub note: Option<String>,
@@ -48,22 +51,31 @@ impl Entry {
         let written = || stamp.written().map(clock::of).unwrap_or_default();
         let when = content.as_ref().map_or_else(|_| written(), |summary| summary.started.clone());
         let note = note::read(&path);
-        let mut entry = Entry { path, name, content, note, stamp, when, haystack: String::new() };
+        let mut entry =
+            Entry { path, name, recipe: None, content, note, stamp, when, haystack: String::new() };
         entry.haystack = entry.words().to_lowercase();
         entry
+    }
+
+    /// Calls it by the recipe that it is a run of, if that is among these.
+    pub fn named_by(mut self, recipes: &Recipes) -> Entry {
+        let recipe = self.summary().and_then(|summary| recipes.by_hash(&summary.recipe_hash));
+        self.recipe = recipe.map(|entry| escaped(&entry.path));
+        self.haystack = self.words().to_lowercase();
+        self
     }
 
     fn words(&self) -> String {
         let rest = match &self.content {
             Ok(summary) => {
-                let Summary { title, host, cpu, revision, backends, devices, .. } = &**summary;
-                [title, host, cpu, revision, &backends.join(" "), &devices.join(" ")]
-                    .map(String::as_str)
-                    .join("\n")
+                let Summary { title, overrides, host, cpu, revision, backends, devices, .. } = &**summary;
+                let lists = [overrides, backends, devices].map(|words| words.join(" "));
+                [title, host, cpu, revision].into_iter().chain(&lists).cloned().collect::<Vec<_>>().join("\n")
             }
             Err(_) => "broken".to_owned(),
         };
-        [&self.name, &self.when, &rest].map(String::as_str).join("\n")
+        let recipe = self.recipe.clone().unwrap_or_default();
+        [&self.name, &recipe, &self.when, &rest].map(String::as_str).join("\n")
     }
 
     /// Whether it has all of these words, in lower case.

@@ -209,7 +209,7 @@ fn copied(state: &State) -> Option<(String, String)> {
 /// Takes an answer in. One that nobody waits for any more does nothing.
 pub fn take(state: &mut State, ticket: u64, answer: Answer) -> Option<Effect> {
     match answer {
-        Answer::Found(entry) => state.runs.insert(*entry),
+        Answer::Found(entry) => state.runs.insert(entry.named_by(&state.recipes)),
         Answer::Listed { paths, more } => {
             state.runs.settle();
             state.runs.keep(&paths);

@@ -4,7 +4,8 @@ use std::fs;
 
 use ratatui::crossterm::event::KeyCode;
 
-use super::{NOW, listed, names, over, plan, press, shelf, typed, write};
+use super::screens::draw;
+use super::{NOW, listed, names, over, plan, press, shelf, typed, write, write_plan};
 use crate::run::note;
 use crate::run::runner::Control;
 use crate::tui::app::App;
@@ -41,6 +42,30 @@ fn runs_are_listed_newest_first_wherever_they_lie() {
     assert_eq!((app.state.focus, app.state.runs.listing), (Focus::Runs, Listing::Done { more: 0 }));
     let tally = app.state.runs.selected().and_then(|entry| Some(entry.summary()?.tally)).expect("a run");
     assert_eq!((tally.done, tally.failed, tally.absent, tally.possible()), (6, 1, 7, 7));
+}
+
+#[test]
+fn runs_that_follow_each_other_can_be_told_apart() {
+    let root = shelf();
+    let of = |words: &str, hash: &str| {
+        let (mut plan, words) = (plan(), words.split_whitespace().map(str::to_owned).collect());
+        plan.overrides = words;
+        if !hash.is_empty() {
+            plan.recipe_hash = hash.to_owned();
+        }
+        plan
+    };
+    let (changed, elsewhere) = (of("--set tuples=1Ki", ""), of("", "another recipe"));
+    write_plan(changed, root.path(), "changed", "2026-11-22 00:00:03", 1.0, None);
+    write_plan(elsewhere, root.path(), "elsewhere", "2026-11-22 00:00:02", 1.0, None);
+    let mut app = listed(root.path(), PLAIN);
+    let screen = draw(&mut app, (100, 24)).backend().to_string();
+    let row = |at: usize| screen.lines().nth(2 + at).expect("a row");
+    assert!(row(0).contains("2026-11-22 00:00:03 he2007/fig09-passes --set tuples=1Ki · Mul"), "{screen}");
+    assert!(row(1).contains("2026-11-22 00:00:02 Multi-pass scatter  "), "no recipe here: {screen}");
+    assert!(row(2).contains("08:00:00 he2007/fig09-passes · after the kernel up"), "{screen}");
+    typed(&mut app, "/fig09 TUPLES=");
+    assert_eq!(names(&app), ["changed"], "what is shown can be searched");
 }
 
 #[test]

@@ -26,6 +26,7 @@ pub const NOW: Duration = Duration::from_secs(1);
 /// The multi-pass recipe with enough rounds to be judged.
 pub fn plan() -> Plan {
     let mut plan = fixture::passes();
+    plan.recipe_hash = crate::recipe::hash(&fixture::recipes()[1].text);
     plan.experiments[0].measure = Measure::fixed(3, 5);
     plan
 }
@@ -39,7 +40,18 @@ pub fn manifest(plan: Plan, started: &str) -> Manifest {
 
 /// A run whose times are `factor` times those of the script.
 pub fn write(root: &Path, name: &str, started: &str, factor: f64, fails: Option<usize>) -> PathBuf {
-    let plan = plan();
+    write_plan(plan(), root, name, started, factor, fails)
+}
+
+/// The same of another plan.
+fn write_plan(
+    plan: Plan,
+    root: &Path,
+    name: &str,
+    started: &str,
+    factor: f64,
+    fails: Option<usize>,
+) -> PathBuf {
     let path = root.join(name);
     let mut folder = Folder::create(&path).expect("a folder");
     folder.write_recipe(&fixture::recipes()[1].text).expect("written");
