@@ -68,9 +68,8 @@ pub struct Estimate {
     pub memory: u64,
     /// Cases that can run.
     pub runnable: usize,
-    /// Cases that cannot, and the reason of the first.
-    pub absent: usize,
-    pub reason: Option<String>,
+    /// Why the others cannot, each reason with the number of cases.
+    pub absent: Vec<(String, usize)>,
 }
 
 impl Cost {
@@ -102,8 +101,10 @@ impl Estimate {
         for case in &plan.cases {
             match Cost::of(plan, case, paces) {
                 Cost::Absent(reason) => {
-                    estimate.absent += 1;
-                    estimate.reason.get_or_insert(reason);
+                    match estimate.absent.iter_mut().find(|(known, _)| *known == reason) {
+                        Some((_, cases)) => *cases += 1,
+                        None => estimate.absent.push((reason, 1)),
+                    }
                 }
                 Cost::Unknown => estimate.runnable += 1,
                 Cost::Known { seconds, most, memory } => {
@@ -252,8 +253,7 @@ mod tests {
             _ => None,
         };
         let known: Vec<(f64, u64)> = costs.iter().filter_map(known).collect();
-        assert_eq!((estimate.runnable, estimate.absent), (2, 2));
-        assert_eq!(estimate.reason.as_deref(), Some("no CUDA driver"));
+        assert_eq!((estimate.runnable, estimate.absent), (2, vec![("no CUDA driver".to_owned(), 2)]));
         assert_eq!(estimate.memory, known.iter().map(|(_, memory)| *memory).max().expect("two"));
         assert!((estimate.seconds - known.iter().map(|(s, _)| s).sum::<f64>()).abs() < 1e-12);
         assert!(estimate.memory >= 4 * ((1 << 20) * 20), "tuples in, tuples out, locations");
@@ -271,9 +271,9 @@ mod tests {
         let all = of(None);
         assert_eq!((all.runnable, of(Some(all.memory))), (2, all.clone()), "just enough");
         let some = of(Some(all.memory - 1));
-        assert_eq!((some.runnable, some.absent), (1, 1));
+        let [(reason, 1)] = some.absent.as_slice() else { panic!("{some:?}") };
+        assert_eq!(some.runnable, 1);
         assert!(some.seconds < all.seconds && some.memory < all.memory);
-        let reason = some.reason.expect("a reason");
         assert!(reason.starts_with("needs ") && reason.ends_with(" free"), "{reason}");
     }
 }

@@ -7,7 +7,7 @@ use ratatui::text::Span;
 use super::theme::Theme;
 use crate::plan::{Case, Experiment, Quantity};
 use crate::report::names;
-use crate::run::{Ledger, Record};
+use crate::run::{Ledger, Record, SKIPPED};
 use crate::units;
 
 /// A case by the values of its experiment's axes, or its primitive where nothing is
@@ -27,14 +27,47 @@ pub fn swept(experiment: &Experiment, case: &Case) -> String {
     if values.is_empty() { case.primitive.clone() } else { values.join(" ") }
 }
 
-/// The quantity of a record in words.
-pub fn quantity(record: &Record, quantity: Quantity) -> Option<String> {
-    let value = record.quantity(quantity)?;
-    Some(match quantity {
+/// A value of this quantity in words.
+pub fn value(quantity: Quantity, value: f64) -> String {
+    match quantity {
         Quantity::Bandwidth | Quantity::SystemBandwidth => units::fmt_rate(value),
         Quantity::Time => units::fmt_seconds(value),
         Quantity::Throughput => units::fmt_throughput(value),
-    })
+    }
+}
+
+/// The quantity of a record in words.
+pub fn quantity(record: &Record, quantity: Quantity) -> Option<String> {
+    Some(value(quantity, record.quantity(quantity)?))
+}
+
+/// Why a case is `n/a`; of one that was skipped, how far it was.
+pub fn absence(reason: &str, record: &Record) -> String {
+    match record.rounds.len() {
+        rounds if rounds > 0 && reason == SKIPPED => {
+            format!("{SKIPPED} after {}", number_of(rounds, "round"))
+        }
+        _ => format!("n/a: {reason}"),
+    }
+}
+
+/// `12 n/a: no CUDA driver (8); needs 4 GiB, 2 GiB free (4)`: each reason once, with how many
+/// cases it concerns where it does not concern all.
+pub fn absent<'r>(reasons: impl IntoIterator<Item = (&'r str, usize)>) -> Option<String> {
+    let mut counted: Vec<(&str, usize)> = Vec::new();
+    for (reason, cases) in reasons {
+        match counted.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, count)) => *count += cases,
+            None => counted.push((reason, cases)),
+        }
+    }
+    let each = |(reason, cases): &(&str, usize)| format!("{reason} ({cases})");
+    let all: usize = counted.iter().map(|(_, cases)| cases).sum();
+    match counted.as_slice() {
+        [] => None,
+        [(reason, _)] => Some(format!("{all} n/a: {reason}")),
+        _ => Some(format!("{all} n/a: {}", counted.iter().map(each).collect::<Vec<_>>().join("; "))),
+    }
 }
 
 /// The unit that stands over a column of such quantities; empty where each has its own.
@@ -110,6 +143,43 @@ pub fn fit(text: &str, columns: usize, theme: Theme) -> String {
     kept
 }
 
+/// Words up to so many columns, such as a backend's name, are whole while others can be cut,
+/// and those to so many.
+const WHOLE: usize = 6;
+const SHORT: usize = 4;
+/// No word is cut to fewer columns.
+const SHORTEST: usize = 3;
+
+/// Words in `columns`: the longest lose of their middles, so that numbers, short names and how
+/// the long ones begin and end still tell a row from its neighbours.
+pub fn squeeze(text: &str, columns: usize, theme: Theme) -> String {
+    let words: Vec<&str> = text.split(' ').collect();
+    let mut rooms: Vec<usize> = words.iter().map(|word| width(word)).collect();
+    let whole = rooms.clone();
+    for _ in columns..width(text) {
+        let longest = |least: &dyn Fn(usize) -> usize| {
+            (0..whole.len()).filter(|at| rooms[*at] > least(whole[*at])).max_by_key(|at| rooms[*at])
+        };
+        let first = longest(&|whole| if whole > WHOLE { SHORT } else { WHOLE });
+        first.or_else(|| longest(&|_| SHORTEST)).into_iter().for_each(|at| rooms[at] -= 1);
+    }
+    let words: Vec<String> =
+        words.iter().zip(rooms).map(|(word, room)| without_middle(word, room, theme)).collect();
+    fit(&words.join(" "), columns, theme)
+}
+
+/// A word cut to `columns`; rather more of its end stays, where names of a family differ.
+fn without_middle(word: &str, columns: usize, theme: Theme) -> String {
+    if width(word) <= columns {
+        return word.to_owned();
+    }
+    let count = word.chars().count();
+    let (head, tail) = (columns.saturating_sub(1) / 2, columns / 2);
+    let begin: String = word.chars().take(head).collect();
+    let end: String = word.chars().skip(count.saturating_sub(tail)).collect();
+    format!("{begin}{}{end}", theme.symbol("…", "~"))
+}
+
 /// Texts side by side where both fit into `columns`, the right one flush right; the
 /// left one is cut first.
 pub fn apart(left: &str, right: &str, columns: usize, theme: Theme) -> String {
@@ -178,6 +248,27 @@ mod tests {
         assert_eq!(fit("帯域幅", 5, UTF8), "帯域…");
         assert_eq!(fit("x", 0, UTF8), "");
         assert_eq!(fit("long", 3, Theme { utf8: false, ..UTF8 }), "lo~");
+    }
+
+    #[test]
+    fn the_longest_words_are_squeezed_first() {
+        let squeezed = |columns| squeeze("segmented-sort 16 scalar", columns, UTF8);
+        assert_eq!(squeezed(24), "segmented-sort 16 scalar");
+        assert_eq!(squeezed(20), "segm…-sort 16 scalar");
+        assert_eq!(squeezed(14), "s…rt 16 scalar");
+        assert_eq!(squeezed(10), "s…t 16 s…r");
+        assert_eq!(squeezed(6), "s…t 1…", "there is no room for all");
+        assert_eq!(squeeze("LULESH-S30 cpu", 8, Theme { utf8: false, ..UTF8 }), "L~30 cpu");
+        let fits = |columns| width(&squeeze("帯域幅 cpu 1024", columns, UTF8)) <= columns;
+        assert!((0..20).all(fits), "by columns and not by characters");
+    }
+
+    #[test]
+    fn each_reason_stands_once_with_its_cases() {
+        assert_eq!(absent([]), None);
+        assert_eq!(absent([("no driver", 3), ("no driver", 2)]).as_deref(), Some("5 n/a: no driver"));
+        let several = absent([("no driver", 1), ("needs 4 GiB, 2 GiB free", 1), ("no driver", 2)]);
+        assert_eq!(several.as_deref(), Some("4 n/a: no driver (3); needs 4 GiB, 2 GiB free (1)"));
     }
 
     #[test]

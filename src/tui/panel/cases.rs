@@ -160,10 +160,12 @@ fn outcome(session: &Session, record: &Record, name: &str, room: usize, theme: T
     let experiment = session.ledger.plan().experiments.get(record.case.experiment);
     let quantity = experiment.map_or(Quantity::Time, |e| e.chart.y);
     let reason = match &record.status {
-        Status::NotApplicable(reason) => format!("n/a: {reason}"),
+        Status::NotApplicable(reason) => words::absence(reason, record),
         Status::Failed(error) => error.clone(),
-        _ => return words::apart(name, &words::in_column(record, quantity).unwrap_or_default(), room, theme),
+        _ => words::in_column(record, quantity).unwrap_or_default(),
     };
     let left = room.saturating_sub(words::width(name) + 2).max(room / 2);
-    words::apart(name, &words::fit(&reason, left, theme), room, theme)
+    let reason = words::fit(&reason, left, theme);
+    let name = words::squeeze(name, room.saturating_sub(words::width(&reason) + 1), theme);
+    words::apart(&name, &reason, room, theme)
 }

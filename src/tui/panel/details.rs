@@ -5,7 +5,6 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::{Focus, heading};
-use crate::plan::Quantity;
 use crate::run::summary::{Outcome, Summary, Tally};
 use crate::tui::runs::{Entry, Runs};
 use crate::tui::state::State;
@@ -81,12 +80,7 @@ fn cases(tally: Tally) -> String {
 
 /// `Kernels, cpu: 3.40 GB/s to 34.3 GB/s (6 cases)`.
 fn result(outcome: &Outcome, theme: Theme) -> String {
-    let word = |value| match outcome.quantity {
-        Quantity::Bandwidth | Quantity::SystemBandwidth => units::fmt_rate(value),
-        Quantity::Time => units::fmt_seconds(value),
-        Quantity::Throughput => units::fmt_throughput(value),
-    };
-    let [low, high] = outcome.range.map(word);
+    let [low, high] = outcome.range.map(|value| words::value(outcome.quantity, value));
     let range = if low == high { low } else { format!("{low} to {high}") };
     let (experiment, backend, cases) =
         (&outcome.experiment, &outcome.backend, words::number_of(outcome.cases, "case"));

@@ -69,16 +69,13 @@ pub fn estimate(state: &State, theme: Theme) -> Option<String> {
         (Known::Unknown, None) if state.active() => return Some("when the run is over".to_owned()),
         _ => return None,
     };
+    let absent = words::absent(estimate.absent.iter().map(|(reason, cases)| (reason.as_str(), *cases)));
     if estimate.runnable == 0 {
-        return Some(format!("nothing can run here: {}", estimate.reason.as_deref().unwrap_or("no case")));
+        return Some(format!("nothing can run here: {}", absent.as_deref().unwrap_or("no case")));
     }
     let time = span(estimate.seconds, estimate.most);
     let memory = units::fmt_bytes(estimate.memory);
-    let reason = estimate.reason.as_deref().unwrap_or_default();
-    let absent = match estimate.absent {
-        0 => String::new(),
-        absent => format!("{}{absent} n/a: {reason}", theme.separator()),
-    };
+    let absent = absent.map(|absent| format!("{}{absent}", theme.separator())).unwrap_or_default();
     Some(format!("about {time}, largest case {memory}{absent}"))
 }
 
@@ -167,10 +164,7 @@ fn cases(plan: &Plan, experiment: usize, theme: Theme) -> String {
     if let Some(e) = plan.experiments.get(experiment) {
         parts.push(names::sampling(&e.measure));
     }
-    let reasons: Vec<&String> = own.iter().filter_map(|c| c.not_applicable.as_ref()).collect();
-    if let Some(reason) = reasons.first() {
-        parts.push(format!("{} n/a: {reason}", reasons.len()));
-    }
+    parts.extend(words::absent(own.iter().filter_map(|c| Some((c.not_applicable.as_deref()?, 1)))));
     parts.join(theme.separator())
 }
 

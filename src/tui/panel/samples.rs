@@ -14,7 +14,7 @@ use crate::measure::noise::Flag;
 use crate::measure::{self, Statistics, Stop};
 use crate::plan::Quantity;
 use crate::report::names;
-use crate::run::{Record, Status};
+use crate::run::{Record, SKIPPED, Status};
 use crate::tui::command::{self, Command};
 use crate::tui::pattern;
 use crate::tui::runs::ask;
@@ -86,6 +86,7 @@ fn lines(
     let statistics = record.statistics.as_ref();
     lines.extend(flow(statistics.map(rates(record)).unwrap_or_default(), columns, theme));
     lines.extend(flow(statistics.map(times).unwrap_or_default(), columns, theme));
+    lines.extend(flow(left_off(session, record), columns, theme));
     lines.extend(flow(spread(session, record, theme), columns, theme));
     let parameters = parameters(session, record).join(theme.separator());
     lines.extend(
@@ -99,7 +100,7 @@ fn lines(
 /// The verdict, or why there is no result.
 fn status(record: &Record, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let (text, style) = match (&record.status, &record.verdict) {
-        (Status::NotApplicable(reason), _) => (format!("n/a: {reason}"), theme.warning()),
+        (Status::NotApplicable(reason), _) => (words::absence(reason, record), theme.warning()),
         (Status::Failed(error), _) => (format!("failed: {error}"), theme.bad()),
         (_, Some(Verdict::Certified { checked })) => {
             (format!("certified, {} elements checked", units::fmt_count(*checked)), theme.good())
@@ -185,6 +186,22 @@ fn rates(record: &Record) -> impl Fn(&Statistics) -> Vec<Fact> + '_ {
         ];
         rates.into_iter().flatten().collect()
     }
+}
+
+/// The rounds of a case that was skipped, each by itself: it has no result, which these would
+/// look like together.
+fn left_off(session: &Session, record: &Record) -> Vec<Fact> {
+    if !matches!(&record.status, Status::NotApplicable(reason) if reason == SKIPPED) {
+        return Vec::new();
+    }
+    let experiment = session.ledger.plan().experiments.get(record.case.experiment);
+    let quantity = experiment.map_or(Quantity::Time, |e| e.chart.y);
+    let value = |seconds| record.quantity_at(quantity, seconds).map(|value| words::value(quantity, value));
+    let rounds = record.rounds.iter().filter_map(|round| {
+        let value = value(measure::median(&round.samples)?)?;
+        Some((round.round, value))
+    });
+    rounds.map(|(round, value)| ("measured", format!("{value} in round {}", round + 1))).collect()
 }
 
 fn spread(session: &Session, record: &Record, theme: Theme) -> Vec<Fact> {

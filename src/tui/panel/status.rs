@@ -46,6 +46,6 @@ fn text(session: &Session, state: &State, theme: Theme, columns: usize) -> Strin
     if case.is_empty() || room < 3 {
         text
     } else {
-        format!("{text}{separator}{}", words::fit(&case, room, theme))
+        format!("{text}{separator}{}", words::squeeze(&case, room, theme))
     }
 }

@@ -185,6 +185,17 @@ fn a_case_that_keeps_its_result_is_not_called_skipped() {
 }
 
 #[test]
+fn what_was_measured_of_a_skipped_case_is_shown_and_is_no_result() {
+    let (mut app, runner) = running();
+    said(&mut app, &runner, at(1), round(2, 0));
+    said(&mut app, &runner, at(1), Event::Skipped { seq: 1, case: id(2) });
+    app.state.session.as_mut().expect("a run").pick(2);
+    let screen = screen(&mut app, at(1));
+    assert_eq!(screen.matches("skipped after 1 round").count(), 2, "in its row and in its panel: {screen}");
+    assert!(screen.contains(" GB/s in round 1") && !screen.contains(" median "), "{screen}");
+}
+
+#[test]
 fn a_frozen_screen_stays_while_results_arrive() {
     let (mut app, runner) = running();
     said(&mut app, &runner, at(1), round(0, 0));
