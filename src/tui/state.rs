@@ -39,8 +39,9 @@ pub struct DevicesPanel {
 /// What lies over the panels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overlay {
-    /// The help, from this line.
-    Help { scroll: usize },
+    /// The help, from this line; once it is known how long the lines are, from where the panel
+    /// with the focus has its keys.
+    Help { scroll: Option<usize> },
     /// What was written of a run, with this of its lines selected.
     Export { selected: usize },
 }

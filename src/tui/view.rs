@@ -52,6 +52,7 @@ fn panels(state: &State, theme: Theme, screen: Rect, buffer: &mut Buffer) {
     }
     body(state, theme, &areas, buffer);
     if let Some(Overlay::Help { scroll }) = state.overlay {
+        let scroll = scroll.unwrap_or_default();
         panel::help::draw(state.mode, &state.keymap, scroll, theme, areas.help, buffer);
     }
     if let (Some(Overlay::Export { selected }), Some(exported)) = (state.overlay, &state.runs.exported) {
@@ -68,8 +69,10 @@ pub fn settle(state: &mut State, theme: Theme, screen: Rect) {
     state.devices_panel.shown = areas.as_ref().is_some_and(|areas| areas.devices.is_some());
     let Some(areas) = areas else { return };
     if let Some(Overlay::Help { scroll }) = &mut state.overlay {
-        let last = panel::help::last_scroll(state.mode, &state.keymap, theme, areas.help);
-        *scroll = (*scroll).min(last);
+        let (mode, keymap) = (state.mode, &state.keymap);
+        let own = || panel::help::section(state.focus, mode, keymap, theme, areas.help);
+        let last = panel::help::last_scroll(mode, keymap, theme, areas.help);
+        *scroll = Some(scroll.unwrap_or_else(own).min(last));
     }
     if let Some(area) = areas.panel(Focus::Details) {
         let last = panel::details::last_scroll(&state.runs, theme, area);
@@ -80,7 +83,8 @@ pub fn settle(state: &mut State, theme: Theme, screen: Rect) {
         panel::chart::paint(session, theme, area);
     }
     if let Some(area) = areas.panel(Focus::Log) {
-        session.log.settle(usize::from(area.height).saturating_sub(1));
+        let rows = usize::from(area.height).saturating_sub(1);
+        session.log.settle(rows, panel::log::room(area.width));
     }
     if let Some(area) = areas.panel(Focus::Samples) {
         let last = panel::samples::last_scroll(session, theme, area);

@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Widget};
 
+use super::Focus;
 use crate::tui::command::{self, Action, Command, MOVE, char, control, key};
 use crate::tui::keymap::Keymap;
 use crate::tui::state::Mode;
@@ -78,6 +79,15 @@ fn entry(command: &Command, keymap: &Keymap, columns: usize, theme: Theme) -> Ve
         Line::from(vec![Span::styled(format!("  {keys:<KEYS$} "), theme.key()), Span::raw(text)])
     })
     .collect()
+}
+
+/// The line at which the commands of this panel begin.
+pub fn section(focus: Focus, mode: Mode, keymap: &Keymap, theme: Theme, area: Rect) -> usize {
+    let inner = Block::bordered().inner(area);
+    let lines = text(mode, keymap, usize::from(inner.width), theme);
+    // The marks of cases stand above all commands, under the same word.
+    let headed = |line: &Line| line.style == theme.title() && line.to_string() == focus.title();
+    lines.iter().rposition(headed).unwrap_or(0)
 }
 
 /// The furthest that the help can be scrolled in `area`.

@@ -12,27 +12,34 @@ use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
 
+/// Columns of a time.
+const TIME: usize = 6;
+
 pub const COMMANDS: &[Command] = &[command::MOVE, command::PAGES, command::ENDS];
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let Some(session) = &state.session else { return };
     let title = match session.log.below() {
         0 => "Log".to_owned(),
-        below => format!("Log, {} below", words::number_of(below, "line")),
+        below => format!("Log, {} below", words::number_of(below, "row")),
     };
     let area = heading(&title, state.focus == Focus::Log, theme, area, buffer);
-    let lines = session.log.window(usize::from(area.height)).map(|l| line(l, area.width, theme));
-    super::lines(lines, area, buffer);
+    let rows = session.log.window(usize::from(area.height));
+    super::lines(rows.into_iter().map(|row| line(row, theme)), area, buffer);
 }
 
-fn line(line: &log::Line, columns: u16, theme: Theme) -> Line<'static> {
-    let (sign, style) = match line.level {
+/// What the times and signs leave of so many columns.
+pub fn room(columns: u16) -> usize {
+    usize::from(columns).saturating_sub(TIME + 3).max(1)
+}
+
+fn line(row: log::Row<'_>, theme: Theme) -> Line<'static> {
+    let (sign, style) = match row.line.level {
         Level::Info => (" ", ratatui::style::Style::default()),
         Level::Warn => ("!", theme.warning()),
         Level::Error => (theme.symbol("✗", "x"), theme.bad()),
     };
-    let at = format!("{:>6} ", words::clock(line.at));
-    let text = format!("{sign} {}", line.text);
-    let room = usize::from(columns).saturating_sub(words::width(&at));
-    Line::from(vec![Span::styled(at, theme.dim()), Span::styled(words::fit(&text, room, theme), style)])
+    let (at, sign) = if row.begins { (words::clock(row.line.at), sign) } else { (String::new(), " ") };
+    let text = format!("{sign} {}", row.text);
+    Line::from(vec![Span::styled(format!("{at:>TIME$} "), theme.dim()), Span::styled(text, style)])
 }

@@ -280,11 +280,28 @@ pub fn doubtful(theme: Theme) -> App {
 fn watching_is_left_at_once_and_its_help_cancels_nothing() {
     let mut app = watched(COLOURED, 11).0;
     press(&mut app, KeyCode::Char('?'), at(4));
+    press(&mut app, KeyCode::Home, at(4));
     let help = shown(&mut app, (120, 40), at(4));
     assert!(help.contains("end watching") && !help.contains("cancel"), "{help}");
     press(&mut app, KeyCode::Char('q'), at(4));
     press(&mut app, KeyCode::Char('q'), at(4));
     assert_eq!(app.state.leaving, Leaving::Now);
+}
+
+#[test]
+fn the_help_opens_where_the_panel_has_its_keys() {
+    let mut app = played(COLOURED, 1, None, 9).0;
+    let opened = |app: &mut App| {
+        press(app, KeyCode::Char('?'), at(4));
+        let screen = shown(app, (80, 24), at(4));
+        press(app, KeyCode::Esc, at(4));
+        screen.lines().nth(2).expect("a row").trim_matches(['"', '│', ' ']).to_owned()
+    };
+    assert_eq!(opened(&mut app), "Cases");
+    press(&mut app, KeyCode::Tab, at(4));
+    assert_eq!(opened(&mut app), "Chart");
+    press(&mut app, KeyCode::Esc, at(4));
+    assert_eq!(opened(&mut app), "Recipes");
 }
 
 /// Down to twenty columns and one row, a run is one line.

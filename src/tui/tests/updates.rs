@@ -318,8 +318,10 @@ fn progress_and_time_left_come_from_finished_rounds() {
 fn the_help_opens_scrolls_and_closes() {
     let mut state = started();
     act(&mut state, Action::Help);
+    assert_eq!(state.overlay, Some(Overlay::Help { scroll: None }), "drawing knows where");
+    state.overlay = Some(Overlay::Help { scroll: Some(7) });
     act(&mut state, Action::Down);
-    assert_eq!(state.overlay, Some(Overlay::Help { scroll: 1 }));
+    assert_eq!(state.overlay, Some(Overlay::Help { scroll: Some(8) }));
     assert_eq!(action(&state, KeyEvent::from(KeyCode::Char('q'))), Some(Action::CloseHelp));
     act(&mut state, Action::CloseHelp);
     assert_eq!(state.overlay, None);

@@ -74,7 +74,7 @@ fn in_session(state: &mut State, action: Action) {
 
 fn toggle_help(state: &mut State) {
     state.overlay = match state.overlay {
-        None => Some(Overlay::Help { scroll: 0 }),
+        None => Some(Overlay::Help { scroll: None }),
         Some(_) => None,
     };
 }
@@ -138,7 +138,7 @@ fn look(state: &mut State, ask: Ask) {
 /// Moves in whatever has the focus; the extremes go to the ends.
 pub(super) fn step(state: &mut State, by: isize) {
     match &mut state.overlay {
-        Some(Overlay::Help { scroll }) => *scroll = scroll.saturating_add_signed(by),
+        Some(Overlay::Help { scroll }) => *scroll = Some(scroll.unwrap_or(0).saturating_add_signed(by)),
         Some(Overlay::Export { selected }) => *selected = selected.saturating_add_signed(by).min(2),
         None => step_in(state, state.focus, by),
     }
