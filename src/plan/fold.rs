@@ -27,6 +27,22 @@ pub fn fold(recipe: &Recipe, overrides: &Overrides, plan: &Plan) -> Result<Strin
     patch(recipe.text(), &edits).map_err(|error| error.to_string())
 }
 
+/// The recipe's text under another title.
+///
+/// # Errors
+/// When the text is no YAML.
+pub fn titled(text: &str, title: &str) -> Result<String, String> {
+    let root = read("", text).map_err(|error| error.to_string())?;
+    let by = Node { place: Place::Nowhere, content: Content::Text(title.to_owned()) };
+    let place = |node: &Node| number(node.place);
+    let edit = match get(&root, "title") {
+        Some(old) if old.content == by.content => None,
+        Some(old) => place(old).map(|node| Edit::Replace { node, by }),
+        None => place(&root).map(|map| Edit::Insert { map, name: "title".to_owned(), value: by }),
+    };
+    patch(text, edit.as_slice()).map_err(|error| error.to_string())
+}
+
 /// The recipe with one key set.
 fn with(recipe: &Recipe, key: &str, text: &str) -> Result<Recipe, String> {
     let words = |error: RecipeError| error.problem.to_string();

@@ -14,7 +14,7 @@ mod value;
 
 use serde::{Deserialize, Serialize};
 
-pub use fold::{fold, same};
+pub use fold::{fold, same, titled};
 pub use form::{Line as FormLine, Origin, form};
 pub use identity::case_id;
 pub use indices::{IndexFile, IndexFiles, NoFiles};

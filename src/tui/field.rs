@@ -13,6 +13,8 @@ const LONGEST: usize = 1000;
 pub struct Field {
     before: String,
     after: String,
+    /// Whether it is only a proposal: what is typed stands in its place.
+    offered: bool,
 }
 
 /// A key as far as a text takes it.
@@ -54,7 +56,16 @@ impl Stroke {
 impl Field {
     /// This text, with the cursor at its end.
     pub fn new(text: &str) -> Field {
-        Field { before: text.to_owned(), after: String::new() }
+        Field { before: text.to_owned(), ..Field::default() }
+    }
+
+    /// This text as a proposal: who moves or deletes in it edits it, who types replaces it.
+    pub fn offer(text: &str) -> Field {
+        Field { offered: true, ..Field::new(text) }
+    }
+
+    pub fn is_offered(&self) -> bool {
+        self.offered
     }
 
     pub fn text(&self) -> String {
@@ -66,7 +77,12 @@ impl Field {
     }
 
     pub fn take(&mut self, stroke: Stroke) {
+        let offered = std::mem::take(&mut self.offered);
         match stroke {
+            Stroke::Char(c) if offered => {
+                self.before.clear();
+                self.insert(c);
+            }
             Stroke::Char(c) => self.insert(c),
             Stroke::Backspace => drop(self.before.pop()),
             Stroke::Delete => self.after = rest(&self.after),
@@ -138,6 +154,24 @@ mod tests {
         ];
         for (strokes, wanted) in table {
             assert_eq!(typed(strokes).text(), wanted, "{strokes:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_typed_replaces_a_proposal_and_what_moves_in_it_takes_it_up() {
+        use Stroke::{Backspace, Char, End, Home, Left};
+        let table: [(&[Stroke], &str); 5] = [
+            (&[Char('a'), Char('b')], "ab"),
+            (&[Backspace, Char('t')], "passet"),
+            (&[End, Char('t')], "passest"),
+            (&[Home, Char('t')], "tpasses"),
+            (&[Left, Char('-')], "passe-s"),
+        ];
+        for (strokes, wanted) in table {
+            let mut field = Field::offer("passes");
+            assert!(field.is_offered());
+            strokes.iter().for_each(|stroke| field.take(*stroke));
+            assert_eq!((field.text().as_str(), field.is_offered()), (wanted, false), "{strokes:?}");
         }
     }
 

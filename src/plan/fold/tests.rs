@@ -33,6 +33,19 @@ fn values_change_in_their_places_and_comments_stay() {
 }
 
 #[test]
+fn a_title_is_changed_or_added_and_the_rest_stays() {
+    let retitled = titled(PASSES, "Passes: \"few\" # of them").expect("a text");
+    assert_eq!(parse("a.yaml", &retitled).expect("a recipe").title(), "Passes: \"few\" # of them");
+    assert_eq!(retitled.lines().count(), PASSES.lines().count());
+    assert!(retitled.ends_with(PASSES.split_once(" # named").expect("a comment").1), "{retitled}");
+    let named =
+        titled("gather: {tuples: 1Ki, locations: random}\nbackend: cpu\nchart: {x: tuples}\n", "Small")
+            .expect("a text");
+    assert_eq!(parse("a.yaml", &named).expect("a recipe").title(), "Small");
+    assert_eq!(titled(PASSES, "Passes").as_deref(), Ok(PASSES), "it is that already");
+}
+
+#[test]
 fn what_the_recipe_does_not_say_is_added() {
     let text = folded(
         PASSES,

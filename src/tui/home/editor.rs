@@ -97,8 +97,15 @@ pub fn undo_all(state: &mut State) {
 fn set(state: &mut State, key: &str, value: Option<&str>) {
     let Some(index) = state.recipes.selected() else { return };
     let value = value.filter(|value| original(state, key).as_deref() != Some(*value));
-    let overrides = with(state.home.edits.of(index), key, value);
-    put(state, index, overrides);
+    let changed = |value: Option<&str>| with(state.home.edits.of(index), key, value);
+    let possible = |overrides: &Overrides| {
+        state.recipes.entries().get(index).is_some_and(|entry| lines(entry, overrides).is_ok())
+    };
+    let plain = changed(value);
+    // Who types `cpu, scalar` means a list, where there may be one.
+    let list = value.filter(|value| value.contains(',') && !possible(&plain));
+    let list = list.map(|value| changed(Some(&format!("[{value}]")))).filter(possible);
+    put(state, index, list.unwrap_or(plain));
 }
 
 /// What the recipe itself says of a key.

@@ -117,7 +117,7 @@ pub fn typed(state: &mut State, stroke: Stroke) {
     match entering {
         Entering::Filter => state.home.filter.apply(&mut state.recipes),
         Entering::Value => state.home.editor.error = None,
-        Entering::FileName => {}
+        Entering::FileName => state.home.saving.iter_mut().for_each(|saving| saving.error = None),
         Entering::OfRuns => runs::typed(&mut state.runs),
     }
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::plan::{Overrides, Plan, fold, same};
+use crate::plan::{Overrides, Plan, fold, same, titled};
 use crate::recipe::{self, loses_comments};
 use crate::run::folder;
 use crate::tui::app::Resolve;
@@ -20,6 +20,8 @@ pub struct Saving {
     pub field: Field,
     /// The file that exists, once somebody was told that it would be overwritten.
     pub exists: Option<Existing>,
+    /// Why it was not saved under this name.
+    pub error: Option<String>,
 }
 
 /// A file that would be overwritten.
@@ -42,10 +44,14 @@ impl Saving {
     /// What stands under the panels meanwhile.
     pub fn question(&self) -> String {
         let name = self.field.shown(usize::MAX, crate::tui::theme::Theme::PLAIN);
-        match &self.exists {
-            Some(existing) if existing.path == self.path() => {
+        match (&self.error, &self.exists) {
+            (Some(error), _) => format!("Save as: {name}  not saved: {error}"),
+            (None, Some(existing)) if existing.path == self.path() => {
                 let lost = if existing.loses { " (comments are lost)" } else { "" };
                 format!("Save as: {name} exists. Enter: overwrite it{lost}, Esc: do not save.")
+            }
+            _ if self.field.is_offered() => {
+                format!("Save as: {name}  (what is typed replaces it; Left or Backspace edits it)")
             }
             _ => format!("Save as: {name}"),
         }
@@ -68,8 +74,8 @@ pub fn ask(state: &mut State) {
         state.notice = Some("this recipe has a mistake and cannot be saved".to_owned());
         return;
     }
-    let field = Field::new(&format!("{}-edited.yaml", entry.name()));
-    state.home.saving = Some(Saving { recipe, field, exists: None });
+    let field = Field::offer(&format!("{}-edited.yaml", entry.name()));
+    state.home.saving = Some(Saving { recipe, field, exists: None, error: None });
 }
 
 /// The recipe with its changes written into its text, in a file; it means the same.
@@ -99,7 +105,7 @@ pub fn save(
         ErrorKind::AlreadyExists => NotSaved::Exists(Existing { path: path.clone(), loses }),
         _ => NotSaved::Because(format!("cannot write {}: {error}", path.display())),
     })?;
-    let title = entry.title.clone();
+    let title = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     Ok(RecipeEntry { group: OWN.to_owned(), path: path.display().to_string(), title, text })
 }
 
@@ -120,12 +126,16 @@ fn text(entry: &RecipeEntry, overrides: &Overrides, resolve: &Resolve) -> Result
     let text = fold(&recipe, overrides, &plan)?;
     let again = RecipeEntry { text, ..entry.clone() };
     let means: Plan = resolve(&again, &Overrides::default())?;
-    match same(&plan, &means) {
-        true => Ok((again.text, means)),
-        false => {
-            Err("these changes cannot be written into the recipe's text; --set can make them".to_owned())
-        }
+    if !same(&plan, &means) {
+        return Err("these changes cannot be written into the recipe's text; --set can make them".to_owned());
     }
+    Ok((titled(&again.text, &title(&plan.title, overrides))?, means))
+}
+
+/// A title that tells the copy from the recipe: with what was changed, as in `(tuples=1Ki)`.
+fn title(title: &str, overrides: &Overrides) -> String {
+    let changes: Vec<String> = overrides.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    if changes.is_empty() { title.to_owned() } else { format!("{title} ({})", changes.join(", ")) }
 }
 
 /// Writes a text to a file; the flag says whether one that exists may go.
@@ -172,10 +182,7 @@ pub fn saved(state: &mut State, outcome: Result<RecipeEntry, NotSaved>) {
             add(state, recipe, entry);
         }
         Err(NotSaved::Exists(existing)) => saving.exists = Some(existing),
-        Err(NotSaved::Because(reason)) => {
-            state.home.saving = None;
-            state.notice = Some(format!("not saved: {reason}"));
-        }
+        Err(NotSaved::Because(reason)) => saving.error = Some(reason),
     }
 }
 

@@ -214,6 +214,19 @@ fn a_bad_value_stays_in_its_field_with_what_would_be_accepted() {
 }
 
 #[test]
+fn a_list_needs_no_brackets_where_one_is_accepted() {
+    let (mut app, _) = open(COLOURED);
+    keys(&mut app, "/mine<enter>e");
+    set(&mut app, "backend", "cpu, scalar");
+    assert_eq!(app.state.home.edits.of(4).words(), ["--set backend=[cpu, scalar]"]);
+    set(&mut app, "tuples", "1Ki, 2Ki..8Ki x2");
+    assert!(matches!(app.state.recipes.plan(), Some(Ok(plan)) if plan.cases.len() == 8));
+    set(&mut app, "measure.rounds", "2, 3");
+    let error = app.state.home.editor.error.as_deref().unwrap_or_default();
+    assert!(error.contains("2, 3") && !error.contains('['), "what was typed is what is wrong: {error}");
+}
+
+#[test]
 fn what_only_the_plan_can_refuse_is_shown_and_cannot_run() {
     let (mut app, runner) = open(COLOURED);
     keys(&mut app, "/fig09<enter>e");
@@ -310,12 +323,14 @@ fn a_changed_recipe_is_saved_with_its_comments_and_means_the_same() {
     let text = fs::read_to_string(&path).expect("the file");
     assert_eq!(
         text,
-        "# Mine.\ntitle: Gather by size\ngather: {tuples: [4Ki, 8Ki], locations: random} # sizes\nbackend: cpu\n\
+        "# Mine.\ntitle: 'Gather by size (tuples=[4Ki, 8Ki], measure.budget=1s)'\ngather: {tuples: [4Ki, 8Ki], locations: random} # sizes\nbackend: cpu\n\
          chart: {x: tuples, y: time}\nmeasure: {rounds: 2, samples: 2, budget: 1s}\n"
     );
     assert_eq!(selected(&app), path.to_str(), "it is in the list");
     let plan = app.state.recipes.plan().and_then(|plan| plan.as_ref().ok()).expect("a plan");
-    assert!(plan::same(plan, &wanted) && plan.overrides.is_empty());
+    assert_eq!(plan.title, "Gather by size (tuples=[4Ki, 8Ki], measure.budget=1s)");
+    let cases = |plan: &Plan| plan.cases.iter().map(|case| case.id.clone()).collect::<Vec<_>>();
+    assert!(cases(plan) == cases(&wanted) && plan.overrides.is_empty());
     assert!(!app.state.home.edits.any(4), "the changes are in the file now");
 }
 
@@ -352,11 +367,26 @@ fn what_cannot_be_written_is_said() {
     let (mut app, _) = open(COLOURED);
     keys(&mut app, "/mine<enter>w");
     save_as(&mut app, "/nowhere/at/all.yaml");
-    let notice = app.state.notice.clone().expect("a notice");
-    assert!(notice.starts_with("not saved: cannot write /nowhere/at/all.yaml"), "{notice}");
-    keys(&mut app, "w");
+    let screen = shown(&mut app, (200, 24));
+    let asked = "Save as: /nowhere/at/all.yaml▏  not saved: cannot write /nowhere/at/all.yaml";
+    assert!(screen.contains(asked), "the question stays: {screen}");
+    keys(&mut app, "x");
+    assert!(shown(&mut app, (200, 24)).contains("Save as: /nowhere/at/all.yamlx▏  "));
     save_as(&mut app, "  ");
-    assert_eq!(app.state.notice.as_deref(), Some("not saved: a file needs a name"));
+    assert!(shown(&mut app, (200, 24)).contains("not saved: a file needs a name"));
+    keys(&mut app, "<esc>");
+    assert_eq!(app.state.home.saving, None);
+}
+
+#[test]
+fn the_offered_name_is_replaced_by_what_is_typed() {
+    let (mut app, _) = open(COLOURED);
+    keys(&mut app, "/mine<enter>w");
+    assert!(shown(&mut app, (80, 24)).contains("Save as: mine-edited.yaml▏  (what is typed replaces it"));
+    keys(&mut app, "a");
+    assert!(shown(&mut app, (80, 24)).contains("Save as: a▏  "));
+    keys(&mut app, "<esc>w<back>");
+    assert!(shown(&mut app, (80, 24)).contains("Save as: mine-edited.yam▏  "));
 }
 
 #[test]
