@@ -33,7 +33,15 @@ fn above(view: &PatternView, side: &Side, columns: usize, theme: Theme) -> Vec<L
     let facts = words::wrap(&side.facts.join(theme.separator()), columns.saturating_sub(2).max(1));
     let facts = facts.into_iter().map(|row| Line::styled(format!(" {row}"), theme.dim()));
     let totals = words::wrap(&totals(view, side, theme), columns.saturating_sub(2).max(1)).into_iter();
-    facts.chain(totals.map(|row| Line::raw(format!(" {row}")))).collect()
+    let legend = words::fit(&legend(view, theme), columns.saturating_sub(2), theme);
+    let legend = Line::styled(format!(" {legend}"), theme.dim());
+    facts.chain(totals.map(|row| Line::raw(format!(" {row}")))).chain([legend]).collect()
+}
+
+/// What stands in the grid.
+fn legend(view: &PatternView, theme: Theme) -> String {
+    let cell = if view.whole { "line" } else { "sector" };
+    format!("1-9, + for more: elements in a {cell}; {} leaves lines out", theme.symbol("┊", ":"))
 }
 
 /// What is moved, and how much of it is used.
