@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 
+use super::out;
 use super::recipes::{Source, as_recipe, shipped_name};
 use crate::backend::{self, Availability, Device};
 use crate::engine::client::{Client, EngineCommand};
@@ -37,7 +38,7 @@ pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
     let files = LocalFiles::of(Path::new("."));
     let (devices, latency) = devices(&engine);
     let root = PathBuf::from("reports");
-    tui::run(Options {
+    let left = tui::run(Options {
         recipes: shipped_entries().into_iter().chain(local_entries(Path::new("."))).collect(),
         devices,
         remote: engine.name().map(|name| Remote { name, latency }),
@@ -51,6 +52,7 @@ pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
             source.resolve_with(overrides, &files).map_err(|error| format!("{error:#}"))
         }),
     })?;
+    left.iter().for_each(|text| out::line(text));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,7 +4,7 @@
 mod begin;
 mod keep;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -51,6 +51,14 @@ impl Runner for EngineRunner {
         let written = folder.write_recipe(&with_overrides(&plan, recipe));
         written.and_then(|()| folder.keep_indices(&mut plan)).inspect_err(|_| folder.remove_unused())?;
         drive(&self.engine, folder, Ledger::new(plan), Beginning::Fresh { started })
+    }
+
+    fn resume(&self, run: Interrupted) -> anyhow::Result<Running> {
+        resume(&self.engine, run)
+    }
+
+    fn advice(&self, folder: &Path) -> String {
+        advice("run --resume", folder, &self.engine)
     }
 }
 

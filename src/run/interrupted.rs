@@ -8,15 +8,16 @@ use super::folder::{Folder, Manifest, SCHEMA};
 use super::stored::Stored;
 use crate::backend::{Availability, Device};
 use crate::engine::client::Hello;
-use crate::engine::protocol::Environment;
+use crate::engine::protocol::{Environment, Event};
 
 /// A run on disk, held against other programs, to be gone on with.
 #[derive(Debug)]
 pub struct Interrupted {
     pub stored: Stored,
     pub(super) folder: Folder,
-    /// Cases that were lost with an engine or skipped; their records are open again.
-    pub(super) retried: Vec<String>,
+    /// What is said of the cases that were lost with an engine or skipped, and of what a person
+    /// wants besides; their records are open again.
+    pub(super) retried: Vec<Event>,
 }
 
 impl Interrupted {
@@ -33,8 +34,16 @@ impl Interrupted {
             stored.manifest.schema = SCHEMA;
             folder.write_manifest(&stored.manifest)?;
         }
-        let retried = stored.ledger.retry();
-        Ok(Interrupted { stored, folder, retried })
+        let retried = stored.ledger.retry().into_iter().map(|case| Event::Retried { case, rounds: 0 });
+        Ok(Interrupted { retried: retried.collect(), stored, folder })
+    }
+
+    /// Also tries the case at this position again, or measures further rounds of it.
+    pub fn repeat(&mut self, at: usize) {
+        if let Some(event) = self.stored.ledger.repeated(at) {
+            self.stored.ledger.apply(&event);
+            self.retried.push(event);
+        }
     }
 }
 

@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
+use anyhow::bail;
+
+use super::Interrupted;
 use crate::engine::client::EngineCommand;
 use crate::engine::protocol::Event;
 use crate::plan::Plan;
@@ -98,6 +101,19 @@ pub trait Runner {
     /// When the run's folder cannot be made or already holds a run, and when no thread is
     /// left to drive it. What goes wrong later is told by [`Message::Broken`].
     fn start(&self, plan: Plan, recipe: &str) -> anyhow::Result<Running>;
+
+    /// Goes on with a run in its own folder.
+    ///
+    /// # Errors
+    /// When no thread is left to drive it, and where nothing is measured.
+    fn resume(&self, run: Interrupted) -> anyhow::Result<Running> {
+        bail!("nothing is measured here, so that {} cannot go on", run.stored.path.display())
+    }
+
+    /// The command line that goes on with the run in this folder.
+    fn advice(&self, folder: &Path) -> String {
+        advice("run --resume", folder, &EngineCommand::Own)
+    }
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@
 mod errands;
 mod intake;
 mod perform;
+mod resume;
 mod source;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -155,6 +156,11 @@ impl App {
     pub fn find_out_by(&mut self, lookups: Lookups) {
         self.scout = Some(Scout::new(lookups));
         self.state.home.facts.found_out = true;
+    }
+
+    /// The command line that goes on with the run in this folder.
+    pub fn advice(&self, folder: &Path) -> String {
+        self.runner.advice(folder)
     }
 
     /// Stored runs are those below `root`.

@@ -1,6 +1,7 @@
 //! What a person asks of a run that is on its way.
 
 use super::home::queue;
+use super::resume;
 use super::session::Phase;
 use super::state::{Mode, State};
 use super::update::Effect;
@@ -12,7 +13,7 @@ pub enum Ask {
     Cancel,
     /// The same, and nothing else is started after it.
     CancelAll,
-    /// Go on in a fresh engine.
+    /// Go on in a fresh engine, or with a run that was cut short.
     Resume,
     /// Hold the run, or let it go on.
     Pause,
@@ -41,6 +42,14 @@ impl Ask {
 
 /// Whether it would do something now.
 pub fn allows(state: &State, ask: Ask) -> bool {
+    let goes_on = match ask {
+        Ask::Resume => resume::cut_short(state).is_some(),
+        Ask::Again => resume::of_case(state).is_some(),
+        _ => false,
+    };
+    if goes_on {
+        return true;
+    }
     let waiting = ask == Ask::CancelAll && !state.home.queue.is_empty();
     let Some(run) = state.run() else { return waiting };
     let working = matches!(run.phase, Phase::Running | Phase::Dead { .. }) && run.mode == Mode::Run;
@@ -69,9 +78,10 @@ pub fn obey(state: &mut State, ask: Ask) -> Option<Effect> {
             queue::clear(state);
             cancel(state)
         }
-        Ask::Resume => resume(state),
+        Ask::Resume => resume::cut_short(state).map(Effect::GoOn).or_else(|| revive(state)),
         Ask::Pause => pause(state),
         Ask::Skip => about(state, "skipped", Control::Skip),
+        Ask::Again if !state.active() => resume::of_case(state).map(Effect::GoOn),
         Ask::Again => about(state, "measured again", Control::Again),
         Ask::Freeze => {
             state.freeze();
@@ -89,7 +99,7 @@ pub fn cancel(state: &mut State) -> Option<Effect> {
 }
 
 /// Goes on in a fresh engine.
-pub fn resume(state: &mut State) -> Option<Effect> {
+pub fn revive(state: &mut State) -> Option<Effect> {
     let now = state.now;
     state.run_mut().filter(|run| matches!(run.phase, Phase::Dead { .. }))?.resumed(now);
     Some(Effect::Send(Control::Resume))

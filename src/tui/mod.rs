@@ -25,7 +25,9 @@ mod panel;
 mod pattern;
 mod plot;
 mod recipes;
+mod refusal;
 pub mod rehearsal;
+mod resume;
 mod runs;
 mod session;
 mod state;
@@ -61,6 +63,7 @@ use config::Config;
 use state::State;
 use terminal::{Guard, TerminalSource};
 
+use crate::run::folder::MANIFEST;
 use crate::run::runner::Runner;
 
 /// What the user interface works with.
@@ -87,11 +90,12 @@ pub struct Options {
 }
 
 /// Takes the terminal over until the person leaves; gives it back also after a panic
-/// or a signal. Reads what the environment says of the terminal.
+/// or a signal. Reads what the environment says of the terminal. Returns what is left to say
+/// on it.
 ///
 /// # Errors
 /// When there is no terminal, when it goes away, after a signal, or after a panic.
-pub fn run(options: Options) -> anyhow::Result<()> {
+pub fn run(options: Options) -> anyhow::Result<Option<String>> {
     let Config { keymap, mouse, .. } = options.config.clone();
     let theme = options.config.theme(|key| std::env::var(key).ok());
     let Options { mode, remote, .. } = options;
@@ -114,12 +118,23 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     // After a panic the state is only asked for its run, which is then ended.
     let ended = panic::catch_unwind(AssertUnwindSafe(|| app.run(&mut terminal, &mut source)));
     app.abandon();
+    let left = farewell(&app);
     match ended {
         Ok(ended) => ended?,
         Err(caught) => bail!("the user interface failed: {}{}", guard.in_words(&*caught), whereabouts(&app)),
     }
     ensure!(!source.terminated, "ended by a signal{}", whereabouts(&app));
-    Ok(())
+    Ok(left)
+}
+
+/// What is to be said once the terminal is given back: of a run that is not complete, where it
+/// is and how it goes on.
+fn farewell(app: &App) -> Option<String> {
+    let run = app.state.run().filter(|run| run.mode == Mode::Run && !run.ledger.is_complete())?;
+    // Of one that never came to its first case there is nothing.
+    let there = run.folder.join(MANIFEST).exists();
+    let (folder, advice) = (run.folder.display(), app.advice(&run.folder));
+    there.then(|| format!("the run in {folder} is not complete; to go on:\n{advice}"))
 }
 
 /// Where the results of a run are.

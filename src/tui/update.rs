@@ -7,12 +7,15 @@ mod pointer;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
 use super::command::Action;
 use super::field::Stroke;
 use super::home::{self, Errand, News};
 use super::panel::Focus;
+use super::refusal;
+use super::resume::{self, Unfinished};
 use super::runs::{self, Answer, Job};
 use super::session::Session;
 use super::state::State;
@@ -20,8 +23,8 @@ use crate::plan::Plan;
 use crate::run::Ledger;
 use crate::run::runner::{Control, Message};
 
-pub use act::start;
 use act::{act, dismiss};
+pub use act::{shows_run, start};
 use leave::{PATIENCE_AFTER_SIGNAL, finish_leaving, leave, unattended};
 use pointer::{click, turn};
 
@@ -31,7 +34,7 @@ pub enum Input {
     /// A key with a meaning.
     Act(Action),
     /// A key without one.
-    OtherKey,
+    OtherKey(KeyEvent),
     /// A key of the text that is being typed.
     Typed(Stroke),
     /// Something that somebody was sent for.
@@ -55,6 +58,8 @@ pub enum Input {
     Started { recipe: usize, plan: Box<Plan>, folder: PathBuf },
     /// It could not be started.
     NotStarted(String),
+    /// The run in this folder goes on; so far it has this.
+    WentOn { ledger: Box<Ledger>, folder: PathBuf },
     /// The process was asked to end.
     Terminate,
     /// The program had been stopped and goes on.
@@ -70,6 +75,8 @@ pub enum Effect {
     Start(usize),
     /// Resolve the recipe at this index.
     Resolve(usize),
+    /// Go on with a run in its folder.
+    GoOn(Unfinished),
     /// Tell the running plan.
     Send(Control),
     /// Give the terminal back and stop.
@@ -89,7 +96,10 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
     state.now = now;
     match input {
         Input::Act(action) => return act(state, action),
-        Input::OtherKey => dismiss(state),
+        Input::OtherKey(key) => {
+            dismiss(state);
+            state.notice = refusal::elsewhere(state, key);
+        }
         Input::Typed(stroke) => {
             dismiss(state);
             home::typed(state, stroke);
@@ -116,6 +126,7 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
             runs::playing(state, times);
         }
         Input::NotStarted(reason) => home::not_started(state, &reason),
+        Input::WentOn { ledger, folder } => resume::went_on(state, *ledger, folder),
         Input::Terminate => return leave(state, PATIENCE_AFTER_SIGNAL),
         Input::Tick => {
             state.runs.settle();

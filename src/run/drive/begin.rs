@@ -12,8 +12,8 @@ use crate::run::interrupted::{differences, missing};
 pub(super) enum Beginning {
     /// Nothing. When the run started, `YYYY-MM-DD HH:MM:SS` UTC.
     Fresh { started: String },
-    /// A run on disk, and the cases that get another try.
-    Again { manifest: Box<Manifest>, retried: Vec<String> },
+    /// A run on disk, and what is said of the cases that get another try or further rounds.
+    Again { manifest: Box<Manifest>, retried: Vec<Event> },
 }
 
 /// This program's command line. A word need not be UTF-8: a path may be anything.
@@ -54,7 +54,7 @@ impl Drive {
         }
         if let Some(retried) = retried {
             self.hear(Level::Info, format!("the run goes on: {}", command_line().join(" ")))?;
-            retried.into_iter().try_for_each(|case| self.record(&Event::Retried { case, rounds: 0 }))?;
+            retried.iter().try_for_each(|event| self.record(event))?;
         }
         differences.into_iter().try_for_each(|text| self.hear(Level::Warn, text))
     }

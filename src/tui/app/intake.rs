@@ -41,7 +41,7 @@ impl App {
     /// A key of the text that is being typed, or a command.
     fn meaning(&self, key: KeyEvent) -> Input {
         let typed = Entering::now(&self.state).and_then(|_| Stroke::of(key)).map(Input::Typed);
-        let act = || command::action(&self.state, key).map_or(Input::OtherKey, Input::Act);
+        let act = || command::action(&self.state, key).map_or(Input::OtherKey(key), Input::Act);
         typed.unwrap_or_else(act)
     }
 

@@ -35,6 +35,10 @@ impl App {
                 let input = self.play(path, plan, times).unwrap_or_else(Input::NotStarted);
                 self.apply(input, now);
             }
+            Effect::GoOn(run) => {
+                let input = self.go_on(&run).unwrap_or_else(Input::NotStarted);
+                self.apply(input, now);
+            }
             Effect::Send(control) => {
                 if let Some(running) = &self.running {
                     // A run that has just ended no longer listens; its end arrives as a message.
@@ -73,7 +77,7 @@ impl App {
     }
 
     /// Hears what a run says from now on; returns its folder.
-    fn listen(&mut self, running: Running) -> Result<PathBuf, String> {
+    pub(super) fn listen(&mut self, running: Running) -> Result<PathBuf, String> {
         let running = match &self.waker {
             Some(waker) => wake::watched(running, waker.clone()).map_err(|e| e.to_string())?,
             None => running,

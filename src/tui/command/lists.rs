@@ -8,12 +8,7 @@ use crate::tui::controls;
 
 /// Commands that every panel knows.
 pub const GLOBAL: &[Command] = &[
-    Command {
-        bindings: &[(char('r'), Action::Control(controls::Ask::Resume))],
-        hinted: 1,
-        name: "resume",
-        help: "after the engine died: go on in a fresh one; the lost case counts as failed",
-    },
+    RESUME,
     Command {
         bindings: &[(char('x'), Action::Control(controls::Ask::Cancel))],
         hinted: 1,
@@ -100,6 +95,13 @@ pub(super) const REHEARSING: &[Command] = &[Command {
     name: "stop",
     help: "measure no more pairs",
 }];
+
+const RESUME: Command = Command {
+    bindings: &[(char('r'), Action::Control(controls::Ask::Resume))],
+    hinted: 1,
+    name: "resume",
+    help: "go on: in a fresh engine after one died (the lost case counts as failed), or with a run that was cut short",
+};
 
 const CURSOR: Command = Command {
     bindings: &[(char('v'), Action::Chart(chart::Ask::Cursor))],

@@ -2,7 +2,7 @@
 
 use super::entering::{abandon, accept};
 use super::{Entering, editor, queue, save};
-use crate::tui::controls::resume;
+use crate::tui::controls::revive;
 use crate::tui::panel::Focus;
 use crate::tui::session::Phase;
 use crate::tui::state::{Mode, State};
@@ -99,5 +99,5 @@ pub fn obey(state: &mut State, ask: Ask) -> Option<Effect> {
 fn enqueue(state: &mut State) -> Option<Effect> {
     queue::add(state);
     let dead = state.run().is_some_and(|run| matches!(run.phase, Phase::Dead { .. }));
-    if dead { resume(state) } else { None }
+    if dead { revive(state) } else { None }
 }

@@ -8,6 +8,7 @@ use ratatui::style::Style;
 use crate::tui::command::Action;
 use crate::tui::controls::Ask;
 use crate::tui::keymap::Keymap;
+use crate::tui::resume;
 use crate::tui::runs::Purpose;
 use crate::tui::session::{Phase, Session};
 use crate::tui::state::{Leaving, Mode, State};
@@ -47,7 +48,15 @@ pub fn text(state: &State) -> Option<(String, bool)> {
     if let Some(notice) = &state.notice {
         return Some((notice.clone(), false));
     }
-    state.run().and_then(|run| of_session(run, &state.keymap))
+    state.run().and_then(|run| of_session(run, &state.keymap)).or_else(|| cut_short(state))
+}
+
+/// How to go on with a run that was cancelled just now.
+fn cut_short(state: &State) -> Option<(String, bool)> {
+    let ours = state.focus.is_run() && state.run().is_some_and(|run| run.mode == Mode::Run);
+    resume::cut_short(state).filter(|_| ours)?;
+    let key = state.keymap.name(Action::Control(Ask::Resume));
+    Some((format!("The run is not complete. {key}: go on with it."), false))
 }
 
 fn of_session(session: &Session, keymap: &Keymap) -> Option<(String, bool)> {

@@ -8,9 +8,11 @@ use super::Focus;
 use crate::tui::chart;
 use crate::tui::command::{self, Action, Command, Key};
 use crate::tui::controls::Ask;
+use crate::tui::home;
 use crate::tui::session::Session;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
+use crate::tui::update::shows_run;
 use crate::tui::words;
 
 /// A command that the bar shows, with the keys that it shows of it.
@@ -19,8 +21,11 @@ pub type Hint = (&'static Command, Vec<(Key, Action)>);
 /// The commands that the bar shows, by importance: those that would do something, before
 /// all others those that end an unusual state.
 pub fn hints(state: &State) -> Vec<Hint> {
-    let useful =
-        |(command, bindings): &Hint| command.hinted > 0 && !bindings.is_empty() && command.enabled(state);
+    let useful = |(command, bindings): &Hint| {
+        // More of a case that is done is seldom wanted; the help tells of it.
+        let seldom = !state.active() && command.actions().contains(&Action::Control(Ask::Again));
+        command.hinted > 0 && !seldom && !bindings.is_empty() && command.enabled(state)
+    };
     let mut hints: Vec<Hint> = command::bound(state).into_iter().filter(useful).collect();
     hints.sort_by_key(|(command, _)| release(command, state).is_none());
     hints
@@ -40,33 +45,69 @@ fn release(command: &Command, state: &State) -> Option<&'static str> {
     };
     there.then_some(name)
 }
-
-fn name(command: &Command, state: &State) -> &'static str {
-    release(command, state).unwrap_or(command.name)
 }
 
 /// Those that fit into `columns`.
 fn shown(state: &State, theme: Theme, columns: usize) -> Vec<(Hint, String)> {
     let text = |hint: Hint| {
-        let text = format!(" {} {} ", command::labels(&hint.1, hint.0.hinted, theme), name(hint.0, state));
+        let text = format!(" {} {} ", keys(&hint, state, theme), name(hint.0, state));
         (hint, text)
     };
     let mut shown: Vec<(Hint, String)> = hints(state).into_iter().map(text).collect();
     let width = |shown: &[(Hint, String)]| -> usize { shown.iter().map(|(_, t)| words::width(t)).sum() };
-    // Help and quit stand last and stay; what does not fit before them goes.
-    while shown.len() > 2 && width(&shown) > columns {
-        shown.remove(shown.len() - 3);
+    // The ways out and the help stand last and stay; what does not fit before them goes.
+    let stays = |((command, _), _): &(Hint, String)| {
+        command.actions().iter().any(|a| matches!(a, Action::Back | Action::Help | Action::Quit))
+    };
+    while width(&shown) > columns {
+        let Some(last) = shown.iter().rposition(|hint| !stays(hint)) else { break };
+        shown.remove(last);
     }
     shown
 }
 
+/// The keys of a hint, and what stands between them. Lines of the chart have one each: the
+/// first and the last are told.
+fn told<'h>((command, bindings): &'h Hint, state: &State) -> (Vec<&'h (Key, Action)>, &'static str) {
+    let lines = state.session.as_ref().map_or(0, |session| session.chart().labels.len());
+    match bindings.first() {
+        Some((_, Action::Chart(chart::Ask::Line(_)))) => (
+            bindings.first().into_iter().chain(bindings.get(1..lines).and_then(<[_]>::last)).collect(),
+            if lines > 2 { "-" } else { "/" },
+        ),
+        _ => (bindings.iter().take(command.hinted).collect(), "/"),
+    }
+}
+
+fn keys(hint: &Hint, state: &State, theme: Theme) -> String {
+    let (keys, between) = told(hint, state);
+    keys.iter().map(|(key, _)| key.label(theme)).collect::<Vec<_>>().join(between)
+}
+
+/// What a command is called where it would do something else than elsewhere, or take back what
+/// it did.
+fn name(command: &'static Command, state: &State) -> &'static str {
+    let Some((_, action)) = command.bindings.first() else { return command.name };
+    let view = state.session.as_ref().map(|session| &session.view);
+    match action {
+        Action::Start if shows_run(state) => "show run",
+        Action::Start | Action::Home(home::Ask::Run) if state.busy() => "queue",
+        Action::Chart(chart::Ask::Differences) if view.is_some_and(|view| view.differences) => {
+            "hide differences"
+        }
+        Action::Chart(chart::Ask::Before) if view.is_some_and(|view| view.overlay().is_some()) => {
+            "hide run before"
+        }
+        _ => release(command, state).unwrap_or(command.name),
+    }
+}
+
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let shown = shown(state, theme, usize::from(area.width));
-    let spans = shown.iter().flat_map(|((command, bindings), _)| {
-        let keys = command::labels(bindings, command.hinted, theme);
+    let spans = shown.iter().flat_map(|(hint, _)| {
         [
-            Span::styled(format!(" {keys}"), theme.key()),
-            Span::styled(format!(" {} ", name(command, state)), theme.dim()),
+            Span::styled(format!(" {}", keys(hint, state, theme)), theme.key()),
+            Span::styled(format!(" {} ", name(hint.0, state)), theme.dim()),
         ]
     });
     buffer.set_line(area.x, area.y, &Line::from(spans.collect::<Vec<_>>()), area.width);
@@ -76,11 +117,11 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
 /// the first action that would do something.
 pub fn at(state: &State, theme: Theme, area: Rect, column: u16) -> Option<Action> {
     let mut left = area.x;
-    for ((command, bindings), text) in shown(state, theme, usize::from(area.width)) {
+    for (hint, text) in shown(state, theme, usize::from(area.width)) {
         let width = words::width(&text) as u16;
         if column < left + width {
-            let key = key_at(&bindings, command.hinted, theme, column.checked_sub(left + 1)?);
-            let useful = bindings.iter().map(|(_, action)| *action).find(|action| state.allows(*action));
+            let key = key_at(&told(&hint, state).0, theme, column.checked_sub(left + 1)?);
+            let useful = hint.1.iter().map(|(_, action)| *action).find(|action| state.allows(*action));
             return key.or(useful);
         }
         left += width;
@@ -89,9 +130,9 @@ pub fn at(state: &State, theme: Theme, area: Rect, column: u16) -> Option<Action
 }
 
 /// The action of the key whose label stands at this column of the labels.
-fn key_at(bindings: &[(Key, Action)], count: usize, theme: Theme, column: u16) -> Option<Action> {
+fn key_at(bindings: &[&(Key, Action)], theme: Theme, column: u16) -> Option<Action> {
     let mut right = 0;
-    bindings.iter().take(count).find_map(|(key, action)| {
+    bindings.iter().find_map(|(key, action)| {
         right += words::width(&key.label(theme)) + 1;
         (usize::from(column) < right).then_some(*action)
     })

@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub use ask::Ask;
 pub use desk::{Answer, Desk, Job};
 pub use entry::Entry;
-pub use obey::{allows, discard, keep, obey, playing, stopped, take, typed};
+pub use obey::{allows, discard, keep, list, obey, playing, stopped, take, typed};
 pub use sheet::{Exported, Sheet};
 
 use super::chart::baseline::Baseline;

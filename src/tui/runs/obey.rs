@@ -75,7 +75,7 @@ fn missing(state: &State, ask: Ask) -> Option<String> {
 }
 
 /// Reading takes a core, so nothing is read while something is timed.
-fn list(state: &mut State) -> Option<Effect> {
+pub fn list(state: &mut State) -> Option<Effect> {
     if state.measuring() {
         state.notice = Some("a run is active: stored runs are read when it is over".to_owned());
         return None;

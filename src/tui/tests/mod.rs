@@ -11,6 +11,7 @@ pub mod loops;
 mod mouse;
 mod panic;
 mod random;
+mod refusals;
 mod scenes;
 mod screens;
 pub mod script;

@@ -33,7 +33,7 @@ fn panics() {
         lookups: None,
     });
     let status = match ended {
-        Ok(()) => 0,
+        Ok(_) => 0,
         Err(error) => {
             eprintln!("scatterlab: {error:#}");
             1

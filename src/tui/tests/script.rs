@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use crate::backend::Verdict;
 use crate::engine::protocol::{Environment, Event, Level, RoundResult, Stage};
 use crate::plan::Plan;
-use crate::run::Ledger;
 use crate::run::runner::{Control, Message, Runner, Running};
+use crate::run::{Interrupted, Ledger};
 
 /// Where the script's results seem to go.
 pub const FOLDER: &str = "reports/scripted";
@@ -166,5 +166,11 @@ impl Runner for Scripted {
         let (sender, control) = channel();
         self.runs.borrow_mut().push(Ends { messages, control });
         Ok(Running { messages: receiver, control: sender, folder: PathBuf::from(FOLDER) })
+    }
+
+    fn resume(&self, run: Interrupted) -> anyhow::Result<Running> {
+        let folder = run.stored.path.clone();
+        let running = self.start(run.stored.manifest.plan, &run.stored.recipe)?;
+        Ok(Running { folder, ..running })
     }
 }

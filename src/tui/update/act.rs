@@ -6,7 +6,7 @@ use crate::tui::chart::Ask;
 use crate::tui::command::Action;
 use crate::tui::panel::Focus;
 use crate::tui::state::{Leaving, Mode, Overlay, State};
-use crate::tui::{controls, home, pattern, runs};
+use crate::tui::{controls, home, pattern, refusal, runs};
 
 /// Rows of a page.
 const PAGE: isize = 10;
@@ -18,7 +18,10 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
         Action::Back if asked => dismiss(state),
         _ => {
             dismiss(state);
-            return obey(state, action);
+            let refused = if state.allows(action) { None } else { refusal::why(state, action) };
+            let effect = obey(state, action);
+            state.notice = state.notice.take().or(refused.filter(|_| effect.is_none()));
+            return effect;
         }
     }
     None
@@ -37,7 +40,7 @@ fn obey(state: &mut State, action: Action) -> Option<Effect> {
         Action::Help => toggle_help(state),
         Action::CloseHelp => state.overlay = None,
         Action::Suspend => return Some(Effect::Suspend),
-        Action::Back => back(state),
+        Action::Back => return back(state),
         Action::Devices if state.allows(action) => {
             state.devices_panel.wanted = Some(!state.devices_panel.shown);
         }
@@ -80,13 +83,11 @@ fn toggle_help(state: &mut State) {
 }
 
 /// The last thing that was opened closes first.
-fn back(state: &mut State) {
-    if state.overlay.take().is_some() {
-        return;
+fn back(state: &mut State) -> Option<Effect> {
+    if state.overlay.take().is_some() || leave_chart(state) {
+        return None;
     }
-    if leave_chart(state) {
-        return;
-    }
+    let before = state.focus;
     // Who goes away does not want to be taken back by an answer.
     state.runs.give_up();
     let stored = state.runs.there && state.session.as_ref().is_some_and(|s| s.recipe.is_none());
@@ -104,6 +105,9 @@ fn back(state: &mut State) {
         }
         _ => Focus::Recipes,
     };
+    // A run that went on is no longer what the list says.
+    let stale = before.is_run() && state.focus == Focus::Runs && !state.measuring();
+    if stale { runs::list(state) } else { None }
 }
 
 /// Takes the cursor or the whole screen away from the chart, if it has the focus and one of
@@ -170,19 +174,25 @@ pub(super) fn step_in(state: &mut State, panel: Focus, by: isize) {
     }
 }
 
+/// Whether the run that is active is that of the selected recipe with its changes.
+pub fn shows_run(state: &State) -> bool {
+    let (Some(selected), Some(run)) = (state.recipes.selected(), state.run().filter(|run| run.active()))
+    else {
+        return false;
+    };
+    let same = run.ledger.plan().overrides == state.home.edits.of(selected).words();
+    run.recipe == Some(selected) && (same || state.mode == Mode::Watch)
+}
+
 /// Starts the selected recipe, or lets it wait for the run that is active; where it is that
 /// run, shows it.
 pub fn start(state: &mut State) -> Option<Effect> {
     let selected = state.recipes.selected()?;
-    if let Some(session) = state.run().filter(|s| s.active()) {
-        let same = session.ledger.plan().overrides == state.home.edits.of(selected).words();
-        if session.recipe == Some(selected) && (same || state.mode == Mode::Watch) {
-            state.focus = Focus::Cases;
-            return None;
-        }
-        return home::obey(state, home::Ask::Enqueue);
+    if shows_run(state) {
+        state.focus = Focus::Cases;
+        return None;
     }
-    if state.busy() {
+    if state.active() || state.busy() {
         return home::obey(state, home::Ask::Enqueue);
     }
     if let Some(Err(_)) = state.recipes.plan() {

@@ -37,7 +37,7 @@ pub(super) fn unattended(state: &mut State) -> Option<Effect> {
     let waits = !state.home.queue.is_empty();
     match (state.run().and_then(Session::hopeful), state.leaving) {
         (Some(_), Leaving::Waiting { .. }) => return controls::cancel(state),
-        (Some(true), Leaving::No) if waits => return controls::resume(state),
+        (Some(true), Leaving::No) if waits => return controls::revive(state),
         (Some(false), Leaving::No) if waits => return give_up(state),
         _ => {}
     }

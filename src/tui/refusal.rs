@@ -1,0 +1,112 @@
+//! Why a key does nothing here, in a few words.
+
+use ratatui::crossterm::event::KeyEvent;
+
+use super::command::{Action, Command};
+use super::controls::Ask as Control;
+use super::home;
+use super::panel::Focus;
+use super::pattern::Look;
+use super::session::{Phase, Session};
+use super::state::{Mode, State};
+use crate::run::{SKIPPED, Status};
+
+/// Of a command that would do nothing now; `None` where that needs no word.
+pub fn why(state: &State, action: Action) -> Option<String> {
+    let run = state.run().filter(|run| run.active());
+    let text = match action {
+        Action::Control(ask) => return control(state, ask),
+        Action::Follow if run.is_none() => "no case is being measured",
+        Action::Follow => "the selection follows the running case already",
+        Action::PreviousPanel | Action::NextPanel => "the chart has one panel only",
+        Action::PreviousExperiment | Action::NextExperiment => "the recipe has one experiment only",
+        Action::FocusNext | Action::FocusPrevious => "there is no other panel",
+        Action::Devices => "the devices are shown beside a run",
+        Action::Chart(_) => chart(state),
+        Action::Home(ask) => home(ask),
+        Action::Pattern(Look::Show) => "only gather, scatter and pattern go through indices",
+        Action::Pattern(Look::Side) => "this case has one side only",
+        Action::Pattern(Look::Previous | Look::Next) => "no other case has indices",
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+fn control(state: &State, ask: Control) -> Option<String> {
+    let text = match ask {
+        Control::Skip | Control::Again => return of_case(state, ask),
+        Control::Resume => resume(state),
+        _ if !state.active() => "no run is on its way",
+        Control::Cancel | Control::CancelAll => "the run is being cancelled already",
+        Control::Pause => "the engine does not work now",
+        Control::Freeze => "look at the run to freeze it",
+    };
+    Some(text.to_owned())
+}
+
+fn resume(state: &State) -> &'static str {
+    match state.run() {
+        _ if state.busy() => "a run is on its way",
+        _ if state.focus.is_runs() => match state.runs.selected().map(|entry| entry.summary()) {
+            Some(Some(_)) => "this run is complete: nothing is left to measure",
+            Some(None) => "this folder cannot be read as a run",
+            None => "no run is selected",
+        },
+        Some(_) if state.focus.is_run() => "this run is complete: nothing is left to measure",
+        _ => "no run that was cut short is looked at",
+    }
+}
+
+/// Why the selected case is not skipped, or not measured again.
+fn of_case(state: &State, ask: Control) -> Option<String> {
+    let shown = state.session.as_ref()?;
+    let record = shown.ledger.records().get(shown.selected)?;
+    Some(match (&record.status, ask) {
+        (Status::NotApplicable(reason), _) if reason != SKIPPED => format!("this case is n/a: {reason}"),
+        _ if shown.mode == Mode::Stored => "a stored run is only looked at".to_owned(),
+        _ if ask == Control::Skip && !shown.active() => "the run is over".to_owned(),
+        (Status::Done, _) => "this case is done: it has no rounds to come".to_owned(),
+        (Status::NotApplicable(_), _) => "this case is skipped already".to_owned(),
+        (Status::Failed(_), Control::Skip) => "this case failed: it has no rounds to come".to_owned(),
+        (Status::Failed(_), _) => "a wrong result stays wrong, whatever a second look finds".to_owned(),
+        (Status::Pending | Status::Partial, _) => pending(shown).to_owned(),
+    })
+}
+
+fn pending(shown: &Session) -> &'static str {
+    match shown.phase {
+        Phase::Over { .. } | Phase::Broken(_) => "this case is not measured yet: go on with the run",
+        _ => "this case still has rounds to come",
+    }
+}
+
+/// The chart itself says the rest.
+fn chart(state: &State) -> &'static str {
+    if state.session.is_none() { "there is no chart here" } else { "the whole chart is shown" }
+}
+
+fn home(ask: home::Ask) -> &'static str {
+    match ask {
+        home::Ask::Undo | home::Ask::UndoAll => "nothing is changed",
+        home::Ask::Filter => "there is one recipe only",
+        home::Ask::Remove => "nothing waits",
+        _ => "this recipe has a mistake",
+    }
+}
+
+/// Of a key without a meaning in this panel: where it has one.
+pub fn elsewhere(state: &State, key: KeyEvent) -> Option<String> {
+    if state.overlay.is_some() || state.mode == Mode::Rehearsal {
+        return None;
+    }
+    let own =
+        |command: &Command| state.keymap.bindings(command).into_iter().find(|(own, _)| own.matches(key));
+    let named = |focus: &Focus| {
+        let found = focus.commands().iter().find_map(|command| Some((command.name, own(command)?.0)));
+        found.map(|(name, key)| (key.name(), format!("{} ({name})", focus.title())))
+    };
+    let panels: Vec<(String, String)> = Focus::ALL.iter().filter_map(named).collect();
+    let (key, _) = panels.first()?;
+    let panels: Vec<&str> = panels.iter().map(|(_, panel)| panel.as_str()).collect();
+    Some(format!("{key} does nothing here; it is a key of {}", panels.join(", ")))
+}

@@ -1,0 +1,57 @@
+//! Going on with a run that is over: one that was cut short, or one of whose cases more is
+//! wanted.
+
+use std::path::PathBuf;
+
+use super::session::{Phase, Session};
+use super::state::{Mode, State};
+use super::update::begin;
+use crate::run::Ledger;
+
+/// A run that could go on in its folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfinished {
+    pub folder: PathBuf,
+    /// Position of the case that is to be tried again or measured further.
+    pub case: Option<usize>,
+}
+
+/// The run that is looked at, if it was cut short and nothing else is on its way.
+pub fn cut_short(state: &State) -> Option<Unfinished> {
+    if state.busy() || state.mode != Mode::Run {
+        return None;
+    }
+    let folder = match state.focus.is_runs() {
+        true => {
+            let entry = state.runs.selected()?;
+            (!entry.summary()?.complete).then_some(&entry.path)?
+        }
+        false => &over(state).filter(|run| is_incomplete(run))?.folder,
+    };
+    Some(Unfinished { folder: folder.clone(), case: None })
+}
+
+/// The run that was just made, for the selected case. A stored one may be another machine's.
+pub fn of_case(state: &State) -> Option<Unfinished> {
+    let run = over(state).filter(|run| !state.busy() && run.mode == Mode::Run)?;
+    let case = state.session.as_ref()?.selected;
+    run.ledger.may_repeat(case).then(|| Unfinished { folder: run.folder.clone(), case: Some(case) })
+}
+
+/// The run on the screen, once it is over.
+fn over(state: &State) -> Option<&Session> {
+    let over = |run: &&Session| matches!(run.phase, Phase::Over { .. } | Phase::Broken(_));
+    state.run().filter(|run| state.focus.is_run() && run.mode != Mode::Watch).filter(over)
+}
+
+fn is_incomplete(run: &Session) -> bool {
+    !matches!(run.phase, Phase::Over { cancelled: false })
+}
+
+/// It goes on, from what its folder holds.
+pub fn went_on(state: &mut State, ledger: Ledger, folder: PathBuf) {
+    let recipe = state.run().filter(|run| run.folder == folder).and_then(|run| run.recipe);
+    let mut session = Session::new(recipe, ledger, folder, state.now);
+    session.mode = state.mode;
+    begin(state, session);
+}

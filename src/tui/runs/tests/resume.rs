@@ -1,0 +1,109 @@
+//! Going on with runs on disk.
+
+use std::fs;
+use std::path::Path;
+
+use ratatui::crossterm::event::KeyCode;
+
+use super::{NOW, over, plan, press, script, shelf, typed};
+use crate::engine::protocol::Event;
+use crate::run::runner::{Control, Message};
+use crate::tui::app::App;
+use crate::tui::command::Action;
+use crate::tui::controls;
+use crate::tui::panel::Focus;
+use crate::tui::runs::Listing;
+use crate::tui::session::{Phase, Session};
+use crate::tui::state::Mode;
+use crate::tui::theme::Theme;
+
+const RESUME: Action = Action::Control(controls::Ask::Resume);
+
+/// The newest run ends in the middle of its rounds.
+fn cut(root: &Path) -> std::path::PathBuf {
+    let folder = root.join("deep/20261121-080000-passes");
+    let events = fs::read_to_string(folder.join("events.ndjson")).expect("events");
+    let kept: Vec<&str> = events.lines().take(12).collect();
+    fs::write(folder.join("events.ndjson"), kept.join("\n") + "\n").expect("written");
+    folder
+}
+
+fn session(app: &App) -> &Session {
+    app.state.session.as_ref().expect("a run")
+}
+
+fn notice(app: &App) -> &str {
+    app.state.notice.as_deref().unwrap_or_default()
+}
+
+#[test]
+fn a_run_that_was_cut_short_goes_on_from_the_list() {
+    let root = shelf();
+    let folder = cut(root.path());
+    let (mut app, runner) = over(root.path(), Theme::PLAIN);
+    typed(&mut app, "o");
+    assert!(app.state.allows(RESUME), "it is not complete");
+    typed(&mut app, "r");
+    assert_eq!((runner.starts(), &session(&app).folder), (1, &folder), "{}", notice(&app));
+    assert_eq!((session(&app).mode, app.state.focus), (Mode::Run, Focus::Cases));
+    let (done, all) = session(&app).progress();
+    assert!(0 < done && done < all && app.state.measuring(), "what it had is there: {done}/{all}");
+    typed(&mut app, "r");
+    assert_eq!(runner.starts(), 1, "once");
+    let rest = script::messages(&plan(), Some(4)).into_iter().skip(12);
+    rest.for_each(|message| runner.say(message));
+    runner.say(Message::Over);
+    app.receive(NOW);
+    assert_eq!(session(&app).phase, Phase::Over { cancelled: false });
+    press(&mut app, KeyCode::Esc);
+    assert_eq!((app.state.focus, app.state.runs.listing), (Focus::Runs, Listing::Done { more: 0 }));
+}
+
+#[test]
+fn a_complete_run_and_one_that_vanished_do_not_go_on() {
+    let root = shelf();
+    let folder = cut(root.path());
+    let (mut app, runner) = over(root.path(), Theme::PLAIN);
+    typed(&mut app, "ojr");
+    assert_eq!(runner.starts(), 0);
+    assert!(notice(&app).contains("complete"), "{}", notice(&app));
+    fs::remove_dir_all(folder).expect("removed");
+    typed(&mut app, "kr");
+    assert!(notice(&app).starts_with("not started: "), "{}", notice(&app));
+    assert!(app.state.session.is_none());
+}
+
+#[test]
+fn an_opened_run_goes_on_and_only_our_own_has_cases_measured_again() {
+    let root = shelf();
+    cut(root.path());
+    let (mut app, runner) = over(root.path(), Theme::PLAIN);
+    typed(&mut app, "o");
+    press(&mut app, KeyCode::Enter);
+    assert_eq!(session(&app).mode, Mode::Stored);
+    typed(&mut app, "R");
+    assert_eq!(runner.starts(), 0, "it may be another machine's");
+    assert!(notice(&app).contains("stored run"), "{}", notice(&app));
+    typed(&mut app, "r");
+    assert_eq!((runner.starts(), session(&app).mode), (1, Mode::Run), "{}", notice(&app));
+}
+
+#[test]
+fn further_rounds_of_a_run_that_is_over_go_into_its_folder() {
+    let root = shelf();
+    let folder = root.path().join("20261120-223758-passes");
+    let (mut app, runner) = over(root.path(), Theme::PLAIN);
+    typed(&mut app, "oj");
+    press(&mut app, KeyCode::Enter);
+    app.state.session.as_mut().expect("a run").mode = Mode::Run;
+    assert!(!app.state.allows(RESUME), "nothing is left");
+    typed(&mut app, "R");
+    assert_eq!((runner.starts(), &session(&app).folder), (1, &folder), "{}", notice(&app));
+    assert_eq!(session(&app).progress(), (21, 24), "as many rounds as each case had");
+    typed(&mut app, "x");
+    assert_eq!(runner.told(), [Control::Cancel]);
+    runner.say(Message::Event(Event::Finished { cancelled: true }));
+    runner.say(Message::Over);
+    app.receive(NOW);
+    assert!(app.state.allows(RESUME), "cut short");
+}
