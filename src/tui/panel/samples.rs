@@ -121,12 +121,15 @@ fn doubts(record: &Record, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     };
     let flagged: Vec<u32> = record.rounds.iter().filter(|r| !r.flags.is_empty()).map(|r| r.round).collect();
     let twice: Vec<u32> = record.set_aside.iter().map(|r| r.round).collect();
+    let mut why: Vec<Flag> = record.set_aside.iter().flat_map(|r| r.flags.iter().copied()).collect();
+    why.sort_unstable();
+    why.dedup();
     let mut lines = Vec::new();
     if !flagged.is_empty() {
         lines.push((format!("doubtful: {} in {}", words(&record.flags()), rounds(flagged)), theme.warning()));
     }
     if !twice.is_empty() {
-        lines.push((format!("measured twice: {}", rounds(twice)), theme.dim()));
+        lines.push((format!("measured twice: {} in {}", words(&why), rounds(twice)), theme.dim()));
     }
     let wrapped = |(text, style): (String, Style)| {
         let rows = words::wrap(&text, columns.saturating_sub(2)).into_iter();

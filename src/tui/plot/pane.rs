@@ -92,14 +92,14 @@ pub fn dashes(plot: &Plot, row: u16, style: Style, frame: &Frame, buffer: &mut B
     }
 }
 
-/// The points of the overlay, all with one marker: behind the other points, and not hidden
-/// by their lines and bars.
-fn behind(plot: &Plot, panel: usize, frame: &Frame, buffer: &mut Buffer) {
+/// The points of the overlay, all with one marker and in the colours of their lines: behind the
+/// other points, and not hidden by their lines and bars.
+pub fn behind(plot: &Plot, panel: usize, frame: &Frame, buffer: &mut Buffer) {
     let shown = plot.overlay.and_then(|o| o.chart().panels.get(panel));
     for line in shown.iter().flat_map(|p| &p.lines).filter(|l| plot.look.shows(l.style)) {
         for point in &line.points {
             if let Some(at) = place(plot, Some(point.x), line.style, &point.value, frame) {
-                buffer[at].set_symbol(plot.theme.behind()).set_style(plot.theme.dim());
+                buffer[at].set_symbol(plot.theme.behind()).set_style(plot.theme.series(line.style));
             }
         }
     }

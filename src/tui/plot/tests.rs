@@ -314,6 +314,26 @@ fn another_run_lies_behind_with_its_differences_below() {
 }
 
 #[test]
+fn points_of_another_run_have_the_colours_of_their_lines() {
+    let colour = Theme { colour: true, ..PLAIN };
+    let plan = fixture::applications();
+    let all: Vec<usize> = (0..plan.cases.len()).collect();
+    let now = ledger(plan, &all);
+    let overlay = Overlay::new("before", now.plan(), now.records());
+    let (data, look) = (chart(&now), Look::default());
+    let hidden = Plot { overlay: Some(&overlay), differences: false, ..plot(&data, &look, colour) };
+    // Behind its own points nothing of it is seen; the lines alone are looked at.
+    let mut frames = hidden.picture(Rect::new(0, 0, 80, 30)).panes;
+    let frame = frames.remove(0).frame;
+    let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 30));
+    super::pane::behind(&hidden, 0, &frame, &mut buffer);
+    let colours: std::collections::BTreeSet<String> =
+        cells(&buffer, "×").into_iter().map(|at| format!("{:?}", buffer[at].fg)).collect();
+    let wanted = [0, 1].map(|line| format!("{:?}", colour.series(line).fg.expect("a colour")));
+    assert_eq!(colours, wanted.into(), "one for each of the two lines");
+}
+
+#[test]
 fn the_cursor_has_a_line_down_to_its_tick() {
     let (data, look) = (chart(&ledger(fixture::passes(), &CPU)), Look::default());
     let plot = Plot { read_out: true, ..plot(&data, &look, PLAIN) };
