@@ -45,7 +45,6 @@ fn release(command: &Command, state: &State) -> Option<&'static str> {
     };
     there.then_some(name)
 }
-}
 
 /// Those that fit into `columns`.
 fn shown(state: &State, theme: Theme, columns: usize) -> Vec<(Hint, String)> {
@@ -96,7 +95,7 @@ fn name(command: &'static Command, state: &State) -> &'static str {
             "hide differences"
         }
         Action::Chart(chart::Ask::Before) if view.is_some_and(|view| view.overlay().is_some()) => {
-            "hide run before"
+            "hide baseline"
         }
         _ => release(command, state).unwrap_or(command.name),
     }

@@ -319,7 +319,8 @@ fn points_of_another_run_have_the_colours_of_their_lines() {
     let plan = fixture::applications();
     let all: Vec<usize> = (0..plan.cases.len()).collect();
     let now = ledger(plan, &all);
-    let overlay = Overlay::new("before", now.plan(), now.records());
+    let baseline = crate::tui::chart::baseline::Baseline::new(std::path::Path::new("reports/before"), &now);
+    let overlay = Overlay::new(&baseline, now.plan());
     let (data, look) = (chart(&now), Look::default());
     let hidden = Plot { overlay: Some(&overlay), differences: false, ..plot(&data, &look, colour) };
     // Behind its own points nothing of it is seen; the lines alone are looked at.

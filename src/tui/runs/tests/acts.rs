@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::KeyCode;
 
-use super::screens::draw;
 use super::{NOW, listed, names, over, plan, press, shelf, typed, write, write_plan};
 use crate::run::note;
 use crate::run::runner::Control;
@@ -59,7 +60,9 @@ fn runs_that_follow_each_other_can_be_told_apart() {
     write_plan(changed, root.path(), "changed", "2026-11-22 00:00:03", 1.0, None);
     write_plan(elsewhere, root.path(), "elsewhere", "2026-11-22 00:00:02", 1.0, None);
     let mut app = listed(root.path(), PLAIN);
-    let screen = draw(&mut app, (100, 24)).backend().to_string();
+    let mut terminal = Terminal::new(TestBackend::new(100, 24)).expect("a terminal");
+    app.draw(&mut terminal, NOW).expect("a frame");
+    let screen = terminal.backend().to_string();
     let row = |at: usize| screen.lines().nth(2 + at).expect("a row");
     assert!(row(0).contains("2026-11-22 00:00:03 he2007/fig09-passes --set tuples=1Ki · Mul"), "{screen}");
     assert!(row(1).contains("2026-11-22 00:00:02 Multi-pass scatter  "), "no recipe here: {screen}");
