@@ -120,7 +120,7 @@ fn is_chart(out: &Path) -> bool {
 }
 
 /// The folders' own names, with as many folders before them as make them unique.
-fn names(paths: &[PathBuf]) -> Vec<String> {
+pub fn names(paths: &[PathBuf]) -> Vec<String> {
     let last = |path: &Path, n: usize| {
         let parts: Vec<_> = path.components().map(|c| c.as_os_str().to_string_lossy()).collect();
         let parts: Vec<_> = parts[parts.len().saturating_sub(n)..].to_vec();

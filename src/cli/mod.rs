@@ -8,6 +8,7 @@ mod devices;
 mod doctor;
 mod dry_run;
 mod engine;
+mod figure;
 mod format;
 mod headless;
 mod interrupt;
@@ -77,6 +78,8 @@ enum Command {
     Replay(replay::ReplayArguments),
     /// Compare stored runs: a table, and charts that show them over each other
     Compare(compare::CompareArguments),
+    /// Draw a paper's figure from stored runs: without a name, list them
+    Figure(figure::FigureArguments),
     /// List the backends and their devices, or why there are none
     Devices(DevicesArguments),
     /// Print the user interface's configuration: its path, what is set, the defaults as comments
@@ -327,6 +330,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(Command::Devices(devices)) => devices::run(&devices, &engine),
         Some(Command::Replay(replay)) => replay::run(&replay, engine),
         Some(Command::Compare(compare)) => compare::run(&compare),
+        Some(Command::Figure(figure)) => figure::run(&figure),
         Some(Command::Verify(verify)) => verify::run(&verify),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, &engine),
         Some(Command::Locality(locality)) => locality::run(&locality),

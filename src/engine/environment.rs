@@ -5,6 +5,7 @@ pub(crate) mod container;
 pub(crate) mod frequency;
 pub(crate) mod kernel;
 mod memory;
+mod prefetch;
 pub(crate) mod source;
 mod topology;
 pub(crate) mod virtualisation;
@@ -41,6 +42,7 @@ fn facts_of(system: &System, cpus: &[usize]) -> Vec<(String, String)> {
     let all = [
         topology::facts(system, cpus),
         frequency::facts(system, cpus),
+        prefetch::facts(system, cpus),
         memory::facts(system),
         kernel::facts(system),
         virtualisation::facts(system),

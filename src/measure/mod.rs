@@ -3,8 +3,10 @@
 
 pub mod interval;
 pub mod noise;
+mod relation;
 mod rule;
 
+pub use relation::{LEAST_PAIRS, harmonic_mean, pearson};
 pub use rule::{Stop, half_width, verdict};
 
 use serde::{Deserialize, Serialize};

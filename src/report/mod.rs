@@ -3,6 +3,7 @@
 
 pub mod cell;
 pub mod csv;
+pub mod figures;
 mod files;
 pub mod format;
 pub mod judged;

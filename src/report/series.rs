@@ -56,6 +56,10 @@ pub struct YAxis {
     /// The baseline in words, where y is the change against it in per cent.
     pub relative_to: Option<String>,
     pub unit: Unit,
+    /// Its title, where the quantity does not say it.
+    pub named: Option<String>,
+    /// How it is spaced, where its values do not decide.
+    pub spacing: Option<Spacing>,
 }
 
 impl YAxis {
@@ -67,9 +71,10 @@ impl YAxis {
             Quantity::Time => ("Time of one execution", ""),
             Quantity::Throughput => ("Throughput", " (elements/s)"),
         };
-        match &self.relative_to {
-            Some(baseline) => format!("{name}: change against {baseline}"),
-            None => format!("{name}{unit}"),
+        match (&self.named, &self.relative_to) {
+            (Some(named), _) => named.clone(),
+            (None, Some(baseline)) => format!("{name}: change against {baseline}"),
+            (None, None) => format!("{name}{unit}"),
         }
     }
 
@@ -187,7 +192,7 @@ impl ChartData {
     /// decade, or more than a factor of three beside a logarithmic x axis.
     pub fn y_scale(&self) -> AxisScale {
         let values: Vec<f64> = self.measured().flat_map(|m| [m.y, m.y_min, m.y_max]).collect();
-        let spacing = self.y_spacing(&values);
+        let spacing = self.y.spacing.unwrap_or_else(|| self.y_spacing(&values));
         AxisScale::measured_as(&self.with_guides(values, |_| true), spacing, self.y.unit)
     }
 

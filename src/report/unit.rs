@@ -19,6 +19,8 @@ pub enum Unit {
     ElementsPerSecond,
     /// Per cent of change, with its sign.
     Percent,
+    /// A part or a multiple of something: `1/16`, `1`, `2`.
+    Fraction,
 }
 
 const TIME: [(&str, f64); 4] = [("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)];
@@ -47,6 +49,7 @@ impl Unit {
             Unit::Seconds => prefixed(value, reference, step, &TIME),
             Unit::ElementsPerSecond => prefixed(value, reference, step, &RATE),
             Unit::Percent => percent(value, step),
+            Unit::Fraction => fraction(value).unwrap_or_else(|| number(value)),
         }
     }
 }
@@ -97,6 +100,12 @@ fn prefixed(value: f64, reference: f64, step: f64, prefixes: &[(&str, f64)]) -> 
     format!("{} {word}", number_to(value / scale, step / scale)).trim_end().to_owned()
 }
 
+/// One part of a whole number of them.
+fn fraction(value: f64) -> Option<String> {
+    let parts = whole(1.0 / value).filter(|parts| *parts > 1)?;
+    Some(format!("1/{parts}"))
+}
+
 fn percent(value: f64, step: f64) -> String {
     let digits = number_to(value.abs(), step);
     match digits.as_str() {
@@ -130,6 +139,7 @@ mod tests {
         assert_eq!(Unit::Number.format_to(500.05, 500.0, 0.05), "500.05");
         assert_eq!(Unit::Seconds.format_to(0.01234_5, 0.01, 1e-6), "12.345 ms");
         assert_eq!(Unit::Number.format(f64::NAN), "");
+        assert_eq!([0.0625, 1.0, 2.0, 0.3].map(|v| Unit::Fraction.format(v)), ["1/16", "1", "2", "0.3"]);
         assert_eq!([12.5, -3.0, 0.0].map(|v| Unit::Percent.format(v)), ["+12.5 %", "−3 %", "0 %"]);
     }
 }

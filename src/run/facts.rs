@@ -1,4 +1,8 @@
-//! Facts of a machine that say nothing about another moment.
+//! Facts of a machine: those that others look for by name, and those that say nothing about
+//! another moment.
+
+/// Whether the hardware prefetchers are on: `on`, `off`, which of them are off, or `n/a: reason`.
+pub const PREFETCHERS: &str = "prefetchers";
 
 /// Words in the names of facts that change from minute to minute: what they mean for a
 /// case is in its rounds' conditions.

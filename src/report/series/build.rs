@@ -53,7 +53,8 @@ fn empty() -> ChartData {
         values: Vec::new(),
         categories: Vec::new(),
     };
-    let y = YAxis { quantity: Quantity::Bandwidth, relative_to: None, unit: Unit::GigabytesPerSecond };
+    let (quantity, unit) = (Quantity::Bandwidth, Unit::GigabytesPerSecond);
+    let y = YAxis { quantity, relative_to: None, unit, named: None, spacing: None };
     let panels = vec![Panel::default()];
     let (labels, notes) = (Vec::new(), Vec::new());
     ChartData { title: String::new(), x, y, labels, lines_per_run: None, panels, notes }
@@ -116,7 +117,7 @@ fn y_axis(experiment: &Experiment) -> YAxis {
     };
     let relative_to = experiment.chart.relative_to.as_ref().map(baseline);
     let unit = if relative_to.is_some() { Unit::Percent } else { absolute };
-    YAxis { quantity, relative_to, unit }
+    YAxis { quantity, relative_to, unit, named: None, spacing: None }
 }
 
 struct Builder<'a> {

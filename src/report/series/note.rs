@@ -19,6 +19,18 @@ pub enum NoteKind {
     Pending,
 }
 
+impl NoteKind {
+    pub fn word(self) -> &'static str {
+        match self {
+            NoteKind::NotApplicable => "n/a",
+            NoteKind::Failed => "failed",
+            NoteKind::NoBaseline => "no baseline",
+            NoteKind::Uncertified => "not certified",
+            NoteKind::Pending => "not measured",
+        }
+    }
+}
+
 /// Cases that share a reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
@@ -35,14 +47,8 @@ pub struct Note {
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match self.kind {
-            NoteKind::NotApplicable => "n/a",
-            NoteKind::Failed => "failed",
-            NoteKind::NoBaseline => "no baseline",
-            NoteKind::Uncertified => "not certified (hollow)",
-            NoteKind::Pending => "not measured",
-        };
-        write!(f, "{kind}: {}", self.backend)?;
+        let hollow = if self.kind == NoteKind::Uncertified { " (hollow)" } else { "" };
+        write!(f, "{}{hollow}: {}", self.kind.word(), self.backend)?;
         if !self.reason.is_empty() {
             write!(f, ": {}", self.reason)?;
         }

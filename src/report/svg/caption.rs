@@ -17,6 +17,8 @@ pub struct Caption {
     pub paper: Option<String>,
     /// Which run is which, where there are several.
     pub runs: Vec<String>,
+    /// What is not a point, and why, where the chart's own notes do not say it.
+    pub notes: Vec<String>,
     /// How to read the points, where they were measured, and how to replay them.
     pub lines: Vec<String>,
 }
@@ -36,7 +38,7 @@ impl Caption {
         let changes =
             (!plan.overrides.is_empty()).then(|| format!("Changed by {}", plan.overrides.join(" ")));
         let paper = found.and_then(|e| e.paper.as_ref()).map(paper);
-        Caption { recipe, changes, paper, runs: Vec::new(), lines }
+        Caption { recipe, changes, paper, lines, ..Caption::default() }
     }
 
     /// Of several runs on one chart: `runs` says which is which.
@@ -59,7 +61,7 @@ fn paper(paper: &Paper) -> String {
 }
 
 /// How to read a point.
-const POINTS: &str = "Points: median of the rounds' medians; bars: fastest to slowest sample";
+pub const POINTS: &str = "Points: median of the rounds' medians; bars: fastest to slowest sample";
 
 fn sampling(experiment: &Experiment) -> String {
     format!("{POINTS} ({})", names::sampling(&experiment.measure))

@@ -1,50 +1,32 @@
 //! Puts a chart together, from the title down to the caption.
 
 use super::caption::Caption;
+use super::page::{Entry, GAP, LABEL, MARGIN, Page, Sample, TICK};
 use super::panel::{Frame, View};
-use super::scene::{Anchor, Color, FRAME, GREY, INK, Scene, Shape, Text, text_width, wrap};
+use super::scene::{Anchor, FRAME, INK, Scene, Text, text_width};
 use super::style::Look;
 use crate::plan::Scale;
-use crate::report::scale::{AxisScale, Spacing};
+use crate::report::scale::AxisScale;
 use crate::report::series::{ChartData, Guide};
 
-const MARGIN: f64 = 20.0;
-pub const TITLE: f64 = 18.0;
-pub const LABEL: f64 = 13.0;
-pub const TICK: f64 = 12.0;
-const SMALL: f64 = 11.5;
 /// Height of one row of a horizontal category axis.
 const ROW: f64 = 21.0;
-const GAP: f64 = 18.0;
 
 /// The whole picture.
 pub fn scene(data: &ChartData, caption: &Caption) -> Scene {
-    let columns = columns(data.panels.len());
+    stacked(std::slice::from_ref(data), caption)
+}
+
+/// Several charts under one another, with the title and the legend of the first.
+pub fn stacked(charts: &[ChartData], caption: &Caption) -> Scene {
+    let columns = charts.iter().map(|data| columns(data.panels.len())).max().unwrap_or(1);
     let width = if columns > 2 { 1200.0 } else { 900.0 };
-    let mut page = Page { scene: Scene { width, ..Scene::default() }, y: MARGIN };
-    page.paragraph(&data.title, TITLE, INK, true);
-    for words in caption.recipe.iter().chain(&caption.paper).chain(&caption.changes) {
-        page.paragraph(words, LABEL, GREY, false);
-    }
-    for run in &caption.runs {
-        page.paragraph(run, LABEL, INK, false);
-    }
-    page.y += 4.0;
-    page.legend(data);
-    page.panels(data, columns);
-    page.y += 6.0;
-    for note in &data.notes {
-        page.paragraph(&note.to_string(), SMALL + 0.5, INK, false);
-    }
-    if let Some(words) = guides(data) {
-        page.paragraph(&words, SMALL + 0.5, INK, false);
-    }
-    page.y += 4.0;
-    for line in &caption.lines {
-        page.paragraph(line, SMALL, GREY, false);
-    }
-    page.scene.height = page.y + MARGIN / 2.0;
-    page.scene
+    let title = charts.first().map_or("", |data| &data.title);
+    let mut page = Page::begin(width, title, caption);
+    charts.iter().take(1).for_each(|data| page.legend(&legend_entries(data)));
+    charts.iter().for_each(|data| page.panels(data, columns));
+    let notes = charts.iter().flat_map(|data| &data.notes).map(ToString::to_string);
+    page.end(notes.chain(charts.iter().filter_map(guides)), caption)
 }
 
 /// What the grey lines are, and which are not there.
@@ -65,65 +47,7 @@ fn columns(panels: usize) -> usize {
     }
 }
 
-/// A page that fills from the top.
-struct Page {
-    scene: Scene,
-    y: f64,
-}
-
 impl Page {
-    fn inner_width(&self) -> f64 {
-        self.scene.width - 2.0 * MARGIN
-    }
-
-    fn paragraph(&mut self, words: &str, size: f64, color: Color, bold: bool) {
-        // Bold letters are about an eighth wider than the regular ones that are measured.
-        let width = if bold { self.inner_width() / 1.13 } else { self.inner_width() };
-        for line in wrap(words, size, width) {
-            let height = size * 1.4;
-            let text = Text::new(MARGIN, self.y + height / 2.0, &line, size, color);
-            self.scene.text(Text { bold, ..text });
-            self.y += height;
-        }
-    }
-
-    /// Rows of samples of the lines that have something to show, above the plot.
-    fn legend(&mut self, data: &ChartData) {
-        let entries = legend_entries(data);
-        let mut x = MARGIN;
-        for (label, entry, style) in &entries {
-            let width = 46.0 + text_width(label, LABEL) + GAP;
-            if x > MARGIN && x + width > self.scene.width - MARGIN {
-                x = MARGIN;
-                self.y += 20.0;
-            }
-            let look = Look::of(*style, data.lines_per_run);
-            self.sample(x, *entry, look, data.x.scale == Scale::Category);
-            self.scene.text(Text::new(x + 40.0, self.y + 10.0, label, LABEL, INK));
-            x += width;
-        }
-        self.y += if entries.is_empty() { 0.0 } else { 26.0 };
-    }
-
-    fn sample(&mut self, x: f64, entry: Entry, look: Look, names: bool) {
-        let (y, color) = (self.y + 10.0, look.color);
-        let points = vec![(x, y), (x + 32.0, y)];
-        match entry {
-            Entry::Reference => {
-                self.scene.push(Shape::Path { points, color, width: 2, dash: look.reference });
-            }
-            Entry::Guide(dash) => {
-                self.scene.push(Shape::Path { points, color: GREY, width: 2, dash: Some(dash) });
-            }
-            Entry::Line => {
-                if !names {
-                    self.scene.push(Shape::Path { points, color, width: 2, dash: look.dash });
-                }
-                self.scene.push(look.marker((x + 16.0, y), 5.0, true));
-            }
-        }
-    }
-
     fn panels(&mut self, data: &ChartData, columns: usize) {
         let view = View::new(data, self.inner_width() / columns as f64);
         let titled = data.panels.iter().any(|p| !p.title.is_empty());
@@ -186,33 +110,33 @@ fn panel_height(view: &View, panels: usize) -> f64 {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Entry {
-    Line,
-    Reference,
-    /// With its dash.
-    Guide((i32, i32)),
-}
-
-/// Label, kind and style of everything with a value in some panel.
-fn legend_entries(data: &ChartData) -> Vec<(String, Entry, usize)> {
+/// Samples of the lines, references and guides with a value in some panel.
+fn legend_entries(data: &ChartData) -> Vec<Entry> {
+    let line = if data.x.scale == Scale::Category { Sample::Marker } else { Sample::Line };
     let kind = |style: usize| {
-        let line = data.panels.iter().flat_map(|p| &p.lines);
+        let lines = data.panels.iter().flat_map(|p| &p.lines);
         let reference = data.panels.iter().flat_map(|p| &p.references);
         match () {
-            () if line.into_iter().any(|l| l.style == style && !l.points.is_empty()) => Some(Entry::Line),
-            () if reference.into_iter().any(|r| r.style == style) => Some(Entry::Reference),
+            () if lines.into_iter().any(|l| l.style == style && !l.points.is_empty()) => Some(line),
+            () if reference.into_iter().any(|r| r.style == style) => Some(Sample::Reference),
             () => None,
         }
     };
     let labels = data.labels.iter().enumerate();
-    let measured = labels.filter_map(|(style, label)| Some((label.clone(), kind(style)?, style)));
+    let measured = labels.filter_map(|(style, label)| {
+        Some(Entry { label: label.clone(), sample: kind(style)?, look: Look::of(style, data.lines_per_run) })
+    });
     let guides = data.guides().into_iter().filter(|guide| guide.level.is_some());
-    measured.chain(guides.map(|g| (g.words(), Entry::Guide(Look::guide(g.style)), g.style))).collect()
+    let guide = |guide: &Guide| Entry {
+        label: guide.words(),
+        sample: Sample::Guide(Look::guide(guide.style)),
+        look: Look::of(guide.style, data.lines_per_run),
+    };
+    measured.chain(guides.map(guide)).collect()
 }
 
 /// A measured axis' title, which says when its steps are ratios.
 pub fn measured_title(data: &ChartData, axis: &AxisScale) -> String {
-    let log = if axis.spacing == Spacing::Log10 { ", log scale" } else { "" };
+    let log = if axis.spacing.is_log() { ", log scale" } else { "" };
     format!("{}{log}", data.y.title())
 }

@@ -1,17 +1,18 @@
 //! Charts as SVG files whose text stays text.
 
 mod caption;
-mod layout;
-mod paint;
+pub(super) mod layout;
+pub(super) mod page;
+pub(super) mod paint;
 mod panel;
-mod scene;
-mod style;
+pub(super) mod scene;
+pub(super) mod style;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use anyhow::Result;
 
-pub use caption::{Caption, device_name};
+pub use caption::{Caption, POINTS, device_name};
 
 use super::series::ChartData;
 

@@ -53,6 +53,10 @@ fn draw(area: &Area, shape: &Shape) -> Result<()> {
             area.draw(&Circle::new(center, radius, rgb(*fill).filled())).map_err(problem)?;
             area.draw(&Circle::new(center, radius, rgb(*stroke).stroke_width(1))).map_err(problem)
         }
+        Shape::Ring { center, radius, color } => {
+            let (center, radius) = (pixel(center), radius.round() as i32);
+            area.draw(&Circle::new(center, radius, rgb(*color).stroke_width(1))).map_err(problem)
+        }
     }
 }
 

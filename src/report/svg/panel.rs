@@ -1,6 +1,7 @@
 //! One panel: frame, grid, ticks, references, lines, bars and markers.
 
-use super::layout::{LABEL, TICK, measured_title};
+use super::layout::measured_title;
+use super::page::{LABEL, TICK};
 use super::scene::{Anchor, BAND, FRAME, GREY, GRID, INK, Scene, Shape, Text, text_width};
 use super::style::Look;
 use crate::plan::Scale;

@@ -70,6 +70,12 @@ pub enum Shape {
         fill: Color,
         stroke: Color,
     },
+    /// A circle through which one sees what is below it.
+    Ring {
+        center: (f64, f64),
+        radius: f64,
+        color: Color,
+    },
 }
 
 impl Shape {

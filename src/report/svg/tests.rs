@@ -7,11 +7,10 @@ use crate::run::{Record, Status};
 
 fn caption() -> Caption {
     Caption {
-        recipe: None,
         changes: None,
         paper: Some("he2007, figure 9".to_owned()),
-        runs: Vec::new(),
         lines: vec!["cpu: A processor".to_owned()],
+        ..Caption::default()
     }
 }
 
@@ -270,10 +269,48 @@ fn every_shape_lies_on_the_page() {
                 Shape::Path { points, .. } | Shape::Polygon { points, .. } => {
                     assert!(points.iter().all(|p| inside(*p)), "{shape:?}");
                 }
-                Shape::Circle { center, .. } => assert!(inside(*center), "{shape:?}"),
+                Shape::Circle { center, .. } | Shape::Ring { center, .. } => {
+                    assert!(inside(*center), "{shape:?}")
+                }
             }
         }
     }
+}
+
+/// Pairs of texts of which one covers the other.
+pub fn covered(scene: &scene::Scene) -> Vec<(String, String)> {
+    // The widths are rather too large, because the reader's font is not known.
+    const TIGHT: f64 = 0.88;
+    let bounds = |text: &scene::Text| {
+        let (long, high) = (scene::text_width(&text.text, text.size) * TIGHT, text.size * 0.8);
+        let (width, height) = if text.upright { (high, long) } else { (long, high) };
+        let left = match text.anchor {
+            scene::Anchor::Start => text.x,
+            scene::Anchor::Middle => text.x - width / 2.0,
+            scene::Anchor::End => text.x - width,
+        };
+        (left, text.y - height / 2.0, left + width, text.y + height / 2.0)
+    };
+    let texts = scene.shapes.iter().filter_map(|s| if let Shape::Text(t) = s { Some(t) } else { None });
+    let texts: Vec<_> = texts.map(|text| (&text.text, bounds(text))).collect();
+    let mut found = Vec::new();
+    for (at, (one, a)) in texts.iter().enumerate() {
+        for (other, b) in &texts[at + 1..] {
+            if a.0 < b.2 && b.0 < a.2 && a.1 < b.3 && b.1 < a.3 {
+                found.push(((*one).clone(), (*other).clone()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn texts_on_texts_are_found() {
+    let text = |x: f64, words: &str| Shape::Text(scene::Text::new(x, 10.0, words, 12.0, scene::INK));
+    let scene =
+        |x| scene::Scene { shapes: vec![text(0.0, "PENNANT"), text(x, "LULESH")], ..Default::default() };
+    assert_eq!(covered(&scene(30.0)).len(), 1);
+    assert_eq!(covered(&scene(80.0)), []);
 }
 
 /// What real runs can leave: nothing, one point, equal points, odd times, an x of 0 on

@@ -1,0 +1,97 @@
+//! `scatterlab figure`: a paper's figure from stored runs.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::{Args, ValueHint};
+
+use super::compare::names;
+use super::out;
+use super::recipes::open_run;
+use crate::report::figures::{self, FIGURES, Figure};
+use crate::report::table::{self, words};
+use crate::report::verdicts::Named;
+use crate::run::folder::MANIFEST;
+
+#[derive(Debug, Args)]
+pub struct FigureArguments {
+    /// Which figure, such as lavin2020/fig03; without one, all are listed
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+    /// Folders of runs that hold what it shows
+    #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    folders: Vec<PathBuf>,
+    /// The file to write, with a .csv of the same name beside it (default: lavin2020-fig03.svg)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    out: Option<PathBuf>,
+}
+
+/// Draws a figure and measures nothing.
+pub fn run(arguments: &FigureArguments) -> anyhow::Result<ExitCode> {
+    let Some(name) = &arguments.name else {
+        list();
+        return Ok(ExitCode::SUCCESS);
+    };
+    let figure = figures::find(name)?;
+    if arguments.folders.is_empty() {
+        bail!(
+            "{name}: give folders of runs that hold what it shows; to measure it: scatterlab run {}",
+            figure.recipes.join(" ")
+        );
+    }
+    let file = file(arguments.out.as_deref(), figure)?;
+    let stored = arguments.folders.iter().map(|path| open_run(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    let runs: Vec<Named> = stored
+        .iter()
+        .zip(names(&arguments.folders))
+        .map(|(stored, name)| Named { name, side: stored.into() })
+        .collect();
+    let drawn = figure.draw(&runs)?;
+    drawn.text.iter().for_each(|text| out::line(text));
+    drawn.write(&file)?.iter().for_each(|path| out::line(&format!("written: {}", path.display())));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list() {
+    let row = |figure: &Figure| [figure.name.to_owned(), figure.about.to_owned(), figure.recipes.join(", ")];
+    let rows: Vec<[String; 3]> = FIGURES.iter().map(row).collect();
+    let columns = [words("figure"), words("what it shows"), words("recipes")];
+    table::lines(columns, &rows).iter().for_each(|line| out::line(line));
+}
+
+/// Where it is written: not over what a run has of its own.
+fn file(out: Option<&Path>, figure: &Figure) -> anyhow::Result<PathBuf> {
+    let Some(out) = out else {
+        return Ok(PathBuf::from(format!("{}.{}", figure.name.replace('/', "-"), figure.extension)));
+    };
+    if out.extension() != Some(OsStr::new(figure.extension)) {
+        bail!("--out {}: {} is written as .{}", out.display(), figure.name, figure.extension);
+    }
+    if out.parent().unwrap_or(Path::new("")).join(MANIFEST).exists() {
+        bail!(
+            "--out {}: that is a run's folder, which keeps its own tables; give another one",
+            out.display()
+        );
+    }
+    Ok(out.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_is_written_as_what_it_is_and_not_over_a_runs_own_files() {
+        let figure = &FIGURES[0];
+        let of = |out: Option<&Path>| file(out, figure).map_err(|error| error.to_string());
+        assert_eq!(of(None), Ok(PathBuf::from("lavin2020-fig03.svg")));
+        assert_eq!(of(Some(Path::new("x/a.svg"))), Ok(PathBuf::from("x/a.svg")));
+        let png = of(Some(Path::new("a.png")));
+        assert_eq!(png, Err("--out a.png: lavin2020/fig03 is written as .svg".to_owned()));
+        let run = tempfile::tempdir().expect("a folder");
+        std::fs::write(run.path().join(MANIFEST), "{}").expect("written");
+        assert!(of(Some(&run.path().join("results.svg"))).is_err_and(|e| e.contains("a run's folder")));
+    }
+}

@@ -1,0 +1,41 @@
+//! The words around a figure: the paper's claim, which platform is which, and when and by which
+//! version it was measured.
+
+use super::mark::{Mark, notes};
+use super::platform::Platform;
+use crate::report::svg::{Caption, POINTS};
+use crate::run::folder::Manifest;
+
+/// `paper` is key, figure and claim; `lines` say how to read this figure.
+pub fn caption(paper: &str, platforms: &[Platform], marks: &[Mark], lines: &[String]) -> Caption {
+    let drawn = |p: &&Platform| marks.iter().any(|mark| mark.platform == p.label);
+    let runs = platforms.iter().filter(drawn).map(|p| format!("{}: {}", p.label, p.origin())).collect();
+    let mut below = vec![format!("{POINTS}; the paper's are the fastest of 10 runs")];
+    below.extend(lines.iter().cloned());
+    below.push(versions(platforms));
+    let (paper, changes) = (Some(paper.to_owned()), changes(platforms));
+    Caption { paper, changes, runs, notes: notes(marks), lines: below, ..Caption::default() }
+}
+
+fn manifests<'a>(platforms: &'a [Platform]) -> impl Iterator<Item = &'a Manifest> {
+    platforms.iter().flat_map(|p| &p.runs).map(|run| run.side.manifest)
+}
+
+/// What the command lines changed of the recipes.
+fn changes(platforms: &[Platform]) -> Option<String> {
+    let changed = distinct(manifests(platforms).flat_map(|manifest| manifest.plan.overrides.iter().cloned()));
+    (!changed.is_empty()).then(|| format!("Some runs changed by {}", changed.join(" ")))
+}
+
+/// `Recipes 0123456789ab, … · measured by scatterlab 0.1.0`.
+fn versions(platforms: &[Platform]) -> String {
+    let recipes = distinct(manifests(platforms).map(|manifest| manifest.plan.short_hash()));
+    let versions = distinct(manifests(platforms).map(|manifest| manifest.version.clone()));
+    format!("Recipes {} · measured by scatterlab {}", recipes.join(", "), versions.join(", "))
+}
+
+fn distinct(words: impl Iterator<Item = String>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    words.for_each(|word| found.extend((!found.contains(&word)).then_some(word)));
+    found
+}

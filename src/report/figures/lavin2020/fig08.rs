@@ -1,0 +1,18 @@
+//! Figure 8: application scatters relative to the platform's stride-1 scatter, as radars. Fed by
+//! `lavin2020/app-patterns` and `lavin2020/fig09-references`.
+
+use super::radars::{self, RECIPES};
+use crate::patterns::applications::Use;
+use crate::report::figures::Figure;
+
+const NAME: &str = "lavin2020/fig08";
+const CLAIM: &str = "lavin2020, figure 8: LULESH-S3, a scatter with delta 0, is very slow except on ThunderX2; \
+                     Cascade Lake improves on Skylake in LULESH's scatters";
+
+pub const FIGURE: Figure = Figure {
+    name: NAME,
+    about: "application scatters relative to the platform's stride-1 scatter, as radars",
+    recipes: RECIPES,
+    extension: "svg",
+    draw: |runs| radars::draw(NAME, Use::Scatter, "Application scatters, relative to stride 1", CLAIM, runs),
+};

@@ -1,0 +1,106 @@
+//! Figure 9: bandwidth-bandwidth plots of selected patterns (§5.4.3). Fed by
+//! `lavin2020/app-patterns` and `lavin2020/fig09-references`.
+
+use anyhow::Result;
+
+use super::radars::RECIPES;
+use crate::patterns::applications::{self, Use};
+use crate::report::figures::caption::caption;
+use crate::report::figures::lookup::{Missing, Wanted};
+use crate::report::figures::mark::{Mark, table};
+use crate::report::figures::platform::{Kind, Platform, joined};
+use crate::report::figures::rating::{self, Dot, Plot};
+use crate::report::figures::sweep::{SIDES, title};
+use crate::report::figures::{Drawn, Figure, lettered, some_point};
+use crate::report::svg::paint;
+use crate::report::verdicts::Named;
+
+const NAME: &str = "lavin2020/fig09";
+const TITLE: &str = "Bandwidth of selected patterns over stride-1 bandwidth";
+const CLAIM: &str = "lavin2020, figure 9: PENNANT-G12 runs at about 1/16 of the peak on Broadwell; CPUs gain in \
+                     relative terms from one generation to the next, GPUs use a decreasing part of their bandwidth";
+/// Of Table 5, those that the paper's text discusses.
+const APPLICATIONS: [&str; 3] = ["PENNANT-G12", "LULESH-S1", "LULESH-S3"];
+
+pub const FIGURE: Figure = Figure {
+    name: NAME,
+    about: "bandwidth-bandwidth plot: selected patterns over stride 1, lines of constant part",
+    recipes: RECIPES,
+    extension: "svg",
+    draw,
+};
+
+fn draw(runs: &[Named]) -> Result<Drawn> {
+    let mut platforms = joined(runs);
+    platforms.retain(|p| SIDES.iter().any(|side| patterns(*side).iter().any(|wanted| p.has(*wanted))));
+    let letters = lettered(&mut platforms);
+    let marks: Vec<Mark> =
+        SIDES.iter().flat_map(|side| platforms.iter().flat_map(|p| placed(p, *side))).collect();
+    some_point(&marks, "stride 1 and selected patterns of the same platform")?;
+    let legend: Vec<String> = {
+        let names = SIDES.iter().flat_map(|side| patterns(*side)).map(name);
+        let mut kept: Vec<String> = Vec::new();
+        names.for_each(|name| kept.extend((!kept.contains(&name)).then_some(name)));
+        kept
+    };
+    let plots: Vec<Plot> = SIDES
+        .iter()
+        .map(|side| Plot { title: title(*side), points: dots(*side, &marks, &platforms, &letters, &legend) })
+        .filter(|plot| !plot.points.is_empty())
+        .collect();
+    let how = "On the diagonal: stride 1. A platform's dots stand over each other; dashed lines: constant parts of \
+               stride 1; solid ones join CPUs with CPUs and GPUs with GPUs"
+        .to_owned();
+    let scene = rating::draw(TITLE, &plots, &legend, &caption(CLAIM, &platforms, &marks, &[how]));
+    Ok(Drawn { document: paint::svg(&scene)?, table: table(NAME, &marks)?, text: None })
+}
+
+/// Stride 1 and 16, and the applications' own of this kernel.
+fn patterns(side: Use) -> Vec<Wanted> {
+    let strides = [1, 16].map(|stride| Wanted::Uniform { side, stride });
+    let apps = APPLICATIONS.iter().filter_map(|name| applications::find(name));
+    strides.into_iter().chain(apps.filter(|app| app.kernel == side).map(Wanted::App)).collect()
+}
+
+/// The panel says which kernel.
+fn name(wanted: Wanted) -> String {
+    match wanted {
+        Wanted::Uniform { stride, .. } => format!("stride {stride}"),
+        other => other.words(),
+    }
+}
+
+/// The platform's patterns of a kernel over its stride 1.
+fn placed(platform: &Platform, side: Use) -> Vec<Mark> {
+    let base = platform.find(Wanted::Uniform { side, stride: 1 });
+    let x = base.as_ref().ok().map(|value| value.y);
+    let mark = |wanted: Wanted| {
+        let mark = Mark::of(&title(side), platform, name(wanted), x, wanted);
+        match &base {
+            Ok(base) => Mark { baseline: base.record.case.id.clone(), ..mark },
+            Err(_) if mark.y.is_ok() => {
+                Mark { y: Err(Missing::no_baseline("stride 1 of this kernel has no result")), ..mark }
+            }
+            Err(_) => mark,
+        }
+    };
+    patterns(side).into_iter().map(mark).collect()
+}
+
+fn dots(
+    side: Use,
+    marks: &[Mark],
+    platforms: &[Platform],
+    letters: &[String],
+    legend: &[String],
+) -> Vec<Dot> {
+    let own = marks.iter().filter(|mark| mark.panel == title(side));
+    let dot = |mark: &Mark| {
+        let at = platforms.iter().position(|p| p.label == mark.platform)?;
+        let (spread, letter) = (mark.y.as_ref().ok()?, letters[at].clone());
+        let family = usize::from(platforms[at].kind == Kind::Gpu);
+        let pattern = legend.iter().position(|name| *name == mark.pattern)?;
+        Some(Dot { pattern, letter, family, x: mark.x?, y: spread.y, low: spread.low, high: spread.high })
+    };
+    own.filter_map(dot).collect()
+}

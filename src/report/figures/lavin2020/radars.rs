@@ -1,0 +1,91 @@
+//! What figures 7 and 8 share.
+
+use anyhow::Result;
+
+use crate::patterns::applications::{Application, TABLE_5, Use};
+use crate::report::figures::caption::caption;
+use crate::report::figures::lookup::{Wanted, word};
+use crate::report::figures::mark::{Mark, table};
+use crate::report::figures::platform::{Kind, Platform, joined};
+use crate::report::figures::radar::{self, Radar, Section, Spoke};
+use crate::report::figures::{Drawn, lettered, some_point};
+use crate::report::svg::paint;
+use crate::report::verdicts::Named;
+
+pub const RECIPES: &[&str] = &["lavin2020/app-patterns", "lavin2020/fig09-references"];
+
+/// From so many platforms of a kind on, they are the spokes and each pattern is a circle, as in
+/// the paper; two spokes enclose nothing.
+const LEAST_PLATFORMS: usize = 3;
+
+pub fn draw(figure: &str, side: Use, title: &str, claim: &str, runs: &[Named]) -> Result<Drawn> {
+    let apps: Vec<&Application> = TABLE_5.iter().filter(|app| app.kernel == side).collect();
+    let mut platforms = joined(runs);
+    platforms.retain(|p| apps.iter().any(|app| p.has(Wanted::App(app))));
+    let letters = lettered(&mut platforms);
+    let marks: Vec<Mark> = platforms.iter().flat_map(|p| relative(p, side, &apps)).collect();
+    let what = format!("application {}s with a stride-1 {} of the same platform", word(side), word(side));
+    some_point(&marks, &what)?;
+    let lines = [format!(
+        "Each value: the pattern's bandwidth over the stride-1 {} without reuse on the same platform; relative, \
+         so no circle says that one platform is faster than another",
+        word(side)
+    )];
+    let kinds = [Kind::Cpu, Kind::Gpu];
+    let sections: Vec<Section> =
+        kinds.iter().filter_map(|kind| section(*kind, &platforms, &letters, &apps, &marks)).collect();
+    let scene = radar::draw(title, &together(sections), &caption(claim, &platforms, &marks, &lines));
+    Ok(Drawn { document: paint::svg(&scene)?, table: table(figure, &marks)?, text: None })
+}
+
+/// A few large circles stand side by side, whatever their kind.
+fn together(sections: Vec<Section>) -> Vec<Section> {
+    if sections.len() < 2 || sections.iter().any(|section| section.small) {
+        return sections;
+    }
+    let radars = sections.into_iter().flat_map(|section| section.radars).collect();
+    let heading = "CPUs (blue, round dots) and GPUs (green, triangles): a spoke for each pattern".to_owned();
+    vec![Section { heading, radars, small: false }]
+}
+
+fn relative(platform: &Platform, side: Use, apps: &[&'static Application]) -> Vec<Mark> {
+    let base = platform.find(Wanted::Uniform { side, stride: 1 });
+    let mark = |app: &&'static Application| {
+        let mark = Mark::of(app.name, platform, app.name.to_owned(), None, Wanted::App(app));
+        let name = format!("stride-1 {}", word(side));
+        mark.against(&base, &name, "of stride 1", |ratio| ratio)
+    };
+    apps.iter().map(mark).collect()
+}
+
+/// The circles of one kind of platform; `None` where there is none.
+fn section(
+    kind: Kind,
+    platforms: &[Platform],
+    letters: &[String],
+    apps: &[&Application],
+    marks: &[Mark],
+) -> Option<Section> {
+    // One without a single value would be an empty spoke of every circle.
+    let drawn = |p: &Platform| marks.iter().any(|m| m.platform == p.label && m.y.is_ok());
+    let own = || platforms.iter().zip(letters).filter(|(p, _)| p.kind == kind && drawn(p));
+    let value = |platform: &Platform, app: &Application| {
+        let mark = marks.iter().find(|m| m.platform == platform.label && m.pattern == app.name)?;
+        mark.y.as_ref().ok().map(|spread| spread.y)
+    };
+    let small = own().count() >= LEAST_PLATFORMS;
+    let spoke = |label: &str, value| Spoke { label: label.to_owned(), value };
+    let radars = if small {
+        let spokes = |app| own().map(|(p, letter)| spoke(letter, value(p, app))).collect();
+        apps.iter().map(|app| Radar { title: app.name.to_owned(), kind, spokes: spokes(app) }).collect()
+    } else {
+        let spokes = |p| apps.iter().map(|app| spoke(app.name, value(p, app))).collect();
+        own().map(|(p, _)| Radar { title: p.label.clone(), kind, spokes: spokes(p) }).collect()
+    };
+    let form = if small {
+        "a circle for each pattern, a spoke for each platform"
+    } else {
+        "a spoke for each pattern"
+    };
+    (own().count() > 0).then(|| Section { heading: format!("{}: {form}", kind.words()), radars, small })
+}

@@ -1,0 +1,47 @@
+//! Table 4: each application's harmonic mean over its patterns, and how that goes together with
+//! STREAM, of stored runs and as the paper prints it. Fed by `lavin2020/app-patterns` and
+//! `lavin2020/fig09-references`.
+
+mod rows;
+mod words;
+
+use anyhow::{Result, bail};
+
+use self::rows::{Group, measured, published};
+use super::radars::RECIPES;
+use crate::patterns::applications::TABLE_5;
+use crate::report::figures::lookup::Wanted;
+use crate::report::figures::platform::{Platform, joined};
+use crate::report::figures::{Drawn, Figure};
+use crate::report::verdicts::Named;
+
+pub const FIGURE: Figure = Figure {
+    name: "lavin2020/table04",
+    about: "harmonic means over the applications' patterns and Pearson's R against STREAM, beside the paper's",
+    recipes: RECIPES,
+    extension: "md",
+    draw,
+};
+
+fn draw(runs: &[Named]) -> Result<Drawn> {
+    let mut platforms = joined(runs);
+    platforms.retain(|p| TABLE_5.iter().any(|app| p.has(Wanted::App(app))));
+    let stream = stream_kernel(&platforms);
+    let groups: Vec<Group> = measured(&platforms, stream).into_iter().chain(published()?).collect();
+    let ours = groups.iter().filter(|group| group.is_measured()).flat_map(|group| &group.rows);
+    if !ours.flat_map(|row| &row.means).any(Result::is_ok) {
+        bail!("no application has a result for all of its patterns on any platform of these runs");
+    }
+    let sheet = words::Sheet::new(&groups, &platforms, stream)?;
+    Ok(Drawn { document: sheet.markdown(), table: words::csv(&groups, stream)?, text: Some(sheet.text()) })
+}
+
+/// The kernel that stands for STREAM: the first of these that all platforms have that have any.
+/// The paper does not say which one its numbers are of.
+fn stream_kernel(platforms: &[Platform]) -> &'static str {
+    const KERNELS: [&str; 3] = ["triad", "copy", "read"];
+    let result = |p: &Platform, kernel| p.find(Wanted::Stream(kernel)).is_ok();
+    let any: Vec<&Platform> = platforms.iter().filter(|p| KERNELS.iter().any(|k| result(p, k))).collect();
+    let shared = KERNELS.into_iter().find(|kernel| any.iter().all(|p| result(p, kernel)));
+    shared.unwrap_or(KERNELS[0])
+}

@@ -1,0 +1,154 @@
+//! The table as Markdown, as text and as CSV.
+
+use anyhow::Result;
+
+use super::rows::{COLUMNS, Cell, Group, Row};
+use crate::report::cell::Cell as Field;
+use crate::report::figures::mark;
+use crate::report::figures::platform::Platform;
+use crate::report::figures::published;
+use crate::report::format::Table;
+use crate::report::table::{self, numbers, words};
+use crate::report::unit;
+
+/// Platform, source, the columns, STREAM.
+const CELLS: usize = COLUMNS.len() + 3;
+const TITLE: &str = "Harmonic means over the applications' patterns, GB/s, and R against STREAM";
+const CLAIM: &str = "lavin2020, table 4: STREAM says little about Nekbone and PENNANT on CPUs (R near 0) and more \
+                     about all four applications on GPUs (R near 1)";
+
+/// The table's lines in words.
+pub struct Sheet {
+    head: [String; CELLS],
+    lines: Vec<[String; CELLS]>,
+    notes: Vec<String>,
+}
+
+impl Sheet {
+    pub fn new(groups: &[Group], platforms: &[Platform], stream: &str) -> Result<Sheet> {
+        let mut head = COLUMNS.iter().map(|column| column.head.to_owned());
+        let head = std::array::from_fn(|at| match at {
+            0 => "Platform".to_owned(),
+            1 => "Source".to_owned(),
+            _ => head.next().unwrap_or_else(|| "STREAM".to_owned()),
+        });
+        let lines = groups.iter().flat_map(lines).collect();
+        Ok(Sheet { head, lines, notes: notes(groups, platforms, stream)? })
+    }
+
+    pub fn markdown(&self) -> String {
+        let row =
+            |cells: &[String; CELLS]| format!("| {} |\n", cells.each_ref().map(|c| escaped(c)).join(" | "));
+        let rule: [&str; CELLS] = std::array::from_fn(|at| if at < 2 { "---" } else { "---:" });
+        let rows: String = self.lines.iter().map(row).collect();
+        let notes: String = self.notes.iter().map(|note| format!("- {}\n", escaped(note))).collect();
+        format!("# {TITLE}\n\n{CLAIM}\n\n{}| {} |\n{rows}\n{notes}", row(&self.head), rule.join(" | "))
+    }
+
+    pub fn text(&self) -> String {
+        let column = |at: usize| if at < 2 { words(&self.head[at]) } else { numbers(&self.head[at]) };
+        let table = table::lines(std::array::from_fn(column), &self.lines);
+        let parts = [vec![TITLE.to_owned(), CLAIM.to_owned(), String::new()], table, vec![String::new()]];
+        let lines: Vec<String> = parts.into_iter().flatten().chain(self.notes.iter().cloned()).collect();
+        lines.join("\n")
+    }
+}
+
+/// A name must not end a cell.
+fn escaped(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn lines(group: &Group) -> Vec<[String; CELLS]> {
+    let source = group.source.to_owned();
+    let line = |name: String, cells: &[Cell], stream: String, form: fn(f64) -> String| {
+        let shown = |cell: &Cell| cell.as_ref().map_or_else(|_| "n/a".to_owned(), |v| form(*v));
+        std::array::from_fn(|at| match at {
+            0 => name.clone(),
+            1 => source.clone(),
+            _ => cells.get(at - 2).map_or_else(|| stream.clone(), shown),
+        })
+    };
+    let stream = |row: &Row| row.stream.as_ref().map_or_else(|_| "n/a".to_owned(), |v| unit::number(*v));
+    let mut lines: Vec<_> = group
+        .rows
+        .iter()
+        .map(|row| line(row.platform.clone(), &row.means, stream(row), unit::number))
+        .collect();
+    let n = (0..COLUMNS.len()).map(|at| group.platforms(at)).max().unwrap_or(0);
+    let of = if n > 0 { format!("{n} {}", group.kind.words()) } else { group.kind.words().to_owned() };
+    let name = format!("Pearson's R, {of}");
+    lines.push(line(name, &group.pearson, String::new(), coefficient));
+    if let Some(printed) = &group.printed {
+        lines.push(line("R as printed".to_owned(), printed, String::new(), coefficient));
+    }
+    lines
+}
+
+fn coefficient(r: f64) -> String {
+    format!("{r:.2}").replace('-', "−")
+}
+
+fn notes(groups: &[Group], platforms: &[Platform], stream: &str) -> Result<Vec<String>> {
+    let mut notes: Vec<String> = groups.iter().flat_map(missing).collect();
+    notes.push(format!("STREAM here: {stream}; the paper does not say which kernel its numbers are of"));
+    notes.push(
+        "The paper's printed R is (n − 1)/n of Pearson's R over its own columns, with n platforms".to_owned(),
+    );
+    notes.extend(contradictions(groups)?);
+    notes.extend(platforms.iter().map(|p| format!("{}: {}", p.label, p.origin())));
+    Ok(notes)
+}
+
+/// `n/a: NVIDIA H200: PENNANT: 8 of 17 patterns …`, of what was to be measured.
+fn missing(group: &Group) -> Vec<String> {
+    let mut found = Vec::new();
+    for row in group.rows.iter().filter(|_| group.is_measured()) {
+        let cells = COLUMNS.iter().map(|column| column.head).zip(&row.means);
+        let why = cells.filter_map(|(head, cell)| Some((head, cell.as_ref().err()?)));
+        found.extend(why.map(|(head, why)| format!("n/a: {}: {head}: {why}", row.platform)));
+        found.extend(row.stream.as_ref().err().map(|why| format!("n/a: {}: {why}", row.platform)));
+    }
+    let mut reasons: Vec<&String> = group.pearson.iter().filter_map(|cell| cell.as_ref().err()).collect();
+    reasons.sort();
+    reasons.dedup();
+    let reasons = reasons.into_iter().filter(|_| group.is_measured());
+    found.extend(reasons.map(|why| format!("n/a: R of the measured {}: {why}", group.kind.words())));
+    found
+}
+
+/// Where the paper's two tables differ by more than a tenth.
+fn contradictions(groups: &[Group]) -> Result<Option<String>> {
+    let mut found = Vec::new();
+    for row in groups.iter().filter(|group| !group.is_measured()).flat_map(|group| &group.rows) {
+        let (Ok(here), Some(there)) = (&row.stream, published::table_3(&row.platform)?) else { continue };
+        if (there / here - 1.0).abs() > 0.1 {
+            found.push(format!("{} {} and {}", row.platform, unit::number(*here), unit::number(there)));
+        }
+    }
+    let words = || format!("STREAM in the paper's tables 4 and 3, GB/s: {}", found.join("; "));
+    Ok((!found.is_empty()).then(words))
+}
+
+/// A row for each line of the table; `row` says what it is.
+pub fn csv(groups: &[Group], stream: &str) -> Result<String> {
+    let heads = COLUMNS.iter().map(|column| column.head.to_lowercase().replace(' ', "_"));
+    let first = ["source", "kind", "row", "platform"].map(str::to_owned);
+    let last = ["stream".to_owned(), "stream_kernel".to_owned()];
+    let columns = first.into_iter().chain(heads).chain(last).collect();
+    mark::csv(Table { columns, rows: groups.iter().flat_map(|group| rows(group, stream)) })
+}
+
+fn rows(group: &Group, stream: &str) -> Vec<Vec<Option<Field>>> {
+    let number = |cell: &Cell| cell.as_ref().ok().and_then(|v| Field::number(*v));
+    let row = |what: &str, platform: Option<&str>, cells: &[Cell], rate: Option<&Cell>| {
+        let first = [Some(group.source), Some(group.kind.words()), Some(what), platform];
+        let kernel = rate.filter(|_| group.is_measured()).map(|_| Field::text(stream));
+        let first = first.into_iter().map(|word| word.map(Field::text));
+        first.chain(cells.iter().map(number)).chain([rate.and_then(number), kernel]).collect()
+    };
+    let platforms = group.rows.iter().map(|r| row("platform", Some(&r.platform), &r.means, Some(&r.stream)));
+    let pearson = std::iter::once(row("pearson", None, &group.pearson, None));
+    let printed = group.printed.iter().map(|cells| row("r as printed", None, cells, None));
+    platforms.chain(pearson).chain(printed).collect()
+}

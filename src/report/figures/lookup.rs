@@ -1,0 +1,168 @@
+//! Finds what a figure shows among the cases of a platform, whichever recipe measured them.
+
+use super::platform::{Kind, Platform, is_certified};
+use crate::patterns::applications::{Application, Use};
+use crate::plan::Quantity;
+use crate::primitives::pattern::spec::{Kernel, Spec};
+use crate::report::series::NoteKind;
+use crate::run::{Record, Status};
+
+/// What a point of a figure is of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Wanted {
+    /// Spatter's UNIFORM, each use beyond the last (lavin2020 §5.1).
+    Uniform { side: Use, stride: u64 },
+    /// A pattern of lavin2020's Table 5.
+    App(&'static Application),
+    /// One of STREAM's kernels.
+    Stream(&'static str),
+}
+
+/// What was measured of it, GB/s.
+#[derive(Clone, Copy, Debug)]
+pub struct Value<'a> {
+    pub run: &'a str,
+    pub record: &'a Record,
+    /// At the median time.
+    pub y: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// Why there is no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    pub kind: NoteKind,
+    pub reason: String,
+}
+
+impl Missing {
+    pub fn not_applicable(reason: impl Into<String>) -> Missing {
+        Missing { kind: NoteKind::NotApplicable, reason: reason.into() }
+    }
+
+    pub fn no_baseline(reason: impl Into<String>) -> Missing {
+        Missing { kind: NoteKind::NoBaseline, reason: reason.into() }
+    }
+}
+
+pub type Found<'a> = Result<Value<'a>, Missing>;
+
+impl Wanted {
+    pub fn words(&self) -> String {
+        match self {
+            Wanted::Uniform { side, stride } => format!("stride {stride}, {}", word(*side)),
+            Wanted::App(app) => app.name.to_owned(),
+            Wanted::Stream(kernel) => format!("STREAM {kernel}"),
+        }
+    }
+
+    fn is(&self, record: &Record) -> bool {
+        let params = &record.case.params;
+        match self {
+            Wanted::Uniform { side, stride } => uniform(record).is_some_and(|spec| spec == (*side, *stride)),
+            Wanted::App(app) => {
+                let own = || Spec::from_params(params, record.case.seed).ok();
+                params.text("source.app.name") == Some(app.name)
+                    && own().is_some_and(|spec| {
+                        side_of(spec.kernel) == Some(app.kernel) && spec.delta == app.delta
+                    })
+            }
+            Wanted::Stream(kernel) => {
+                record.case.primitive == "stream" && params.text("kernel") == Some(kernel)
+            }
+        }
+    }
+}
+
+pub fn word(side: Use) -> &'static str {
+    match side {
+        Use::Gather => "gather",
+        Use::Scatter => "scatter",
+    }
+}
+
+fn side_of(kernel: Kernel) -> Option<Use> {
+    match kernel {
+        Kernel::Gather => Some(Use::Gather),
+        Kernel::Scatter => Some(Use::Scatter),
+        _ => None,
+    }
+}
+
+/// Kernel and stride of a uniform pattern without reuse.
+pub fn uniform(record: &Record) -> Option<(Use, u64)> {
+    let params = &record.case.params;
+    if record.case.primitive != "pattern" {
+        return None;
+    }
+    let (stride, length) = (params.int("source.uniform.stride")?, params.int("source.uniform.length")?);
+    let spec = Spec::from_params(params, record.case.seed).ok()?;
+    let fresh = spec.delta >= stride.saturating_mul(length);
+    fresh.then_some((side_of(spec.kernel)?, stride))
+}
+
+impl<'a> Platform<'a> {
+    /// The platform's result for it. Of several cases the one with a result counts, then the
+    /// one with the paper's index length (footnotes 2 and 3: 8 on CPUs, 256 on GPUs), then
+    /// the one that moves more.
+    pub fn find(&self, wanted: Wanted) -> Found<'a> {
+        let best = self.candidates(wanted).max_by_key(|(_, record)| {
+            let direct = record.case.params.text("method") == Some("direct");
+            let bytes = record.work.as_ref().map_or(0, |work| work.effective_bytes);
+            (outcome("", record).is_ok(), self.has_papers_length(record), direct, bytes)
+        });
+        let (run, record) = best.ok_or_else(|| Missing::not_applicable("not in these runs"))?;
+        outcome(&run.name, record)
+    }
+
+    /// Results for it that [`find`](Self::find) passes over.
+    pub fn passed_over(&self, wanted: Wanted) -> usize {
+        let results = self.candidates(wanted).filter(|(_, record)| outcome("", record).is_ok());
+        results.count().saturating_sub(1)
+    }
+
+    pub fn has(&self, wanted: Wanted) -> bool {
+        self.candidates(wanted).next().is_some()
+    }
+
+    /// Every stride that the platform's uniform patterns have, ascending.
+    pub fn strides(&self, side: Use) -> Vec<u64> {
+        let own = self.records.iter().filter_map(|(_, record)| uniform(record));
+        let mut strides: Vec<u64> = own.filter(|(s, _)| *s == side).map(|(_, stride)| stride).collect();
+        strides.sort_unstable();
+        strides.dedup();
+        strides
+    }
+
+    fn candidates(
+        &self,
+        wanted: Wanted,
+    ) -> impl Iterator<Item = (&'a crate::report::verdicts::Named<'a>, &'a Record)> {
+        self.records.iter().copied().filter(move |(_, record)| wanted.is(record))
+    }
+
+    fn has_papers_length(&self, record: &Record) -> bool {
+        let papers = if self.kind == Kind::Gpu { 256 } else { 8 };
+        record.case.params.int("source.uniform.length") == Some(papers)
+    }
+}
+
+/// A certified result, or why there is none.
+fn outcome<'a>(run: &'a str, record: &'a Record) -> Found<'a> {
+    let missing = |kind, reason: &str| Missing { kind, reason: reason.to_owned() };
+    match &record.status {
+        Status::NotApplicable(reason) => return Err(missing(NoteKind::NotApplicable, reason)),
+        Status::Failed(reason) => return Err(missing(NoteKind::Failed, reason)),
+        Status::Pending => return Err(missing(NoteKind::Pending, "")),
+        Status::Partial | Status::Done => {}
+    }
+    if !is_certified(record) {
+        return Err(missing(NoteKind::Uncertified, ""));
+    }
+    let at = |seconds| record.quantity_at(Quantity::Bandwidth, seconds).filter(|v| v.is_finite());
+    let statistics = record.statistics.as_ref();
+    let values = statistics.and_then(|s| Some((at(s.median)?, at(s.max)?, at(s.min)?)));
+    let (y, low, high) = values.ok_or_else(|| missing(NoteKind::Pending, "no samples"))?;
+    Ok(Value { run, record, y, low, high })
+}

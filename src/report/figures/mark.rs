@@ -1,0 +1,218 @@
+//! The marks of a figure: what is drawn and what is missing, each once. The picture, its notes
+//! and its table are made of the same marks.
+
+use super::lookup::{Found, Missing, Value as Bandwidth, Wanted};
+use super::platform::Platform;
+use crate::plan::Value;
+use crate::report::cell::Cell;
+use crate::report::format::{Document, Format, Table};
+use crate::report::series::NoteKind;
+use crate::run::Record;
+
+/// A place of a figure: a point, or why there is none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    pub panel: String,
+    /// The platform's label.
+    pub platform: String,
+    /// What it is of: `stride 4`, `PENNANT-G0`.
+    pub pattern: String,
+    /// Where it stands, on an axis that has numbers.
+    pub x: Option<f64>,
+    pub y: Result<Spread, Missing>,
+    /// What y counts: `GB/s`, `%`, `of stride 1`.
+    pub unit: &'static str,
+    /// The run and the case of it; empty where there is none.
+    pub run: String,
+    pub case: String,
+    /// The case that it is relative to.
+    pub baseline: String,
+    /// Results of the same that are not drawn.
+    pub others: usize,
+    /// How often the case uses its pattern.
+    pub uses: Option<u64>,
+}
+
+/// A value with the values at the slowest and at the fastest sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    pub y: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Spread {
+    fn map(self, change: impl Fn(f64) -> f64) -> Spread {
+        Spread { y: change(self.y), low: change(self.low), high: change(self.high) }
+    }
+}
+
+impl From<&Bandwidth<'_>> for Spread {
+    fn from(value: &Bandwidth) -> Spread {
+        Spread { y: value.y, low: value.low, high: value.high }
+    }
+}
+
+impl Mark {
+    /// The platform's bandwidth of a pattern.
+    pub fn of(panel: &str, platform: &Platform, pattern: String, x: Option<f64>, wanted: Wanted) -> Mark {
+        let found = platform.find(wanted);
+        let mark = Mark::missing(panel, platform, pattern, Missing::not_applicable(""));
+        let (run, case) = match &found {
+            Ok(value) => (value.run.to_owned(), value.record.case.id.clone()),
+            Err(_) => (String::new(), String::new()),
+        };
+        let y = found.as_ref().map(Spread::from).map_err(Missing::clone);
+        let uses = found.as_ref().ok().and_then(|value| uses(value.record));
+        Mark { x, y, run, case, others: platform.passed_over(wanted), uses, ..mark }
+    }
+
+    /// A place for which there is nothing.
+    pub fn missing(panel: &str, platform: &Platform, pattern: String, why: Missing) -> Mark {
+        Mark {
+            panel: panel.to_owned(),
+            platform: platform.label.clone(),
+            pattern,
+            x: None,
+            y: Err(why),
+            unit: "GB/s",
+            run: String::new(),
+            case: String::new(),
+            baseline: String::new(),
+            others: 0,
+            uses: None,
+        }
+    }
+
+    /// The same against a baseline: `change` makes of the ratio what is drawn.
+    pub fn against(
+        mut self,
+        base: &Found,
+        name: &str,
+        unit: &'static str,
+        change: impl Fn(f64) -> f64,
+    ) -> Mark {
+        self.unit = unit;
+        match base {
+            Ok(base) => {
+                self.baseline.clone_from(&base.record.case.id);
+                self.y = self.y.map(|spread| spread.map(|v| change(v / base.y)));
+            }
+            Err(missing) if self.y.is_ok() => {
+                let why = note(missing.kind, &missing.reason);
+                self.y = Err(Missing::no_baseline(format!("{name}: {why}")));
+            }
+            Err(_) => {}
+        }
+        self
+    }
+}
+
+/// What is missing in words, a line for each platform and reason.
+pub fn notes(marks: &[Mark]) -> Vec<String> {
+    let mut groups: Vec<(&str, &Missing, Vec<String>)> = Vec::new();
+    for mark in marks {
+        let Err(missing) = &mark.y else { continue };
+        // Where the panels are the patterns, or the platforms, one of the two says it all.
+        let told = [&mark.pattern, &mark.platform].into_iter().any(|word| *word == mark.panel);
+        let of = if told { mark.pattern.clone() } else { format!("{} {}", mark.panel, mark.pattern) };
+        match groups.iter_mut().find(|(p, m, _)| *p == mark.platform && *m == missing) {
+            Some((_, _, all)) if all.contains(&of) => {}
+            Some((_, _, all)) => all.push(of),
+            None => groups.push((&mark.platform, missing, vec![of])),
+        }
+    }
+    let line = |(platform, missing, of): &(&str, &Missing, Vec<String>)| {
+        format!("{}: {platform}{}", note(missing.kind, &missing.reason), listed(of))
+    };
+    let others: usize = marks.iter().map(|mark| mark.others).sum();
+    let others = (others > 0).then(|| {
+        format!("Not drawn: {others} more results of the same patterns, with other lengths, sizes or methods")
+    });
+    groups.iter().map(line).chain(others).chain(few_uses(marks)).collect()
+}
+
+/// As often as its `count` says; a note of the pattern.
+fn uses(record: &Record) -> Option<u64> {
+    let count = record.annotations.iter().find(|(name, _)| *name == "pattern-count");
+    count.and_then(|(_, value)| if let Value::Int(uses) = value { Some(*uses) } else { None })
+}
+
+/// Patterns of so few uses that what is timed is not the memory alone.
+fn few_uses(marks: &[Mark]) -> Option<String> {
+    const FEW: u64 = 10_000;
+    let mut few: Vec<String> = Vec::new();
+    for mark in marks.iter().filter(|mark| mark.y.is_ok() && mark.uses.is_some_and(|uses| uses < FEW)) {
+        if !few.contains(&mark.pattern) {
+            few.push(mark.pattern.clone());
+        }
+    }
+    let why = format!("Used fewer than {FEW} times, so that launches and latencies are timed as well");
+    (!few.is_empty()).then(|| format!("{why}{}", listed(&few)))
+}
+
+/// Why nothing is drawn, each reason once.
+pub fn reasons(marks: &[Mark]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for missing in marks.iter().filter_map(|mark| mark.y.as_ref().err()) {
+        let reason = note(missing.kind, &missing.reason);
+        if !found.contains(&reason) {
+            found.push(reason);
+        }
+    }
+    found
+}
+
+fn note(kind: NoteKind, reason: &str) -> String {
+    let word = kind.word();
+    if reason.is_empty() { word.to_owned() } else { format!("{word}: {reason}") }
+}
+
+/// `: a, b, c and 4 more`.
+fn listed(of: &[String]) -> String {
+    const MOST: usize = 8;
+    let more = of.len().saturating_sub(MOST);
+    let words = of[..of.len() - more].join(", ");
+    if more > 0 { format!(": {words} and {more} more") } else { format!(": {words}") }
+}
+
+/// Exactly what is drawn, and what is missing, as CSV.
+pub fn table(figure: &str, marks: &[Mark]) -> anyhow::Result<String> {
+    let columns = [
+        "figure", "panel", "platform", "pattern", "x", "y", "y_min", "y_max", "unit", "status", "reason",
+        "run", "case", "baseline",
+    ];
+    let rows = marks.iter().map(|mark| row(figure, mark));
+    csv(Table { columns: columns.map(str::to_owned).to_vec(), rows })
+}
+
+/// A table as CSV.
+pub fn csv(table: Table<impl Iterator<Item = Vec<Option<Cell>>>>) -> anyhow::Result<String> {
+    let mut out = Vec::new();
+    let mut document = Document::new(&mut out, Format::Csv);
+    document.table(table)?;
+    document.end()?;
+    Ok(String::from_utf8(out)?)
+}
+
+fn row(figure: &str, mark: &Mark) -> Vec<Option<Cell>> {
+    let text = |text: &str| (!text.is_empty()).then(|| Cell::text(text));
+    let value = |part: fn(&Spread) -> f64| mark.y.as_ref().ok().and_then(|spread| Cell::number(part(spread)));
+    let missing = mark.y.as_ref().err();
+    vec![
+        text(figure),
+        text(&mark.panel),
+        text(&mark.platform),
+        text(&mark.pattern),
+        mark.x.and_then(Cell::number),
+        value(|s| s.y),
+        value(|s| s.low),
+        value(|s| s.high),
+        text(mark.unit),
+        text(missing.map_or("measured", |m| m.kind.word())),
+        missing.and_then(|m| text(&m.reason)),
+        text(&mark.run),
+        text(&mark.case),
+        text(&mark.baseline),
+    ]
+}

@@ -1,0 +1,194 @@
+//! Platforms: what a paper's figure compares. One is a device with its backend's settings, in
+//! one stored run or in several of the same machine that complete each other.
+
+use std::collections::HashSet;
+
+use crate::backend::Verdict;
+use crate::plan::{Params, Value};
+use crate::report::svg::device_name;
+use crate::report::verdicts::Named;
+use crate::run::Record;
+
+/// Which of the paper's two halves a platform belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Cpu,
+    Gpu,
+}
+
+impl Kind {
+    pub fn words(self) -> &'static str {
+        match self {
+            Kind::Cpu => "CPUs",
+            Kind::Gpu => "GPUs",
+        }
+    }
+}
+
+/// A device with its settings and everything that was stored of it.
+#[derive(Clone, Debug)]
+pub struct Platform<'a> {
+    /// `Intel Xeon, 16 threads`: unique among the platforms of a figure.
+    pub label: String,
+    pub kind: Kind,
+    /// `backend` and what stands below it.
+    pub settings: Params,
+    pub runs: Vec<&'a Named<'a>>,
+    pub records: Vec<(&'a Named<'a>, &'a Record)>,
+}
+
+impl<'a> Platform<'a> {
+    fn of(run: &'a Named<'a>, settings: Params) -> Platform<'a> {
+        let kind = if settings.text("backend") == Some("cuda") { Kind::Gpu } else { Kind::Cpu };
+        let all = run.side.ledger.records().iter();
+        let records = all.filter(|r| self::settings(r) == settings).map(|r| (run, r)).collect();
+        Platform { label: String::new(), kind, settings, runs: vec![run], records }
+    }
+
+    pub fn backend(&self) -> &str {
+        self.settings.text("backend").unwrap_or("?")
+    }
+
+    /// The device's full name, as its first run has it.
+    pub fn device(&self) -> &'a str {
+        let manifest = self.runs[0].side.manifest;
+        device_name(self.settings.text("backend").unwrap_or("?"), &manifest.environment, &manifest.devices)
+    }
+
+    /// Whether another one is of the same machine and settings, and has none of these cases.
+    fn completes(&self, other: &Platform) -> bool {
+        let cases: HashSet<&str> = self.records.iter().map(|(_, r)| r.case.id.as_str()).collect();
+        self.settings == other.settings
+            && self.device() == other.device()
+            && self.machine() == other.machine()
+            && other.records.iter().all(|(_, r)| !cases.contains(r.case.id.as_str()))
+    }
+
+    /// What tells its machine from others.
+    fn machine(&self) -> (&'a str, u64, &'a [usize]) {
+        let environment = &self.runs[0].side.manifest.environment;
+        (&environment.host, environment.memory, &environment.affinity)
+    }
+
+    /// What the engine made of a setting such as `threads`; of `auto`, what it became.
+    fn resolved(&self, name: &str) -> Option<String> {
+        let key = format!("backend.{}.{name}", self.backend());
+        let rounds = self.records.iter().flat_map(|(_, record)| &record.rounds);
+        let found = rounds.flat_map(|round| &round.resolved).find(|(k, _)| *k == key).map(|(_, v)| v);
+        let given = || self.settings.get(&key).filter(|v| **v != Value::Text("auto".to_owned()));
+        found.or_else(given).map(Value::to_string)
+    }
+
+    fn threads(&self) -> Option<String> {
+        match (self.backend(), self.resolved("threads")) {
+            ("scalar", _) => Some("1 thread".to_owned()),
+            (_, Some(one)) if one == "1" => Some("1 thread".to_owned()),
+            (_, Some(many)) => Some(format!("{many} threads")),
+            _ => None,
+        }
+    }
+
+    /// `Intel(R) Xeon(R) Processor, cpu, isa avx512 on host: reports/x (2026-11-21 00:46:27)`.
+    pub fn origin(&self) -> String {
+        let device = Some(self.device()).filter(|device| !self.label.contains(device));
+        let isa = self.resolved("isa").map(|isa| format!("isa {isa}"));
+        let words = [device.map(str::to_owned), Some(self.backend().to_owned()), isa];
+        let words: Vec<String> = words.into_iter().flatten().collect();
+        let run = |named: &&Named| format!("{} ({})", named.name, named.side.manifest.started);
+        let runs: Vec<String> = self.runs.iter().map(run).collect();
+        let host = &self.runs[0].side.manifest.environment.host;
+        format!("{} on {host}: {}", words.join(", "), runs.join(", "))
+    }
+}
+
+/// A platform for each run and each of its settings, in the order of the runs and of their plans.
+pub fn separate<'a>(runs: &'a [Named<'a>]) -> Vec<Platform<'a>> {
+    labelled(runs.iter().flat_map(of_run).collect())
+}
+
+/// The same, with the runs of a machine put together that have no case in common: one with the
+/// application patterns, say, and one with what they are held against.
+pub fn joined<'a>(runs: &'a [Named<'a>]) -> Vec<Platform<'a>> {
+    let mut platforms: Vec<Platform<'a>> = Vec::new();
+    for next in runs.iter().flat_map(of_run) {
+        match platforms.iter_mut().find(|known| known.completes(&next)) {
+            Some(known) => {
+                known.runs.extend(next.runs);
+                known.records.extend(next.records);
+            }
+            None => platforms.push(next),
+        }
+    }
+    labelled(platforms)
+}
+
+fn of_run<'a>(run: &'a Named<'a>) -> Vec<Platform<'a>> {
+    let mut found: Vec<Params> = Vec::new();
+    for settings in run.side.ledger.records().iter().map(settings) {
+        if !found.contains(&settings) {
+            found.push(settings);
+        }
+    }
+    found.into_iter().map(|settings| Platform::of(run, settings)).collect()
+}
+
+/// The backend of a case and its own parameters.
+fn settings(record: &Record) -> Params {
+    let own = |key: &str| key == "backend" || key.starts_with("backend.");
+    let params = record.case.params.0.iter().filter(|(key, _)| own(key));
+    Params(params.map(|(key, value)| (key.clone(), value.clone())).collect())
+}
+
+/// Names them: by device and threads, with as much more as tells them apart.
+fn labelled(mut platforms: Vec<Platform>) -> Vec<Platform> {
+    let isa = |p: &Platform| p.resolved("isa").map(|isa| format!("isa {isa}"));
+    let run = |p: &Platform| Some(p.runs.iter().map(|r| r.name.as_str()).collect::<Vec<_>>().join(" + "));
+    let backend = |p: &Platform| Some(p.backend().to_owned());
+    for platform in &mut platforms {
+        let words = [Some(short(platform.device())), platform.threads()];
+        platform.label = words.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    }
+    for more in [&isa as &dyn Fn(&Platform) -> Option<String>, &run, &backend] {
+        let known: Vec<(String, Option<String>)> =
+            platforms.iter().map(|p| (p.label.clone(), more(p))).collect();
+        for platform in &mut platforms {
+            let word = more(platform);
+            let differs = known.iter().any(|(label, other)| *label == platform.label && *other != word);
+            if let (true, Some(word)) = (differs, word) {
+                platform.label = format!("{}, {word}", platform.label);
+            }
+        }
+    }
+    platforms
+}
+
+/// A device's name without what makers add to all of theirs.
+fn short(name: &str) -> String {
+    let name = name.split(" @ ").next().unwrap_or(name);
+    let name = ["(R)", "(r)", "(TM)", "(tm)"].iter().fold(name.to_owned(), |n, mark| n.replace(mark, ""));
+    let said = |word: &&str| !["CPU", "Processor"].contains(word) && !word.ends_with("-Core");
+    let words: Vec<&str> = name.split_whitespace().filter(said).collect();
+    if words.is_empty() { "unnamed device".to_owned() } else { words.join(" ") }
+}
+
+/// Whether a certificate holds for what was measured.
+pub fn is_certified(record: &Record) -> bool {
+    matches!(record.verdict, Some(Verdict::Certified { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_called_by_what_tells_them_apart() {
+        for (name, expected) in [
+            ("Intel(R) Xeon(R) Platinum 8160 CPU @ 2.10GHz", "Intel Xeon Platinum 8160"),
+            ("AMD EPYC 7742 64-Core Processor", "AMD EPYC 7742"),
+            ("NVIDIA H200", "NVIDIA H200"),
+            ("", "unnamed device"),
+        ] {
+            assert_eq!(short(name), expected);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The figures from runs of the shipped recipes, with invented times.
+
+use super::*;
+use crate::backend::{Availability, Device};
+use crate::engine::protocol::{Environment, Event};
+use crate::plan::Case;
+use crate::report::csv::tests::finished_in;
+use crate::report::svg::tests::{device, environment};
+use crate::run::Ledger;
+use crate::run::facts::PREFETCHERS;
+use crate::run::folder::{Manifest, SCHEMA};
+
+/// A run of a shipped recipe, all of it certified.
+struct Run {
+    name: String,
+    manifest: Manifest,
+    ledger: Ledger,
+}
+
+impl Run {
+    fn of(recipe: &str, name: &str) -> Run {
+        Run::on(recipe, name, environment())
+    }
+
+    fn on(recipe: &str, name: &str, environment: Environment) -> Run {
+        let ledger = finished_in(&format!("{recipe}.yaml"), seconds);
+        let available = |backend: &str, name: &str| Device {
+            availability: Availability::Available,
+            ..device(backend, name)
+        };
+        let devices = vec![
+            available("scalar", "AMD EPYC 7742 64-Core Processor"),
+            available("cpu", "AMD EPYC 7742 64-Core Processor"),
+            available("cuda", "NVIDIA H200"),
+        ];
+        let manifest = Manifest {
+            schema: SCHEMA,
+            version: "0.0.7".to_owned(),
+            revision: "unknown".to_owned(),
+            started: "2026-11-20 12:00:00".to_owned(),
+            command_line: Vec::new(),
+            environment,
+            devices,
+            plan: ledger.plan().clone(),
+        };
+        Run { name: name.to_owned(), manifest, ledger }
+    }
+
+    fn named(&self) -> Named<'_> {
+        Named {
+            name: self.name.clone(),
+            side: crate::judge::Side { manifest: &self.manifest, ledger: &self.ledger },
+        }
+    }
+
+    fn case(&self, is: impl Fn(&Case) -> bool) -> String {
+        self.ledger.plan().cases.iter().find(|case| is(case)).expect("such a case").id.clone()
+    }
+
+    fn fail(&mut self, case: String) {
+        let error = "wrong result: word 17 holds 3, not 4".to_owned();
+        self.ledger.apply(&Event::Failed { seq: 1 << 20, case, round: 0, error, lost: false });
+    }
+}
+
+/// Some 2 GB/s on one thread, 16 on several, 2000 on the GPU; a third more or less by the case.
+fn seconds(case: &Case) -> f64 {
+    let digits = f64::from(u32::from_str_radix(&case.id[..4], 16).expect("hexadecimal")) / 65536.0;
+    let work = crate::primitives::find(&case.primitive).and_then(|p| p.work(&case.params).ok());
+    let speed = match case.backend() {
+        "cuda" => 2e12,
+        "cpu" => 16e9,
+        _ => 2e9,
+    };
+    work.map_or(1.0, |work| work.effective_bytes as f64) / speed * (0.7 + 0.6 * digits)
+}
+
+fn draw(name: &str, runs: &[&Run]) -> Result<Drawn> {
+    let named: Vec<Named> = runs.iter().map(|run| run.named()).collect();
+    let drawn = find(name)?.draw(&named)?;
+    if let Some(folder) = std::env::var_os("SCATTERLAB_CHARTS") {
+        let file = format!("{}.{}", name.replace('/', "-"), find(name)?.extension);
+        std::fs::write(std::path::Path::new(&folder).join(file), &drawn.document)?;
+    }
+    Ok(drawn)
+}
+
+/// What the figure's own recipes leave; figure 4 takes two runs of its.
+fn own_runs(figure: &Figure) -> Vec<Run> {
+    let mut runs: Vec<Run> = figure.recipes.iter().map(|recipe| Run::of(recipe, recipe)).collect();
+    if figure.name == "lavin2020/fig04" {
+        runs.push(Run::of(figure.recipes[0], "again"));
+    }
+    runs
+}
+
+fn rows(drawn: &Drawn) -> Vec<std::collections::HashMap<String, String>> {
+    let mut reader = ::csv::Reader::from_reader(drawn.table.as_bytes());
+    reader.deserialize().collect::<Result<_, _>>().expect("rows with the header's columns")
+}
+
+#[test]
+fn each_figure_is_drawn_from_its_own_recipes() {
+    for figure in FIGURES {
+        let runs = own_runs(figure);
+        let drawn = draw(figure.name, &runs.iter().collect::<Vec<_>>()).expect(figure.name);
+        for words in ["lavin2020, ", "AMD EPYC 7742", "2026-11-20 12:00:00"] {
+            let here = figure.name != "lavin2020/fig05" || words != "AMD EPYC 7742";
+            assert!(!here || drawn.document.contains(words), "{}: {words}", figure.name);
+        }
+        assert!(!drawn.document.contains("NaN") && !drawn.document.contains("inf,"), "{}", figure.name);
+        assert!(!rows(&drawn).is_empty(), "{}", figure.name);
+        let again = draw(figure.name, &runs.iter().collect::<Vec<_>>()).expect("again");
+        assert_eq!(drawn.document, again.document, "the same bytes");
+    }
+}
+
+#[test]
+fn the_recipes_that_figures_name_are_shipped() {
+    for recipe in FIGURES.iter().flat_map(|figure| figure.recipes) {
+        assert!(crate::experiments::find(recipe).is_some(), "{recipe}");
+    }
+    let error = find("lavin2020/fig3").expect_err("no such figure").to_string();
+    assert!(error.contains("accepted: lavin2020/fig03, lavin2020/fig04"), "{error}");
+}
+
+#[test]
+fn what_failed_is_told_and_never_a_point() {
+    let mut run = Run::of("lavin2020/fig03-cpu-stride", "run");
+    let wanted = |case: &Case| {
+        let params = &case.params;
+        case.backend() == "cpu"
+            && params.int("source.uniform.stride") == Some(8)
+            && params.text("kernel") == Some("gather")
+    };
+    let case = run.case(wanted);
+    run.fail(case.clone());
+    let drawn = draw("lavin2020/fig03", &[&run]).expect("a figure");
+    assert!(drawn.document.contains("failed: wrong result: word 17 holds 3, not 4: AMD EPYC 7742"));
+    let rows = rows(&drawn);
+    let failed: Vec<_> = rows.iter().filter(|row| row["status"] == "failed").collect();
+    assert_eq!(failed.len(), 1);
+    assert_eq!((failed[0]["pattern"].as_str(), failed[0]["y"].as_str()), ("stride 8", ""));
+    assert!(rows.iter().all(|row| row["case"] != case));
+    assert_eq!(rows.iter().filter(|row| row["status"] == "measured").count(), rows.len() - 1);
+}
+
+#[test]
+fn runs_without_the_cases_are_answered_with_the_recipe() {
+    let strides = Run::of("lavin2020/fig03-cpu-stride", "strides");
+    for (name, expected) in [
+        ("lavin2020/fig05", "scatterlab run lavin2020/fig05-gpu-stride"),
+        ("lavin2020/fig06", "scatterlab run lavin2020/fig06-simd"),
+        ("lavin2020/fig07", "scatterlab run lavin2020/app-patterns lavin2020/fig09-references"),
+        ("lavin2020/table04", "scatterlab run lavin2020/app-patterns lavin2020/fig09-references"),
+        ("lavin2020/fig04", "it takes two runs"),
+    ] {
+        let error = draw(name, &[&strides]).expect_err(name).to_string();
+        assert!(error.starts_with(name) && error.contains(expected), "{error}");
+    }
+    let patterns = Run::of("lavin2020/app-patterns", "patterns");
+    let error = draw("lavin2020/fig07", &[&patterns]).expect_err("no stride 1").to_string();
+    assert!(error.contains("no baseline: stride-1 gather: n/a: not in these runs"), "{error}");
+}
+
+/// The values of radars are fractions of the stride-1 case of the same platform.
+#[test]
+fn runs_of_a_machine_complete_each_other() {
+    let [patterns, references] =
+        ["lavin2020/app-patterns", "lavin2020/fig09-references"].map(|recipe| Run::of(recipe, recipe));
+    let drawn = draw("lavin2020/fig07", &[&patterns, &references]).expect("a figure");
+    let found = rows(&drawn);
+    assert_eq!(found.len(), 29 * 3);
+    let bandwidth = |run: &Run, id: &str| {
+        let record = run.ledger.records().iter().find(|r| r.case.id == id).expect("the case");
+        record.quantity(crate::plan::Quantity::Bandwidth).expect("measured")
+    };
+    for row in &found {
+        let ratio = bandwidth(&patterns, &row["case"]) / bandwidth(&references, &row["baseline"]);
+        let y: f64 = row["y"].parse().expect("a number");
+        assert!((y / ratio - 1.0).abs() < 1e-12, "{row:?}");
+    }
+    let elsewhere = Environment { host: "other".to_owned(), ..environment() };
+    let elsewhere = Run::on("lavin2020/fig09-references", "elsewhere", elsewhere);
+    assert!(draw("lavin2020/fig07", &[&patterns, &elsewhere]).is_err(), "another machine's stride 1");
+}
+
+/// Twice the same recipe is two platforms, told apart by their runs.
+#[test]
+fn a_repeated_run_is_a_platform_of_its_own() {
+    let [a, b] = ["a", "b"].map(|name| Run::of("lavin2020/fig03-cpu-stride", name));
+    let document = draw("lavin2020/fig03", &[&a, &b]).expect("a figure").document;
+    for label in ["AMD EPYC 7742, 1 thread, a", "AMD EPYC 7742, 2 threads, b"] {
+        assert!(document.contains(&format!(">\n{label}\n<")), "{label}");
+    }
+}
+
+#[test]
+fn from_three_platforms_on_they_are_the_spokes() {
+    let machine = |host: &str| Environment { host: host.to_owned(), ..environment() };
+    let runs: Vec<Run> = ["h1", "h2"]
+        .iter()
+        .flat_map(|host| {
+            ["lavin2020/app-patterns", "lavin2020/fig09-references"]
+                .map(|recipe| Run::on(recipe, &format!("{host}/{recipe}"), machine(host)))
+        })
+        .collect();
+    let few = draw("lavin2020/fig08", &runs.iter().take(2).collect::<Vec<_>>()).expect("two CPUs").document;
+    assert!(few.contains("CPUs (blue, round dots) and GPUs (green, triangles): a spoke for each pattern"));
+    let many = draw("lavin2020/fig08", &runs.iter().collect::<Vec<_>>()).expect("four CPUs").document;
+    assert!(many.contains("CPUs: a circle for each pattern, a spoke for each platform"));
+    assert_eq!(many.matches(">\nLULESH-S3\n<").count(), 1 + 2, "a circle of the CPUs, a spoke of two GPUs");
+}
+
+#[test]
+fn figure_4_says_what_its_runs_know_of_the_prefetchers() {
+    let state = |state: &str| {
+        let facts = vec![(PREFETCHERS.to_owned(), state.to_owned())];
+        Run::on("lavin2020/fig04-prefetch", "run", Environment { facts, ..environment() })
+    };
+    let known = draw("lavin2020/fig04", &[&state("on"), &state("off")]).expect("a figure").document;
+    assert!(known.contains("with the prefetchers on and off"));
+    assert!(known.contains("A, prefetchers on: AMD") && known.contains("B, prefetchers off: AMD"));
+    let unknown = state("n/a: AuthenticAMD has no MSR 0x1a4");
+    let document = draw("lavin2020/fig04", &[&unknown, &unknown]).expect("a figure").document;
+    assert!(document.contains("in two runs, the state of whose prefetchers is not known"));
+    assert!(document.contains("Prefetchers in B, run: n/a: AuthenticAMD has no MSR 0x1a4"), "{document}");
+}
+
+#[test]
+fn the_table_shows_the_papers_rows_beside_and_never_a_mean_of_a_part() {
+    let [mut patterns, references] =
+        ["lavin2020/app-patterns", "lavin2020/fig09-references"].map(|recipe| Run::of(recipe, recipe));
+    let gpu =
+        |case: &Case| case.backend() == "cuda" && case.params.text("source.app.name") == Some("PENNANT-G3");
+    let case = patterns.case(gpu);
+    patterns.fail(case);
+    let drawn = draw("lavin2020/table04", &[&patterns, &references]).expect("a table");
+    let rows = rows(&drawn);
+    let gpu = rows.iter().find(|row| row["platform"] == "NVIDIA H200").expect("the GPU");
+    assert_eq!((gpu["pennant"].as_str(), gpu["pennant_gathers"].as_str()), ("", ""));
+    assert!(!gpu["pennant_scatters"].is_empty() && !gpu["stream"].is_empty());
+    assert!(drawn.document.contains("PENNANT: 1 of 17 patterns have no result, such as PENNANT-G3"));
+    assert!(
+        drawn.document.contains("| Pearson's R, 6 CPUs | lavin2020, table 4 | 0.18 | −0.05 | 0.60 | −0.12 |")
+    );
+    assert!(drawn.document.contains("CLX 94 and 66.66; TX2 241 and 120"));
+    let kernels: Vec<&str> = rows.iter().map(|row| row["stream_kernel"].as_str()).collect();
+    assert_eq!(kernels.iter().filter(|kernel| **kernel == "triad").count(), 3, "{kernels:?}");
+}

@@ -1,0 +1,109 @@
+//! A page that fills from the top: title, words, legend, whatever is drawn, notes, caption.
+
+use super::caption::Caption;
+use super::scene::{Color, GREY, INK, Scene, Shape, Text, text_width, wrap};
+use super::style::Look;
+
+pub const MARGIN: f64 = 20.0;
+const TITLE: f64 = 18.0;
+pub const LABEL: f64 = 13.0;
+pub const TICK: f64 = 12.0;
+pub const SMALL: f64 = 11.5;
+pub const GAP: f64 = 18.0;
+
+pub struct Page {
+    pub scene: Scene,
+    /// Where what follows begins.
+    pub y: f64,
+}
+
+/// A line of the legend.
+pub struct Entry {
+    pub label: String,
+    pub sample: Sample,
+    pub look: Look,
+}
+
+/// What a legend shows of a style.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sample {
+    /// A stroke with a marker on it.
+    Line,
+    Marker,
+    Reference,
+    /// With its dash; grey, whatever the style.
+    Guide((i32, i32)),
+}
+
+impl Page {
+    /// A page with its title and what stands under that.
+    pub fn begin(width: f64, title: &str, caption: &Caption) -> Page {
+        let mut page = Page { scene: Scene { width, ..Scene::default() }, y: MARGIN };
+        page.paragraph(title, TITLE, INK, true);
+        for words in caption.recipe.iter().chain(&caption.paper).chain(&caption.changes) {
+            page.paragraph(words, LABEL, GREY, false);
+        }
+        for run in &caption.runs {
+            page.paragraph(run, LABEL, INK, false);
+        }
+        page.y += 4.0;
+        page
+    }
+
+    /// The picture, with what is not a point, and the caption.
+    pub fn end(mut self, notes: impl Iterator<Item = String>, caption: &Caption) -> Scene {
+        self.y += 6.0;
+        for note in notes.chain(caption.notes.iter().cloned()) {
+            self.paragraph(&note, SMALL + 0.5, INK, false);
+        }
+        self.y += 4.0;
+        for line in &caption.lines {
+            self.paragraph(line, SMALL, GREY, false);
+        }
+        self.scene.height = self.y + MARGIN / 2.0;
+        self.scene
+    }
+
+    pub fn inner_width(&self) -> f64 {
+        self.scene.width - 2.0 * MARGIN
+    }
+
+    pub fn paragraph(&mut self, words: &str, size: f64, color: Color, bold: bool) {
+        // Bold letters are about an eighth wider than the regular ones that are measured.
+        let width = if bold { self.inner_width() / 1.13 } else { self.inner_width() };
+        for line in wrap(words, size, width) {
+            let height = size * 1.4;
+            let text = Text::new(MARGIN, self.y + height / 2.0, &line, size, color);
+            self.scene.text(Text { bold, ..text });
+            self.y += height;
+        }
+    }
+
+    /// Rows of samples of the lines that have something to show, above the plot.
+    pub fn legend(&mut self, entries: &[Entry]) {
+        let mut x = MARGIN;
+        for entry in entries {
+            let width = 46.0 + text_width(&entry.label, LABEL) + GAP;
+            if x > MARGIN && x + width > self.scene.width - MARGIN {
+                x = MARGIN;
+                self.y += 20.0;
+            }
+            self.sample(x, entry);
+            self.scene.text(Text::new(x + 40.0, self.y + 10.0, &entry.label, LABEL, INK));
+            x += width;
+        }
+        self.y += if entries.is_empty() { 0.0 } else { 26.0 };
+    }
+
+    fn sample(&mut self, x: f64, entry: &Entry) {
+        let (y, look, color) = (self.y + 10.0, entry.look, entry.look.color);
+        let stroke = |color, dash| Shape::Path { points: vec![(x, y), (x + 32.0, y)], color, width: 2, dash };
+        match entry.sample {
+            Sample::Guide(dash) => return self.scene.push(stroke(GREY, Some(dash))),
+            Sample::Reference => return self.scene.push(stroke(color, look.reference)),
+            Sample::Line => self.scene.push(stroke(color, look.dash)),
+            Sample::Marker => {}
+        }
+        self.scene.push(look.marker((x + 16.0, y), 5.0, true));
+    }
+}

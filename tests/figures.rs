@@ -1,0 +1,84 @@
+//! Figures of papers, in the real program, from the runs that are committed.
+
+mod program;
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use program::text;
+use scatterlab::report::figures::FIGURES;
+
+/// The program in the folder of the sources.
+fn scatterlab(arguments: &[&str]) -> Output {
+    program::scatterlab(Path::new(env!("CARGO_MANIFEST_DIR")), arguments)
+}
+
+const PATTERNS: &str = "reports/h200-app-patterns";
+const SANITY: &str = "reports/h200-sanity";
+
+#[test]
+fn the_list_and_the_documentation_name_every_figure() {
+    let output = scatterlab(&["figure"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let (list, page) = (text(&output.stdout), include_str!("../docs/figures.md"));
+    for figure in FIGURES {
+        let name = figure.name;
+        assert!(list.contains(name) && list.contains(figure.about), "{list}");
+        assert!(
+            page.contains(&format!("| `{name}` |")) && page.contains(&format!("scatterlab figure {name} "))
+        );
+        for recipe in figure.recipes {
+            assert!(page.contains(recipe), "{recipe}");
+        }
+    }
+}
+
+/// The GPU's bandwidth in a run's own table, of the row with this value in a column.
+fn bandwidth(folder: &str, column: &str, value: &str) -> f64 {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("results.csv");
+    let mut reader = csv::Reader::from_path(path).expect("a table");
+    let rows = reader.deserialize().map(|row| row.expect("a row"));
+    let mut rows = rows.filter(|row: &HashMap<String, String>| row["backend"] == "cuda");
+    let row = rows.find(|row| row[column] == value).expect("such a case");
+    row["effective_gb_s"].parse().expect("a number")
+}
+
+/// Stride 1 is the case with the paper's 256 indices, not the one with 8.
+#[test]
+fn radars_of_the_committed_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("fig07.svg");
+    let out = out.to_str().expect("a path");
+    let output = scatterlab(&["figure", "lavin2020/fig07", PATTERNS, SANITY, "--out", out]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let svg = fs::read_to_string(out).expect("the picture");
+    assert!(svg.contains("NVIDIA H200") && svg.contains("2026-11-21 00:46:27"));
+    let table = fs::read_to_string(folder.path().join("fig07.csv")).expect("the table");
+    let of = |platform: &str| table.lines().filter(|line| line.contains(platform)).collect::<Vec<_>>();
+    assert_eq!(of("NVIDIA H200").len(), 29);
+    assert!(of("NVIDIA H200").iter().all(|line| line.contains(",measured,,h200-app-patterns,")));
+    let cached = of("NVIDIA H200").into_iter().find(|line| line.contains("LULESH-G0")).expect("a row");
+    let expected = bandwidth(PATTERNS, "app", "LULESH-G0") / bandwidth(SANITY, "length", "256");
+    let ratio: f64 = cached.split(',').nth(5).and_then(|y| y.parse().ok()).expect("a number");
+    assert!((ratio / expected - 1.0).abs() < 1e-9, "{cached}");
+    assert!(of("Intel Xeon, 1 thread").iter().all(|line| line.contains("no baseline,stride-1 gather")));
+}
+
+#[test]
+fn what_cannot_be_drawn_is_said_in_one_line() {
+    for (arguments, words) in [
+        (vec!["figure", "fig03"], "there is no figure fig03; accepted: lavin2020/fig03"),
+        (vec!["figure", "lavin2020/fig03"], "scatterlab run lavin2020/fig03-cpu-stride"),
+        (vec!["figure", "lavin2020/fig03", "reports"], "reports holds no run"),
+        (vec!["figure", "lavin2020/fig06", PATTERNS], "scatterlab run lavin2020/fig06-simd"),
+        (vec!["figure", "lavin2020/fig08", PATTERNS, SANITY], "stride-1 scatter: n/a: not in these runs"),
+        (vec!["figure", "lavin2020/fig07", PATTERNS, "--out", "a.png"], "is written as .svg"),
+    ] {
+        let output = scatterlab(&arguments);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{error}");
+        assert!(error.lines().count() == 1 && error.contains(words), "{error}");
+    }
+}
