@@ -249,12 +249,14 @@ mod tests {
         }
     }
 
-    /// The smallest case of each primitive.
-    fn smallest(primitive: &str) -> Params {
+    /// The smallest case of each primitive and method.
+    fn smallest(primitive: &str, method: &str) -> Params {
+        let kernel = if method == "atomic" { "scatter" } else { "gather" };
         let p = |key: &str, value: Value| Params::default().with(key, value);
         match primitive {
             "stream" => p("kernel", Value::Text("copy".into())).with("elements", Value::Int(4)),
             "pattern" => p("source", Value::Text("custom".into()))
+                .with("kernel", Value::Text(kernel.into()))
                 .with("source.custom.indices", Value::Indices(vec![0, 2]))
                 .with("count", Value::Int(3)),
             _ => p("tuples", Value::Int(4)),
@@ -267,7 +269,7 @@ mod tests {
     fn each_method_has_accesses_and_an_oracle() {
         for primitive in registry() {
             for method in primitive.methods() {
-                let params = smallest(primitive.name())
+                let params = smallest(primitive.name(), method)
                     .with("method", Value::Text((*method).to_owned()))
                     .with("method.multipass.passes", Value::Int(2))
                     .with("method.segmented.passes", Value::Int(2))
