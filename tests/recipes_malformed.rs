@@ -79,7 +79,7 @@ const OVERRIDES: &[(&str, &str, &str)] = &[
     (
         "tupels",
         "1Mi",
-        "--set tupels=1Mi: --set: no parameter `tupels`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.order, measure.cache, measure.second-look, measure.certify, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to (did you mean `tuples`?)",
+        "--set tupels=1Mi: --set: no parameter `tupels`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.order, measure.cache, measure.second-look, measure.certify, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to, chart.ceiling (did you mean `tuples`?)",
     ),
     (
         "tuples",
@@ -109,7 +109,7 @@ const OVERRIDES: &[(&str, &str, &str)] = &[
     (
         "measure.max-round",
         "9",
-        "--set measure.max-round=9: --set: no parameter `measure.max-round`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.order, measure.cache, measure.second-look, measure.certify, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to (did you mean `measure.max-rounds`?)",
+        "--set measure.max-round=9: --set: no parameter `measure.max-round`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.order, measure.cache, measure.second-look, measure.certify, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to, chart.ceiling (did you mean `measure.max-rounds`?)",
     ),
     (
         "measure",
@@ -124,7 +124,7 @@ const OVERRIDES: &[(&str, &str, &str)] = &[
     (
         "title",
         "T",
-        "--set title=T: --set: no parameter `title`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.order, measure.cache, measure.second-look, measure.certify, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to",
+        "--set title=T: --set: no parameter `title`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.order, measure.cache, measure.second-look, measure.certify, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to, chart.ceiling",
     ),
 ];
 

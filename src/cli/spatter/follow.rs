@@ -168,7 +168,12 @@ impl Follower {
             self.ledger.records().iter().flat_map(Record::flags).map(|flag| flag.word()).collect();
         if !doubtful.is_empty() {
             let flags: Vec<&str> = flags.into_iter().collect();
-            say(&format!("measured in noise: configurations {} ({})", ranges(&doubtful), flags.join(", ")));
+            let several = if doubtful.len() > 1 { "s" } else { "" };
+            say(&format!(
+                "measured in noise: configuration{several} {} ({})",
+                ranges(&doubtful),
+                flags.join(", ")
+            ));
         }
         let left = self.job.configs.len() - self.told.len();
         if left > 0 {
