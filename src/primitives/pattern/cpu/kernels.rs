@@ -2,6 +2,8 @@
 //! instruction set. The same functions run for the clock and for the certificate; only
 //! the size of the dense side differs.
 
+use std::collections::BTreeSet;
+
 use crate::backend::cpu::Isa;
 #[cfg(target_arch = "x86_64")]
 use crate::backend::cpu::simd::{Avx2, Avx512};
@@ -397,7 +399,12 @@ fn selected<I: Index, const P: usize, const FETCH: bool>(spec: &Spec, isa: Isa) 
 }
 
 /// Whether asking ahead pays: where each use moves on by half a line or more, so that its
-/// lines are new. A loop in the cache has no cycle to spare for it.
+/// lines are new, and its entries lie close together, so that one line asked for serves
+/// several. A loop in the cache has no cycle to spare for it, and where every entry has a
+/// line of its own the processor finds them better alone: of UNIFORM:8:8 from memory, a
+/// Zen 4 server gathered 2.6 GB/s without and 1.4 with it; of UNIFORM:8:1, 20 and 28.
 fn worth_fetching(spec: &Spec) -> bool {
-    spec.kernel == Kernel::Gather && spec.delta >= 4
+    let lines = |group: &[u64]| group.iter().map(|p| p / 8).collect::<BTreeSet<_>>().len();
+    let close = spec.pattern.chunks(GROUP).all(|group| lines(group) <= 2);
+    spec.kernel == Kernel::Gather && spec.delta >= 4 && close
 }
