@@ -29,7 +29,7 @@ pub(crate) fn sweep(kind: &Kind, node: &Node, at: &str) -> Result<Swept, Mistake
         let (more, found) = one_or_range(kind, item, at)?;
         // Ranges may overlap: who writes `[1..8 +1, 8..64 x2]` means each value once.
         if let (None, [value]) = (found, more.as_slice()) {
-            once.take(value.to_string(), item.place, &item.describe(), at)?;
+            once.take(format!("{value:?}"), item.place, &item.describe(), at)?;
         }
         scale = found;
         values.extend(more.into_iter().map(|v| (v, item.place)));
