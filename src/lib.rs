@@ -24,6 +24,7 @@
 //! | [`measure`] | statistics |
 //! | [`indices`] | reads index arrays from files |
 //! | [`engine`] | the process that runs a plan; its protocol, server and client |
+//! | [`ranks`] | the processes of a parallel job, and their meetings |
 //! | [`run`] | a run's folder, its records, and what drives a plan through an engine |
 //! | [`judge`] | whether two runs of the same cases tell the same (pure) |
 //! | [`report`] | CSV and SVG, from records |
@@ -56,6 +57,7 @@ pub mod measure;
 pub mod patterns;
 pub mod plan;
 pub mod primitives;
+pub mod ranks;
 pub mod recipe;
 pub mod report;
 pub mod run;

@@ -1,7 +1,10 @@
 //! Printing that survives a closed pipe: `println!` would panic, and a run goes on to
 //! the disk even when nobody reads along any more.
 
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether standard output is for another program.
@@ -32,7 +35,33 @@ pub fn line(text: &str) {
 
 /// Prints what has its own line ends.
 pub fn text(text: &str) {
-    let _ = io::stdout().write_all(text.as_bytes());
+    let _ = match OWN.get() {
+        Some(mut own) => own.write_all(text.as_bytes()),
+        None => io::stdout().write_all(text.as_bytes()),
+    };
+}
+
+/// Standard output, where libraries may not write to it.
+static OWN: OnceLock<File> = OnceLock::new();
+
+/// From now on only [`text`] writes to standard output.
+pub fn keep_to_ourselves() -> io::Result<()> {
+    let own = take_standard_output()?;
+    OWN.get_or_init(|| File::from(own));
+    Ok(())
+}
+
+/// Keeps a private copy of standard output and points descriptor 1 at standard error,
+/// because CUDA's printf and libraries' banners write there.
+pub fn take_standard_output() -> io::Result<OwnedFd> {
+    // SAFETY: duplicates descriptors that this process owns; the copy is nobody else's.
+    unsafe {
+        let copy = libc::fcntl(libc::STDOUT_FILENO, libc::F_DUPFD_CLOEXEC, 3);
+        if copy < 0 || libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO) < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(OwnedFd::from_raw_fd(copy))
+    }
 }
 
 /// Replaces the terminal's current line, without ending it. What does not fit is cut,

@@ -3,6 +3,7 @@
 
 mod follow;
 mod machine;
+mod ranked;
 mod rows;
 
 use std::ffi::OsString;
@@ -16,15 +17,20 @@ use super::interrupt::Interrupt;
 use super::out;
 use crate::engine::client::EngineCommand;
 use crate::plan::{self, Overrides, Plan};
+use crate::ranks::launch::Launch;
 use crate::recipe;
 use crate::run::EngineRunner;
 use crate::run::runner::Runner;
+use crate::spatter::options::Options;
 use crate::spatter::refused::USAGE;
 use crate::spatter::table::Key;
 use crate::spatter::{CommandLine, Job, Machine, Refused, Suite, help, to_recipe};
 
 /// Carries out a command line of Spatter's; whatever is wrong is said here.
 pub fn run(program: &str, arguments: &[OsString], engine: &EngineCommand) -> ExitCode {
+    if let Some(launch) = Launch::seen() {
+        return ExitCode::from(ranked::run(&launch, program, arguments, engine));
+    }
     match carry_out(program, arguments, engine) {
         Ok(status) => ExitCode::from(status),
         Err(refused) => {
@@ -39,24 +45,52 @@ fn say(text: &str) {
     let _ = writeln!(io::stderr(), "spatter: {}", crate::units::escaped(text));
 }
 
+/// A run that is asked for, and that can be.
+struct Ready {
+    job: Job,
+    plan: Plan,
+    recipe: String,
+    /// The folder to keep it in.
+    out: Option<PathBuf>,
+    machine: Machine,
+}
+
 fn carry_out(program: &str, arguments: &[OsString], engine: &EngineCommand) -> Result<u8, Refused> {
+    match understand(program, arguments, |options| machine::look(options, engine))? {
+        Wish::Told(status) => Ok(status),
+        Wish::Run(ready) => measure(*ready, engine),
+    }
+}
+
+/// What a command line asks for.
+enum Wish {
+    /// What has been printed: the exit status.
+    Told(u8),
+    Run(Box<Ready>),
+}
+
+fn understand(
+    program: &str,
+    arguments: &[OsString],
+    look: impl FnOnce(&Options) -> anyhow::Result<Machine>,
+) -> Result<Wish, Refused> {
     let line = CommandLine::read(&words(arguments)?)?;
     if line.options.on(Key::Help) {
         out::text(&help::help(program));
-        return Ok(USAGE);
+        return Ok(Wish::Told(USAGE));
     }
     let suite = line.options.text(Key::File).map(read).transpose()?;
-    let machine =
-        machine::look(&line.options, engine).map_err(|error| Refused::setup(format!("{error:#}")))?;
+    let machine = look(&line.options).map_err(|error| Refused::setup(format!("{error:#}")))?;
     let job = Job::of(&line, suite, &machine)?;
-    let text = to_recipe(&job);
-    let plan = resolve(&text)?;
+    let recipe = to_recipe(&job);
+    let plan = resolve(&recipe)?;
     job.notes.iter().for_each(|note| say(note));
     if line.options.on(Key::ToRecipe) {
-        out::text(&text);
-        return Ok(0);
+        out::text(&recipe);
+        return Ok(Wish::Told(0));
     }
-    measure(job, plan, &text, line.options.text(Key::Out).map(PathBuf::from), machine, engine)
+    let out = line.options.text(Key::Out).map(PathBuf::from);
+    Ok(Wish::Run(Box::new(Ready { job, plan, recipe, out, machine })))
 }
 
 fn words(arguments: &[OsString]) -> Result<Vec<String>, Refused> {
@@ -81,14 +115,8 @@ fn resolve(text: &str) -> Result<Plan, Refused> {
 }
 
 /// Runs it, in a folder that is kept or goes at the end.
-fn measure(
-    job: Job,
-    plan: Plan,
-    recipe: &str,
-    out: Option<PathBuf>,
-    machine: Machine,
-    engine: &EngineCommand,
-) -> Result<u8, Refused> {
+fn measure(ready: Ready, engine: &EngineCommand) -> Result<u8, Refused> {
+    let Ready { job, plan, recipe, out, machine } = ready;
     let failed = |error: anyhow::Error| Refused::setup(format!("{error:#}"));
     let interrupt = Interrupt::listen().map_err(|error| failed(error.into()))?;
     let temporary = match out {
@@ -99,7 +127,7 @@ fn measure(
     };
     let folder = out.or_else(|| temporary.as_ref().map(|folder| folder.path().join("run")));
     let runner = EngineRunner { engine: engine.clone(), out: folder, root: PathBuf::from("reports") };
-    let running = runner.start(plan.clone(), recipe).map_err(failed)?;
+    let running = runner.start(plan.clone(), &recipe).map_err(failed)?;
     interrupt.attach(running.control.clone());
     let ended = Follower::new(job, machine, plan).follow(&running);
     interrupt.detach();

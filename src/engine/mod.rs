@@ -13,6 +13,7 @@ mod name;
 mod orders;
 mod pace;
 pub mod protocol;
+pub mod ranked;
 mod round;
 mod sampler;
 pub(crate) mod schedule;

@@ -158,7 +158,7 @@ impl<W: Write> Server<W> {
 
 /// What went on around the samples. The CPU's clock is left out for a GPU's cases: they
 /// give the CPU nothing to run at full clock for.
-fn conditions(watch: &mut dyn Watch, executor: &dyn Executor) -> Conditions {
+pub(super) fn conditions(watch: &mut dyn Watch, executor: &dyn Executor) -> Conditions {
     let gpu = executor.gpu_conditions();
     let seen = watch.end();
     Conditions { clock: seen.clock.filter(|_| gpu.is_none()), gpu, ..seen }

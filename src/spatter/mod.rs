@@ -14,6 +14,7 @@
 //! | [`job`] | both together, and what there is to say beforehand |
 //! | [`recipe`] | a job as a recipe's text |
 //! | [`output`] | what Spatter prints, and [`stats`] what version 1.1 printed below it |
+//! | [`ranked`] | what it prints of several MPI ranks |
 //!
 //! `docs/spatter.md` says what differs from Spatter, and why.
 
@@ -26,6 +27,7 @@ pub mod json;
 pub mod options;
 pub mod output;
 pub mod pattern;
+pub mod ranked;
 pub mod recipe;
 pub mod refused;
 pub mod settings;

@@ -30,18 +30,25 @@ fn mask() -> Vec<usize> {
     Vec::new()
 }
 
-/// Pins the calling thread to one CPU; whether the system did so. Systems without
-/// affinity answer true: there is nothing to ask for.
-#[cfg(target_os = "linux")]
+/// Pins the calling thread to one CPU; whether the system did so.
 pub fn pin(cpu: usize) -> bool {
-    let mut set = vec![0u64; cpu / 64 + 16];
-    set[cpu / 64] = 1 << (cpu % 64);
+    restrict(&[cpu])
+}
+
+/// Keeps the calling thread, and the threads that it starts from now on, on these CPUs;
+/// whether the system did so. Systems without affinity answer true: there is nothing to
+/// ask for.
+#[cfg(target_os = "linux")]
+pub fn restrict(cpus: &[usize]) -> bool {
+    let last = cpus.iter().max().copied().unwrap_or(0);
+    let mut set = vec![0u64; last / 64 + 16];
+    cpus.iter().for_each(|cpu| set[cpu / 64] |= 1 << (cpu % 64));
     // SAFETY: the kernel reads the given number of bytes of `set`.
     unsafe { libc::sched_setaffinity(0, set.len() * 8, set.as_ptr().cast()) == 0 }
 }
 
 #[cfg(not(target_os = "linux"))]
-pub fn pin(_cpu: usize) -> bool {
+pub fn restrict(_cpus: &[usize]) -> bool {
     true
 }
 

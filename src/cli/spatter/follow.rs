@@ -7,6 +7,7 @@ use super::say;
 use crate::backend::{Availability, Device};
 use crate::cli::out;
 use crate::engine::protocol::{Event, Level};
+use crate::measure::noise::Flag;
 use crate::plan::Plan;
 use crate::run::runner::{Control, Message, Running};
 use crate::run::{Ledger, Record, Status};
@@ -94,7 +95,7 @@ impl Follower {
 
     /// What stands before the rows.
     fn begin(&mut self, devices: &[Device]) -> Result<(), Refused> {
-        let (settings, configs) = (&self.job.settings, &self.job.configs);
+        let settings = &self.job.settings;
         let (name, number) = match settings.backend {
             Backend::Cuda { device } => ("cuda", device as usize),
             Backend::Serial | Backend::OpenMp { .. } => ("cpu", 0),
@@ -115,13 +116,7 @@ impl Follower {
             return Ok(());
         }
         let gpu = (name == "cuda").then(|| gpu(device, known.len()));
-        let parts = [
-            (3, output::sizes(configs)),
-            (1, output::heading(settings, &format!("rustc ver. {}", crate::COMPILER), gpu.as_ref())),
-            (2, output::configurations(configs, settings, &self.machine)),
-            (0, output::header()),
-        ];
-        parts.iter().filter(|(level, _)| settings.verbosity >= *level).for_each(|(_, text)| out::text(text));
+        out::text(&preface(&self.job, &self.machine, gpu.as_ref(), &output::header()));
         Ok(())
     }
 
@@ -162,24 +157,37 @@ impl Follower {
         {
             out::text(&summary.lines());
         }
-        let doubtful = |(at, record): (usize, &Record)| (!record.flags().is_empty()).then_some(at);
-        let doubtful: Vec<usize> = self.ledger.records().iter().enumerate().filter_map(doubtful).collect();
-        let flags: BTreeSet<&str> =
-            self.ledger.records().iter().flat_map(Record::flags).map(|flag| flag.word()).collect();
-        if !doubtful.is_empty() {
-            let flags: Vec<&str> = flags.into_iter().collect();
-            let several = if doubtful.len() > 1 { "s" } else { "" };
-            say(&format!(
-                "measured in noise: configuration{several} {} ({})",
-                ranges(&doubtful),
-                flags.join(", ")
-            ));
-        }
+        let flags = self.ledger.records().iter().map(Record::flags);
+        in_noise(flags.map(|flags| flags.into_iter().collect()));
         let left = self.job.configs.len() - self.told.len();
         if left > 0 {
             say(&format!("{left} of {} configurations were not run", self.job.configs.len()));
         }
         if self.failed || left > 0 { SETUP } else { 0 }
+    }
+}
+
+/// What stands before the rows, as far as it is asked for.
+pub(super) fn preface(job: &Job, machine: &Machine, gpu: Option<&Gpu>, header: &str) -> String {
+    let (settings, configs) = (&job.settings, &job.configs);
+    let parts = [
+        (3, output::sizes(configs)),
+        (1, output::heading(settings, &format!("rustc ver. {}", crate::COMPILER), gpu)),
+        (2, output::configurations(configs, settings, machine)),
+        (0, header.to_owned()),
+    ];
+    parts.into_iter().filter(|(level, _)| settings.verbosity >= *level).map(|(_, text)| text).collect()
+}
+
+/// Says which configurations were measured in noise, of the flags of each.
+pub(super) fn in_noise(flags: impl Iterator<Item = Vec<Flag>>) {
+    let flagged: Vec<(usize, Vec<Flag>)> = flags.enumerate().filter(|(_, flags)| !flags.is_empty()).collect();
+    let ids: Vec<usize> = flagged.iter().map(|(id, _)| *id).collect();
+    let words: BTreeSet<&str> = flagged.iter().flat_map(|(_, flags)| flags).map(|flag| flag.word()).collect();
+    if !ids.is_empty() {
+        let words: Vec<&str> = words.into_iter().collect();
+        let several = if ids.len() > 1 { "s" } else { "" };
+        say(&format!("measured in noise: configuration{several} {} ({})", ranges(&ids), words.join(", ")));
     }
 }
 
@@ -195,7 +203,8 @@ fn fastest(record: &Record) -> Option<f64> {
     record.statistics.as_ref().map(|statistics| statistics.min)
 }
 
-fn gpu(device: &Device, devices: usize) -> Gpu {
+/// What the heading tells of a GPU, one of so many.
+pub(super) fn gpu(device: &Device, devices: usize) -> Gpu {
     let number = |wanted: &str| {
         let (_, text) = device.facts.iter().find(|(name, _)| name == wanted)?;
         text.split(' ').next()?.parse::<u64>().ok()

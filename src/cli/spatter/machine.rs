@@ -14,12 +14,7 @@ use crate::spatter::table::Key;
 /// Looks at this machine; asks an engine where only that can tell: whether there is a GPU,
 /// and what there is elsewhere.
 pub fn look(options: &Options, engine: &EngineCommand) -> Result<Machine> {
-    let mut machine = Machine {
-        cpus: affinity::allowed().len().max(1) as u64,
-        omp_threads: std::env::var("OMP_NUM_THREADS").ok().and_then(|text| threads(&text)),
-        gpu: false,
-        now: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
-    };
+    let mut machine = of(affinity::allowed().len(), false);
     if *engine == EngineCommand::Own && options.of(Key::Backend).is_some() {
         return Ok(machine);
     }
@@ -29,6 +24,16 @@ pub fn look(options: &Options, engine: &EngineCommand) -> Result<Machine> {
         machine.cpus = hello.environment.affinity.len().max(1) as u64;
     }
     Ok(machine)
+}
+
+/// A machine with so many CPUs for us, now.
+pub fn of(cpus: usize, gpu: bool) -> Machine {
+    Machine {
+        cpus: cpus.max(1) as u64,
+        omp_threads: std::env::var("OMP_NUM_THREADS").ok().and_then(|text| threads(&text)),
+        gpu,
+        now: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+    }
 }
 
 /// The threads of the outermost region: `8`, or `8,2`.

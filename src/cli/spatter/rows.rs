@@ -50,11 +50,20 @@ impl Rows {
     pub fn write(&mut self, config: &Config, record: &Record, fastest: f64) {
         let text = match self.format {
             Format::Table => output::row(config.id, config.bytes(), fastest),
-            Format::Csv => self.csv(&cells(config, record, fastest)),
-            Format::Json => self.json(&cells(config, record, fastest)),
+            Format::Csv | Format::Json => self.cells(&COLUMNS, &cells(config, record, fastest)),
         };
+        self.put(&text);
+    }
+
+    /// A row of these columns, in CSV or JSON.
+    pub fn cells(&self, columns: &[&str], cells: &[Json]) -> String {
+        if self.format == Format::Csv { self.csv(columns, cells) } else { self.json(columns, cells) }
+    }
+
+    /// Writes a row as it is.
+    pub fn put(&mut self, text: &str) {
         self.written += 1;
-        out::text(&text);
+        out::text(text);
         // Whoever reads along sees the row now.
         let _ = io::stdout().flush();
     }
@@ -68,19 +77,19 @@ impl Rows {
         }
     }
 
-    fn csv(&self, cells: &[Json]) -> String {
+    fn csv(&self, columns: &[&str], cells: &[Json]) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
         // Into memory nothing fails.
         if self.written == 0 {
-            let _ = writer.write_record(COLUMNS);
+            let _ = writer.write_record(columns);
         }
         let _ = writer.write_record(cells.iter().map(plain));
         String::from_utf8_lossy(&writer.into_inner().unwrap_or_default()).into_owned()
     }
 
-    fn json(&self, cells: &[Json]) -> String {
+    fn json(&self, columns: &[&str], cells: &[Json]) -> String {
         // Text and numbers are always JSON.
-        let object = serde_json::to_string(&Object { columns: &COLUMNS, cells }).unwrap_or_default();
+        let object = serde_json::to_string(&Object { columns, cells }).unwrap_or_default();
         format!("{}{object}", if self.written == 0 { "[\n" } else { ",\n" })
     }
 }

@@ -1,0 +1,158 @@
+//! `spatter` as one of several MPI ranks: each runs the same configurations on buffers of
+//! its own, all at the same time, and rank 0 prints what came of it.
+
+mod tell;
+
+use std::ffi::OsString;
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use self::tell::Teller;
+use super::{Ready, Wish, machine, resolve, say, understand};
+use crate::backend::Executor;
+use crate::cli::out;
+use crate::engine::client::EngineCommand;
+use crate::engine::executors;
+use crate::engine::ranked::{Outcome, Ranked};
+use crate::engine::watch::Machine;
+use crate::plan::Plan;
+use crate::ranks::launch::Launch;
+use crate::ranks::seats::Seats;
+use crate::ranks::{self, Ranks};
+use crate::spatter::Refused;
+use crate::spatter::refused::SETUP;
+use crate::spatter::table::Key;
+
+/// A launcher ends all ranks as soon as one leaves with an error: rank 0 speaks first.
+const RANK_0_SPEAKS: Duration = Duration::from_secs(1);
+
+/// What rank 0 makes of the command line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Order {
+    /// There is nothing to run: the exit status.
+    End(u8),
+    /// A recipe, of which every rank runs all cases.
+    Run(String),
+}
+
+/// Carries out a command line as one of the ranks that a launcher started; the exit status.
+pub fn run(launch: &Launch, program: &str, arguments: &[OsString], engine: &EngineCommand) -> u8 {
+    let joined = out::keep_to_ourselves()
+        .map_err(|error| format!("cannot set up standard output: {error}"))
+        .and_then(|()| ranks::join(launch));
+    match joined {
+        Ok(ranks) => take_part(ranks.as_ref(), program, arguments, engine, executors::all),
+        Err(why) => {
+            match launch.rank {
+                None | Some(0) => say(&why),
+                Some(_) => thread::sleep(RANK_0_SPEAKS),
+            }
+            SETUP
+        }
+    }
+}
+
+/// The same with the other ranks found. All ranks end with the same status.
+fn take_part(
+    ranks: &dyn Ranks,
+    program: &str,
+    arguments: &[OsString],
+    engine: &EngineCommand,
+    executors: impl FnOnce() -> Vec<Box<dyn Executor>>,
+) -> u8 {
+    let status = carry_out(ranks, program, arguments, engine, executors).unwrap_or_else(|refused| {
+        if ranks.rank() == 0 {
+            say(&refused.message);
+        }
+        refused.status
+    });
+    // Nobody leaves before rank 0 has spoken.
+    ranks.barrier();
+    status
+}
+
+/// What is refused is refused by every rank alike.
+fn carry_out(
+    ranks: &dyn Ranks,
+    program: &str,
+    arguments: &[OsString],
+    engine: &EngineCommand,
+    executors: impl FnOnce() -> Vec<Box<dyn Executor>>,
+) -> Result<u8, Refused> {
+    alike(ranks, &format!("{} {} {arguments:?} {engine:?}", crate::VERSION, crate::REVISION))?;
+    if *engine != EngineCommand::Own {
+        return Err(Refused::usage("--engine: every rank is an engine itself"));
+    }
+    let seats = Seats::take(ranks);
+    let mut rank = Ranked::new(ranks, executors(), Box::new(Machine::new()));
+    let mut ready = None;
+    let order = ranks.first(|| match prepare(program, arguments, &seats, &rank) {
+        Ok(Wish::Told(status)) => Order::End(status),
+        Ok(Wish::Run(run)) => Order::Run(ready.insert(run).recipe.clone()),
+        Err(refused) => {
+            say(&refused.message);
+            Order::End(refused.status)
+        }
+    });
+    match order {
+        Order::End(status) => Ok(status),
+        Order::Run(recipe) => measure(&mut rank, &resolve(&recipe)?, ready),
+    }
+}
+
+/// A rank that was told something else, or is another build, would measure something else.
+fn alike(ranks: &dyn Ranks, own: &str) -> Result<(), Refused> {
+    let all = ranks.all(&own.to_owned());
+    match all.iter().position(|other| *other != all[0]) {
+        None => Ok(()),
+        Some(rank) => Err(Refused::usage(format!(
+            "rank {rank} has other arguments, or is another build, than rank 0: all ranks run the same"
+        ))),
+    }
+}
+
+/// Rank 0 reads the command line and the files that it names, for all.
+fn prepare(program: &str, arguments: &[OsString], seats: &Seats, rank: &Ranked) -> Result<Wish, Refused> {
+    let wish = understand(program, arguments, |options| {
+        let gpu = options.of(Key::Backend).is_none() && rank.has("cuda");
+        Ok(machine::of(seats.fewest(), gpu))
+    })?;
+    if let Wish::Run(ready) = &wish {
+        if ready.out.is_some() {
+            return Err(Refused::usage(
+                "--out keeps the run of one process; of several ranks, use --format json",
+            ));
+        }
+        seats.doubts.iter().for_each(|doubt| say(doubt));
+    }
+    Ok(wish)
+}
+
+/// All cases, one after the other; only rank 0 knows more than the plan.
+fn measure(rank: &mut Ranked, plan: &Plan, ready: Option<Box<Ready>>) -> Result<u8, Refused> {
+    let backend = plan.cases.first().map_or("cpu", |case| case.backend());
+    let devices = rank.devices(backend).map_err(|why| Refused::usage(format!("-b: {why}")))?;
+    let mut teller = ready.map(|ready| Teller::begin(ready.job, &ready.machine, devices.first()));
+    rank.bring(plan);
+    let measured = all_cases(rank, plan, &mut teller);
+    teller.into_iter().for_each(Teller::end);
+    measured
+}
+
+fn all_cases(rank: &mut Ranked, plan: &Plan, teller: &mut Option<Teller>) -> Result<u8, Refused> {
+    let mut status = 0;
+    for (at, case) in plan.cases.iter().enumerate() {
+        let label = format!("configuration {at}");
+        let outcome = rank.measure(&label, case, plan.experiments[case.experiment].measure);
+        let outcome = outcome.map_err(|why| Refused::setup(format!("{label}: {why}")))?;
+        if matches!(outcome, Outcome::NotApplicable(_)) {
+            status = SETUP;
+        }
+        if let Some(teller) = teller {
+            teller.tell(at, outcome);
+        }
+    }
+    Ok(status)
+}

@@ -1,0 +1,152 @@
+//! What rank 0 prints: a row of all ranks together, or in CSV and JSON a row of each rank
+//! and one of all.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value as Json, json};
+
+use crate::backend::{Device, Verdict};
+use crate::cli::out;
+use crate::cli::spatter::follow::{in_noise, preface};
+use crate::cli::spatter::rows::Rows;
+use crate::cli::spatter::say;
+use crate::engine::ranked::{Outcome, Share};
+use crate::measure;
+use crate::measure::noise::Flag;
+use crate::spatter::ranked::{self, Together};
+use crate::spatter::settings::Format;
+use crate::spatter::stats::Summary;
+use crate::spatter::{Config, Job, Machine};
+
+/// Columns of CSV and keys of JSON. `rank` is a number, or `all`: the sums of bytes and
+/// bandwidths and the averages of times. `time_s` and `bw_mb_s` are those of the run with
+/// the smallest sum of times, `run`, from 0. Times are seconds of one run, bandwidths MB/s.
+const COLUMNS: [&str; 15] = [
+    "config",
+    "rank",
+    "name",
+    "kernel",
+    "length",
+    "count",
+    "bytes",
+    "runs",
+    "run",
+    "time_s",
+    "median_s",
+    "bw_mb_s",
+    "flags",
+    "certificate",
+    "times_s",
+];
+
+/// Rank 0's voice.
+pub struct Teller {
+    job: Job,
+    rows: Rows,
+    /// MB/s of all ranks together.
+    bandwidths: Vec<f64>,
+    /// Of each configuration.
+    flags: Vec<Vec<Flag>>,
+}
+
+impl Teller {
+    /// Prints what stands before the rows.
+    pub fn begin(job: Job, machine: &Machine, device: Option<&Device>) -> Teller {
+        if job.settings.format == Format::Table {
+            out::text(&preface(&job, machine, device, &ranked::header()));
+        }
+        let rows = Rows::new(job.settings.format);
+        Teller { job, rows, bandwidths: Vec::new(), flags: Vec::new() }
+    }
+
+    /// A configuration's rows, or why it has none.
+    pub fn tell(&mut self, at: usize, outcome: Outcome) {
+        let shares = match outcome {
+            Outcome::Measured(shares) => shares,
+            Outcome::NotApplicable(reason) => {
+                self.flags.push(Vec::new());
+                return say(&format!("configuration {at}: n/a: {reason}"));
+            }
+        };
+        let all: BTreeSet<Flag> = shares.iter().flat_map(|share| share.flags.iter().copied()).collect();
+        self.flags.push(all.into_iter().collect());
+        let config = &self.job.configs[at];
+        let times: Vec<&[f64]> = shares.iter().map(|share| share.seconds.as_slice()).collect();
+        let Some(together) = Together::of(config.bytes(), &times) else {
+            return say(&format!("configuration {at}: no run was timed"));
+        };
+        self.bandwidths.push(together.total_bandwidth());
+        if self.job.settings.format == Format::Table {
+            let each = if self.job.settings.verbosity >= 3 { together.each() } else { String::new() };
+            return self.rows.put(&(together.row(config.id) + &each));
+        }
+        for cells in rows(config, &shares, &together) {
+            self.rows.put(&self.rows.cells(&COLUMNS, &cells));
+        }
+    }
+
+    /// Prints what stands below the rows.
+    pub fn end(mut self) {
+        self.rows.end();
+        let settings = &self.job.settings;
+        if let Some(summary) =
+            Summary::of(&self.bandwidths).filter(|_| settings.stats && settings.format == Format::Table)
+        {
+            out::text(&summary.lines());
+        }
+        in_noise(self.flags.into_iter());
+    }
+}
+
+/// The values of [`COLUMNS`] for each rank, and for all of them.
+fn rows(config: &Config, shares: &[Share], together: &Together) -> Vec<Vec<Json>> {
+    let bandwidths = together.bandwidths();
+    let each = |(rank, share): (usize, &Share)| {
+        let (time, bandwidth) = (together.times[rank], bandwidths[rank]);
+        cells(config, json!(rank), together.bytes, together.run, (time, bandwidth), share)
+    };
+    let mut rows: Vec<Vec<Json>> = shares.iter().enumerate().map(each).collect();
+    let sums = (together.average_time(), together.total_bandwidth());
+    rows.push(cells(config, json!("all"), together.total_bytes(), together.run, sums, &all(shares)));
+    rows
+}
+
+/// What the ranks measured together, which have all the same certificate or none.
+fn all(shares: &[Share]) -> Share {
+    let times: Vec<&[f64]> = shares.iter().map(|share| share.seconds.as_slice()).collect();
+    let flags: BTreeSet<Flag> = shares.iter().flat_map(|share| share.flags.iter().copied()).collect();
+    let verdicts: Option<Vec<&Verdict>> = shares.iter().map(|share| share.verdict.as_ref()).collect();
+    Share {
+        seconds: ranked::means(&times),
+        verdict: verdicts.and_then(|verdicts| verdicts.first().map(|verdict| (*verdict).clone())),
+        flags: flags.into_iter().collect(),
+    }
+}
+
+fn cells(
+    config: &Config,
+    rank: Json,
+    bytes: u64,
+    run: usize,
+    (time, bandwidth): (f64, f64),
+    share: &Share,
+) -> Vec<Json> {
+    let flags: Vec<&str> = share.flags.iter().map(|flag| flag.word()).collect();
+    vec![
+        json!(config.id),
+        rank,
+        json!(config.name),
+        json!(config.kernel.name()),
+        json!(config.length()),
+        json!(config.count),
+        json!(bytes),
+        json!(share.seconds.len()),
+        json!(run),
+        json!(time),
+        json!(measure::median(&share.seconds)),
+        json!(bandwidth),
+        json!(flags),
+        json!(if share.verdict.is_some() { "certified" } else { "not certified" }),
+        json!(share.seconds),
+    ]
+}

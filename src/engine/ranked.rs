@@ -1,0 +1,166 @@
+//! The engine of one rank of a parallel job, inside of the rank's own process: every rank
+//! runs every case on arrays of its own, all at the same time.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::round::conditions;
+use super::sampler;
+use super::watch::Watch;
+use crate::backend::{Availability, Cancel, Device, Executor, Failure, Prepared, Verdict};
+use crate::indices::Store;
+use crate::measure::noise::{self, Clocks, Flag};
+use crate::plan::{Cache, Case, Measure, Plan};
+use crate::ranks::Ranks;
+
+/// What one rank measured of a case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Share {
+    /// Seconds of one execution each, of one run after the other.
+    pub seconds: Vec<f64>,
+    pub verdict: Option<Verdict>,
+    /// What makes them doubtful.
+    pub flags: Vec<Flag>,
+}
+
+/// What all ranks made of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// In the order of the ranks.
+    Measured(Vec<Share>),
+    /// It cannot run on any of them: why not on the first.
+    NotApplicable(String),
+}
+
+/// One rank.
+pub struct Ranked<'a> {
+    ranks: &'a dyn Ranks,
+    executors: Vec<Box<dyn Executor>>,
+    watch: Box<dyn Watch>,
+    clocks: Clocks,
+}
+
+impl<'a> Ranked<'a> {
+    pub fn new(ranks: &'a dyn Ranks, executors: Vec<Box<dyn Executor>>, watch: Box<dyn Watch>) -> Ranked<'a> {
+        Ranked { ranks, executors, watch, clocks: Clocks::default() }
+    }
+
+    /// Takes the index arrays of a plan's cases.
+    pub fn bring(&mut self, plan: &Plan) {
+        let indices = Arc::new(Store::of(plan));
+        self.executors.iter_mut().for_each(|executor| executor.bring(&indices));
+    }
+
+    /// What each rank has for a backend.
+    ///
+    /// # Errors
+    /// The first rank that has nothing, the same on every rank.
+    pub fn devices(&self, backend: &str) -> Result<Vec<Device>, String> {
+        let own = self.executor(backend).map(|at| self.executors[at].device());
+        let lacks = |(rank, device): (usize, Option<Device>)| match device {
+            None => Err(format!("rank {rank}: no backend {backend}")),
+            Some(Device { availability: Availability::Unavailable { reason }, .. }) => {
+                Err(format!("rank {rank}: {backend} cannot run here: {reason}"))
+            }
+            Some(device) => Ok(device),
+        };
+        self.ranks.all(&own).into_iter().enumerate().map(lacks).collect()
+    }
+
+    /// Whether this rank can run cases of a backend.
+    pub fn has(&self, backend: &str) -> bool {
+        let device = self.executor(backend).map(|at| self.executors[at].device());
+        device.is_some_and(|device| device.availability == Availability::Available)
+    }
+
+    fn executor(&self, backend: &str) -> Option<usize> {
+        self.executors.iter().position(|executor| executor.backend() == backend)
+    }
+
+    /// Measures a case on all ranks: a barrier before each run. `label` calls it in messages.
+    ///
+    /// # Errors
+    /// What went wrong on some rank, the same on every rank. What goes wrong where the
+    /// others do not look at once ends them all.
+    pub fn measure(&mut self, label: &str, case: &Case, measure: Measure) -> Result<Outcome, String> {
+        if let Some(reason) = &case.not_applicable {
+            return Ok(Outcome::NotApplicable(reason.clone()));
+        }
+        let Some(at) = self.executor(case.backend()) else {
+            return Err(format!("no backend {}", case.backend()));
+        };
+        self.watch.begin();
+        let prepared = self.executors[at].prepare(case, None, &Cancel::default());
+        let mut prepared = match self.agree(label, prepared)? {
+            Ok(prepared) => prepared,
+            Err(reason) => return Ok(Outcome::NotApplicable(reason)),
+        };
+        let share = self.share(label, case, at, prepared.as_mut(), measure);
+        let shares = self.ranks.all(&share);
+        match shares.iter().enumerate().find_map(mistake) {
+            Some(mistake) => Err(mistake),
+            None => Ok(Outcome::Measured(shares)),
+        }
+    }
+
+    /// Whether all ranks can run a case (`Ok(Ok)`), or none of them (`Ok(Err)`).
+    fn agree<T>(&self, label: &str, own: Result<T, Failure>) -> Result<Result<T, String>, String> {
+        let reason = match &own {
+            Ok(_) => None,
+            Err(Failure::NotApplicable(reason)) => Some(reason.clone()),
+            Err(failure) => abort(self.ranks, label, failure),
+        };
+        let reasons = self.ranks.all(&reason);
+        let first = reasons.iter().enumerate().find_map(|(rank, r)| Some((rank, r.clone()?)));
+        match first {
+            None => own.map(Ok).map_err(|failure| failure.to_string()),
+            Some((_, reason)) if reasons.iter().all(Option::is_some) => Ok(Err(reason)),
+            Some((rank, reason)) => Err(format!("rank {rank}: n/a: {reason}; other ranks can run it")),
+        }
+    }
+
+    /// This rank's part. A failure here ends all ranks: they wait at the next barrier.
+    fn share(
+        &mut self,
+        label: &str,
+        case: &Case,
+        at: usize,
+        prepared: &mut dyn Prepared,
+        measure: Measure,
+    ) -> Share {
+        let (ranks, cancel) = (self.ranks, Cancel::default());
+        let executor = self.executors[at].as_ref();
+        let cold = measure.cache == Cache::Cold;
+        let batch =
+            sampler::warm_up(prepared, cold, &cancel).unwrap_or_else(|failure| abort(ranks, label, &failure));
+        // Who needs the fewest executions for a sample does as many as all others.
+        let batch = ranks.all(&batch).into_iter().max().unwrap_or(batch);
+        let mut before = || {
+            if cold {
+                executor.evict()?;
+            }
+            ranks.barrier();
+            Ok(true)
+        };
+        let samples = sampler::sample(prepared, batch, measure.samples, &mut before, &cancel);
+        let samples = samples.unwrap_or_else(|failure| abort(ranks, label, &failure));
+        let seconds = samples.unwrap_or_default();
+        let conditions = conditions(self.watch.as_mut(), executor);
+        let usual = self.clocks.usual(case.backend(), &prepared.resolved(), conditions.clock);
+        let flags = noise::doubts(&seconds, &conditions, usual).into_iter().map(|(flag, _)| flag).collect();
+        let verdict = prepared.certify(&cancel).unwrap_or_else(|failure| abort(ranks, label, &failure));
+        Share { seconds, verdict: Some(verdict), flags }
+    }
+}
+
+fn abort(ranks: &dyn Ranks, label: &str, failure: &Failure) -> ! {
+    ranks.abort(&format!("{label}: {failure}"))
+}
+
+fn mistake((rank, share): (usize, &Share)) -> Option<String> {
+    match &share.verdict {
+        Some(Verdict::Wrong { mistake }) => Some(format!("rank {rank}: the result is wrong: {mistake}")),
+        _ => None,
+    }
+}

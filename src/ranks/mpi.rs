@@ -1,0 +1,157 @@
+//! The ranks over the system's MPI.
+
+use std::cell::RefCell;
+use std::hint;
+use std::io::{self, Write};
+use std::panic;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mpi::Threading;
+use mpi::collective::CommunicatorCollectives;
+use mpi::datatype::PartitionMut;
+use mpi::environment::Universe;
+use mpi::topology::{Communicator, SimpleCommunicator};
+
+use super::Ranks;
+use super::launch::Launch;
+use super::peers::{Peers, Process};
+
+/// Rounds of waiting after which the CPU is left to others in between.
+const SPINS: u32 = 10_000;
+
+/// Who comes within this time is not looked for.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Joins the ranks that a launcher started.
+///
+/// # Errors
+/// Where MPI sees others than the launcher started.
+pub fn join(launch: &Launch) -> Result<Box<dyn Ranks>, String> {
+    // Workers never call MPI, the thread that starts them does.
+    let (universe, _) = mpi::initialize_with_threading(Threading::Funneled)
+        .ok_or_else(|| "MPI is in use by this process already".to_owned())?;
+    let world = universe.world();
+    let (rank, size) = (world.rank() as usize, world.size() as usize);
+    if size != launch.size {
+        return Err(format!(
+            "{} ({}={}), but MPI sees {size}: is the launcher of another MPI than this build's? srun wants \
+             --mpi=pmix or what else `srun --mpi=list` offers",
+            launch.words(),
+            launch.said_by,
+            launch.size
+        ));
+    }
+    let mut ranks = Mpi { peers: RefCell::default(), host: rank, rank, size, world, _universe: universe };
+    ranks.meet_host();
+    abort_on_panic();
+    Ok(Box::new(ranks))
+}
+
+struct Mpi {
+    peers: RefCell<Peers>,
+    host: usize,
+    rank: usize,
+    size: usize,
+    world: SimpleCommunicator,
+    /// Ends MPI when it is dropped: last.
+    _universe: Universe,
+}
+
+/// A rank that panics would wait for the others in MPI's end, and they for it.
+fn abort_on_panic() {
+    let say = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        say(info);
+        SimpleCommunicator::world().abort(1);
+    }));
+}
+
+fn say(rank: usize, text: &str) {
+    let _ = writeln!(io::stderr(), "spatter: rank {rank}: {}", crate::units::escaped(text));
+}
+
+impl Mpi {
+    /// Gets to know the ranks of this host.
+    fn meet_host(&mut self) {
+        let on_host = self.world.split_shared(self.rank as i32);
+        let mut members = vec![0i32; on_host.size() as usize];
+        on_host.all_gather_into(&(self.rank as i32), &mut members[..]);
+        self.host = members.iter().min().map_or(self.rank, |lowest| *lowest as usize);
+        let processes: Vec<Option<Process>> = (self as &dyn Ranks).all(&Process::own());
+        let others = members.iter().map(|rank| *rank as usize).filter(|rank| *rank != self.rank);
+        let watched = others.filter_map(|rank| Some((rank, processes.get(rank)?.clone()?)));
+        self.peers = RefCell::new(Peers::watch(self.rank, watched));
+    }
+
+    /// Of several ranks that waited for one, the first speaks, and the others give it a moment.
+    fn died(&self, peers: &Peers, why: &str) -> ! {
+        if !peers.speaks() {
+            thread::sleep(Duration::from_millis(500));
+        }
+        self.abort(why)
+    }
+}
+
+impl Ranks for Mpi {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn host(&self) -> usize {
+        self.host
+    }
+
+    /// Polls, as MPI's own barrier does, so that all leave it together, and sees meanwhile
+    /// whether those who are awaited live.
+    fn barrier(&self) {
+        let mut request = self.world.immediate_barrier();
+        let mut peers = self.peers.borrow_mut();
+        let (mut spins, began) = (0, Instant::now());
+        while let Err(pending) = request.test() {
+            request = pending;
+            spins += 1;
+            if spins < SPINS {
+                hint::spin_loop();
+                continue;
+            }
+            thread::yield_now();
+            if began.elapsed() > PATIENCE
+                && let Err(why) = peers.look(|text| say(self.rank, text))
+            {
+                self.died(&peers, &why);
+            }
+        }
+        peers.met();
+    }
+
+    fn gather(&self, text: &str) -> Vec<String> {
+        // All have come then, so that what follows is quick.
+        self.barrier();
+        let own = i32::try_from(text.len()).unwrap_or_else(|_| self.abort("more than 2 GiB to tell"));
+        let mut lengths = vec![0i32; self.size];
+        self.world.all_gather_into(&own, &mut lengths[..]);
+        let mut starts = vec![0i32; self.size];
+        let mut total = 0i32;
+        for (start, length) in starts.iter_mut().zip(&lengths) {
+            *start = total;
+            total = total.checked_add(*length).unwrap_or_else(|| self.abort("more than 2 GiB to tell"));
+        }
+        let mut bytes = vec![0u8; total as usize];
+        let mut parts = PartitionMut::new(&mut bytes[..], &lengths[..], &starts[..]);
+        self.world.all_gather_varcount_into(text.as_bytes(), &mut parts);
+        let part = |(start, length): (&i32, &i32)| {
+            String::from_utf8_lossy(&bytes[*start as usize..(start + length) as usize]).into_owned()
+        };
+        starts.iter().zip(&lengths).map(part).collect()
+    }
+
+    fn abort(&self, why: &str) -> ! {
+        say(self.rank, why);
+        self.world.abort(1)
+    }
+}

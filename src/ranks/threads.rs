@@ -1,0 +1,112 @@
+//! Ranks that are threads of one process, for tests.
+
+use std::panic;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use super::Ranks;
+
+#[derive(Default)]
+struct State {
+    texts: Vec<Option<String>>,
+    /// Of the meeting before, for those who have not left it yet.
+    gathered: Vec<String>,
+    meetings: usize,
+    aborted: Option<String>,
+}
+
+#[derive(Default)]
+struct Room {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct Threads<'a> {
+    rank: usize,
+    size: usize,
+    room: &'a Room,
+}
+
+impl Threads<'_> {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.room.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ranks for Threads<'_> {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn host(&self) -> usize {
+        0
+    }
+
+    fn barrier(&self) {
+        self.gather("");
+    }
+
+    fn gather(&self, text: &str) -> Vec<String> {
+        let mut state = self.state();
+        let meeting = state.meetings;
+        state.texts.resize(self.size, None);
+        state.texts[self.rank] = Some(text.to_owned());
+        if state.texts.iter().all(Option::is_some) {
+            state.gathered = std::mem::take(&mut state.texts).into_iter().flatten().collect();
+            state.meetings += 1;
+            self.room.changed.notify_all();
+        }
+        let apart = |state: &mut State| state.meetings == meeting && state.aborted.is_none();
+        let state = self.room.changed.wait_while(state, apart).unwrap_or_else(PoisonError::into_inner);
+        assert!(state.meetings > meeting, "ended by an abort");
+        state.gathered.clone()
+    }
+
+    fn abort(&self, why: &str) -> ! {
+        self.state().aborted.get_or_insert(format!("rank {}: {why}", self.rank));
+        self.room.changed.notify_all();
+        panic!("aborted: {why}");
+    }
+}
+
+/// What so many ranks make of `work`.
+pub fn run<R: Send>(size: usize, work: impl Fn(&dyn Ranks) -> R + Sync) -> Vec<R> {
+    try_run(size, work).expect("nobody aborts")
+}
+
+/// The same; why a rank aborted where one did.
+pub fn try_run<R: Send>(size: usize, work: impl Fn(&dyn Ranks) -> R + Sync) -> Result<Vec<R>, String> {
+    let (room, work) = (Room::default(), &work);
+    let outcomes: Vec<thread::Result<R>> = thread::scope(|scope| {
+        let start = |rank| {
+            scope.spawn({
+                let room = &room;
+                move || work(&Threads { rank, size, room })
+            })
+        };
+        let threads: Vec<_> = (0..size).map(start).collect();
+        threads.into_iter().map(thread::ScopedJoinHandle::join).collect()
+    });
+    match room.state.into_inner().unwrap_or_else(PoisonError::into_inner).aborted {
+        Some(why) => Err(why),
+        None => Ok(outcomes.into_iter().map(|o| o.unwrap_or_else(|p| panic::resume_unwind(p))).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::try_run;
+
+    #[test]
+    fn an_abort_ends_those_who_wait() {
+        let ended = try_run(3, |ranks| match ranks.rank() {
+            1 => ranks.abort("no memory"),
+            _ => ranks.barrier(),
+        });
+        assert_eq!(ended, Err("rank 1: no memory".to_owned()));
+    }
+}
