@@ -2,6 +2,7 @@
 //! runs every case on arrays of its own, all at the same time.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,10 @@ use crate::backend::{Availability, Cancel, Device, Executor, Failure, Prepared, 
 use crate::indices::Store;
 use crate::measure::noise::{self, Clocks, Flag};
 use crate::plan::{Cache, Case, Measure, Plan};
-use crate::ranks::Ranks;
+use crate::ranks::{Patience, Ranks};
+
+/// How long a rank that cannot run a case waits for the others to say so too.
+const SOON: Duration = Duration::from_secs(2);
 
 /// What one rank measured of a case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -111,12 +115,15 @@ impl<'a> Ranked<'a> {
             Err(Failure::NotApplicable(reason)) => Some(reason.clone()),
             Err(failure) => abort(self.ranks, label, failure),
         };
-        let reasons = self.ranks.all(&reason);
+        // What cannot run is known before its arrays are made: who else cannot is here soon.
+        let why = reason.as_ref().map(|reason| format!("{label}: {}", alone(reason)));
+        let patience = why.as_ref().map(|why| Patience { lasts: SOON, why });
+        let reasons = self.ranks.all_within(&reason, patience);
         let first = reasons.iter().enumerate().find_map(|(rank, r)| Some((rank, r.clone()?)));
         match first {
             None => own.map(Ok).map_err(|failure| failure.to_string()),
             Some((_, reason)) if reasons.iter().all(Option::is_some) => Ok(Err(reason)),
-            Some((rank, reason)) => Err(format!("rank {rank}: n/a: {reason}; other ranks can run it")),
+            Some((rank, reason)) => Err(format!("rank {rank}: {}", alone(&reason))),
         }
     }
 
@@ -152,6 +159,10 @@ impl<'a> Ranked<'a> {
         let verdict = prepared.certify(&cancel).unwrap_or_else(|failure| abort(ranks, label, &failure));
         Share { seconds, verdict: Some(verdict), flags }
     }
+}
+
+fn alone(reason: &str) -> String {
+    format!("n/a: {reason}; other ranks can run it")
 }
 
 fn abort(ranks: &dyn Ranks, label: &str, failure: &Failure) -> ! {

@@ -20,6 +20,8 @@ pub mod seats;
 #[cfg(test)]
 pub mod threads;
 
+use std::time::Duration;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -43,22 +45,38 @@ pub trait Ranks {
     /// Returns when every rank has come here.
     fn barrier(&self);
 
-    /// Every rank's text, in the order of the ranks.
-    fn gather(&self, text: &str) -> Vec<String>;
+    /// Every rank's text, in the order of the ranks. Who has `patience` aborts where others
+    /// take longer to come.
+    fn gather(&self, text: &str, patience: Option<Patience>) -> Vec<String>;
 
     /// Says why on standard error and ends all ranks, wherever they are.
     fn abort(&self, why: &str) -> !;
 }
 
+/// How long to wait for others, and what it means that they do not come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience<'a> {
+    pub lasts: Duration,
+    pub why: &'a str,
+}
+
 impl dyn Ranks + '_ {
     /// Every rank's value, in the order of the ranks.
     pub fn all<T: Serialize + DeserializeOwned>(&self, value: &T) -> Vec<T> {
+        self.all_within(value, None)
+    }
+
+    /// The same, for a rank that does not wait for ever.
+    pub fn all_within<T>(&self, value: &T, patience: Option<Patience>) -> Vec<T>
+    where
+        T: Serialize + DeserializeOwned,
+    {
         let text = serde_json::to_string(value).unwrap_or_else(|error| self.abort(&error.to_string()));
         let read = |(rank, text): (usize, String)| {
             let unread = |error| self.abort(&format!("cannot read what rank {rank} sent: {error}"));
             serde_json::from_str(&text).unwrap_or_else(unread)
         };
-        self.gather(&text).into_iter().enumerate().map(read).collect()
+        self.gather(&text, patience).into_iter().enumerate().map(read).collect()
     }
 
     /// The value of rank 0, which alone makes it.

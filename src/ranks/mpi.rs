@@ -11,17 +11,20 @@ use mpi::Threading;
 use mpi::collective::CommunicatorCollectives;
 use mpi::datatype::PartitionMut;
 use mpi::environment::Universe;
+use mpi::request::{self, Request, Scope};
 use mpi::topology::{Communicator, SimpleCommunicator};
 
-use super::Ranks;
 use super::launch::Launch;
 use super::peers::{Peers, Process};
+use super::{Patience, Ranks};
 
 /// Rounds of waiting after which the CPU is left to others in between.
 const SPINS: u32 = 10_000;
 
 /// Who comes within this time is not looked for.
-const PATIENCE: Duration = Duration::from_millis(100);
+const LATE: Duration = Duration::from_millis(100);
+
+const TOO_MUCH: &str = "MPI cannot pass on more than 2 GiB";
 
 /// Joins the ranks that a launcher started.
 ///
@@ -84,6 +87,32 @@ impl Mpi {
         self.peers = RefCell::new(Peers::watch(self.rank, watched));
     }
 
+    /// Polls, as MPI's own calls do, so that all ranks leave a barrier together, and sees
+    /// meanwhile whether those who are awaited live.
+    fn wait<'a, D: ?Sized, S: Scope<'a>>(&self, mut request: Request<'a, D, S>, patience: Option<Patience>) {
+        let mut peers = self.peers.borrow_mut();
+        let (mut spins, began) = (0, Instant::now());
+        while let Err(pending) = request.test() {
+            request = pending;
+            spins += 1;
+            if spins < SPINS {
+                hint::spin_loop();
+                continue;
+            }
+            thread::yield_now();
+            let waited = began.elapsed();
+            if let Some(patience) = patience.filter(|patience| waited > patience.lasts) {
+                self.abort(patience.why);
+            }
+            if waited > LATE
+                && let Err(why) = peers.look(|text| say(self.rank, text))
+            {
+                self.died(&peers, &why);
+            }
+        }
+        peers.met();
+    }
+
     /// Of several ranks that waited for one, the first speaks, and the others give it a moment.
     fn died(&self, peers: &Peers, why: &str) -> ! {
         if !peers.speaks() {
@@ -91,6 +120,17 @@ impl Mpi {
         }
         self.abort(why)
     }
+}
+
+/// Where each of these lengths starts in a row of all, and how long that is.
+fn starts(lengths: &[i32]) -> Option<(Vec<i32>, usize)> {
+    let mut total = 0i32;
+    let mut starts = Vec::new();
+    for length in lengths {
+        starts.push(total);
+        total = total.checked_add(*length)?;
+    }
+    Some((starts, total as usize))
 }
 
 impl Ranks for Mpi {
@@ -106,44 +146,23 @@ impl Ranks for Mpi {
         self.host
     }
 
-    /// Polls, as MPI's own barrier does, so that all leave it together, and sees meanwhile
-    /// whether those who are awaited live.
     fn barrier(&self) {
-        let mut request = self.world.immediate_barrier();
-        let mut peers = self.peers.borrow_mut();
-        let (mut spins, began) = (0, Instant::now());
-        while let Err(pending) = request.test() {
-            request = pending;
-            spins += 1;
-            if spins < SPINS {
-                hint::spin_loop();
-                continue;
-            }
-            thread::yield_now();
-            if began.elapsed() > PATIENCE
-                && let Err(why) = peers.look(|text| say(self.rank, text))
-            {
-                self.died(&peers, &why);
-            }
-        }
-        peers.met();
+        self.wait(self.world.immediate_barrier(), None);
     }
 
-    fn gather(&self, text: &str) -> Vec<String> {
-        // All have come then, so that what follows is quick.
-        self.barrier();
-        let own = i32::try_from(text.len()).unwrap_or_else(|_| self.abort("more than 2 GiB to tell"));
+    fn gather(&self, text: &str, patience: Option<Patience>) -> Vec<String> {
+        let own = i32::try_from(text.len()).unwrap_or_else(|_| self.abort(TOO_MUCH));
         let mut lengths = vec![0i32; self.size];
-        self.world.all_gather_into(&own, &mut lengths[..]);
-        let mut starts = vec![0i32; self.size];
-        let mut total = 0i32;
-        for (start, length) in starts.iter_mut().zip(&lengths) {
-            *start = total;
-            total = total.checked_add(*length).unwrap_or_else(|| self.abort("more than 2 GiB to tell"));
-        }
-        let mut bytes = vec![0u8; total as usize];
+        request::scope(|scope| {
+            self.wait(self.world.immediate_all_gather_into(scope, &own, &mut lengths[..]), patience);
+        });
+        let (starts, total) = starts(&lengths).unwrap_or_else(|| self.abort(TOO_MUCH));
+        let mut bytes = vec![0u8; total];
         let mut parts = PartitionMut::new(&mut bytes[..], &lengths[..], &starts[..]);
-        self.world.all_gather_varcount_into(text.as_bytes(), &mut parts);
+        request::scope(|scope| {
+            let all = self.world.immediate_all_gather_varcount_into(scope, text.as_bytes(), &mut parts);
+            self.wait(all, None);
+        });
         let part = |(start, length): (&i32, &i32)| {
             String::from_utf8_lossy(&bytes[*start as usize..(start + length) as usize]).into_owned()
         };

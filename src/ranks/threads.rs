@@ -3,8 +3,9 @@
 use std::panic;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
-use super::Ranks;
+use super::{Patience, Ranks};
 
 #[derive(Default)]
 struct State {
@@ -47,10 +48,10 @@ impl Ranks for Threads<'_> {
     }
 
     fn barrier(&self) {
-        self.gather("");
+        self.gather("", None);
     }
 
-    fn gather(&self, text: &str) -> Vec<String> {
+    fn gather(&self, text: &str, patience: Option<Patience>) -> Vec<String> {
         let mut state = self.state();
         let meeting = state.meetings;
         state.texts.resize(self.size, None);
@@ -61,7 +62,13 @@ impl Ranks for Threads<'_> {
             self.room.changed.notify_all();
         }
         let apart = |state: &mut State| state.meetings == meeting && state.aborted.is_none();
-        let state = self.room.changed.wait_while(state, apart).unwrap_or_else(PoisonError::into_inner);
+        let lasts = patience.map_or(Duration::MAX, |patience| patience.lasts);
+        let waited = self.room.changed.wait_timeout_while(state, lasts, apart);
+        let (state, over) = waited.unwrap_or_else(PoisonError::into_inner);
+        if let Some(patience) = patience.filter(|_| over.timed_out()) {
+            drop(state);
+            self.abort(patience.why);
+        }
         assert!(state.meetings > meeting, "ended by an abort");
         state.gathered.clone()
     }
@@ -99,7 +106,16 @@ pub fn try_run<R: Send>(size: usize, work: impl Fn(&dyn Ranks) -> R + Sync) -> R
 
 #[cfg(test)]
 mod tests {
-    use super::try_run;
+    use super::*;
+
+    #[test]
+    fn who_does_not_wait_for_ever_aborts() {
+        let ended = try_run(2, |ranks| match ranks.rank() {
+            0 => drop(ranks.gather("", Some(Patience { lasts: Duration::from_millis(20), why: "alone" }))),
+            _ => thread::sleep(Duration::from_millis(200)),
+        });
+        assert_eq!(ended, Err("rank 0: alone".to_owned()));
+    }
 
     #[test]
     fn an_abort_ends_those_who_wait() {
