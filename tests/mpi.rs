@@ -55,8 +55,8 @@ mod with {
     ]"#;
     const BYTES: [u64; 3] = [64_000, 16_000, 9_600];
 
-    /// Longer than any test.
-    const LONG: &str = r#"[{"pattern": "UNIFORM:8:1:NR", "count": 100000, "nruns": 100000}]"#;
+    /// One of many configurations, which take longer than any test.
+    const LONG: &str = r#"{"pattern": "UNIFORM:8:1:NR", "count": 1000000, "nruns": 1000}"#;
 
     /// In which a job must be over after a rank is gone.
     const SOON: Duration = Duration::from_secs(5);
@@ -168,7 +168,7 @@ mod with {
 
     /// A job that has begun to measure, and the processes of its ranks.
     fn begun(folder: &Path, ranks: usize, options: &[&str]) -> (Child, Vec<u32>) {
-        fs::write(folder.join("long.json"), LONG).expect("a suite");
+        fs::write(folder.join("long.json"), format!("[{}]", [LONG; 30].join(","))).expect("a suite");
         let mut command = mpirun(folder);
         command.args(options).args(["-n", &ranks.to_string(), BINARY]);
         command.args(["spatter", "-f", "long.json", "-b", "serial", "-v0"]);
@@ -229,8 +229,8 @@ mod with {
             return;
         }
         let folder = tempfile::tempdir().expect("a folder");
-        let help = Command::new("mpirun").args(["--help", "ft"]).output().expect("mpirun");
-        if !text(&help.stdout).contains("enable-recovery") {
+        let help = Command::new("mpirun").args(["--help", "full"]).output().expect("mpirun");
+        if !(text(&help.stdout) + &text(&help.stderr)).contains("enable-recovery") {
             return println!("skipped: mpirun has no --enable-recovery");
         }
         let (mut job, started) = begun(folder.path(), 2, &["--enable-recovery"]);

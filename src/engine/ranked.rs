@@ -175,3 +175,6 @@ fn mistake((rank, share): (usize, &Share)) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

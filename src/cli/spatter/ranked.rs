@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use self::tell::Teller;
 use super::{Ready, Wish, machine, resolve, say, understand};
-use crate::backend::Executor;
 use crate::cli::out;
 use crate::engine::client::EngineCommand;
 use crate::engine::executors;
@@ -43,7 +42,7 @@ pub fn run(launch: &Launch, program: &str, arguments: &[OsString], engine: &Engi
         .map_err(|error| format!("cannot set up standard output: {error}"))
         .and_then(|()| ranks::join(launch));
     match joined {
-        Ok(ranks) => take_part(ranks.as_ref(), program, arguments, engine, executors::all),
+        Ok(ranks) => take_part(ranks.as_ref(), program, arguments, engine),
         Err(why) => {
             match launch.rank {
                 None | Some(0) => say(&why),
@@ -55,14 +54,8 @@ pub fn run(launch: &Launch, program: &str, arguments: &[OsString], engine: &Engi
 }
 
 /// The same with the other ranks found. All ranks end with the same status.
-fn take_part(
-    ranks: &dyn Ranks,
-    program: &str,
-    arguments: &[OsString],
-    engine: &EngineCommand,
-    executors: impl FnOnce() -> Vec<Box<dyn Executor>>,
-) -> u8 {
-    let status = carry_out(ranks, program, arguments, engine, executors).unwrap_or_else(|refused| {
+fn take_part(ranks: &dyn Ranks, program: &str, arguments: &[OsString], engine: &EngineCommand) -> u8 {
+    let status = carry_out(ranks, program, arguments, engine).unwrap_or_else(|refused| {
         if ranks.rank() == 0 {
             say(&refused.message);
         }
@@ -79,14 +72,13 @@ fn carry_out(
     program: &str,
     arguments: &[OsString],
     engine: &EngineCommand,
-    executors: impl FnOnce() -> Vec<Box<dyn Executor>>,
 ) -> Result<u8, Refused> {
     alike(ranks, &format!("{} {} {arguments:?} {engine:?}", crate::VERSION, crate::REVISION))?;
     if *engine != EngineCommand::Own {
         return Err(Refused::usage("--engine: every rank is an engine itself"));
     }
     let seats = Seats::take(ranks);
-    let mut rank = Ranked::new(ranks, executors(), Box::new(Machine::new()));
+    let mut rank = Ranked::new(ranks, executors::all(), Box::new(Machine::new()));
     let mut ready = None;
     let order = ranks.first(|| match prepare(program, arguments, &seats, &rank) {
         Ok(Wish::Told(status)) => Order::End(status),
