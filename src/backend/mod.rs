@@ -143,6 +143,11 @@ pub trait Executor {
         vec![self.device()]
     }
 
+    /// The same without opening one: of several, what is free on them is missing.
+    fn known(&self) -> Vec<Device> {
+        self.devices()
+    }
+
     /// Allocates and generates the inputs of a case, where they will be used.
     /// `fault` asks for a deliberately wrong implementation.
     fn prepare(

@@ -12,7 +12,7 @@ use super::watch::Watch;
 use crate::backend::{Availability, Cancel, Device, Executor, Failure, Prepared, Verdict};
 use crate::indices::Store;
 use crate::measure::noise::{self, Clocks, Flag};
-use crate::plan::{Cache, Case, Measure, Plan};
+use crate::plan::{Cache, Case, Measure, Plan, Value};
 use crate::ranks::{Patience, Ranks};
 
 /// How long a rank that cannot run a case waits for the others to say so too.
@@ -37,17 +37,34 @@ pub enum Outcome {
     NotApplicable(String),
 }
 
+/// What a rank has for its cases.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// As [`Ranks::host`] tells it.
+    pub host: usize,
+    pub device: Device,
+    /// Devices of that backend that the rank sees, this one among them.
+    pub among: usize,
+}
+
 /// One rank.
 pub struct Ranked<'a> {
     ranks: &'a dyn Ranks,
+    /// Its place among the ranks of its host.
+    local: usize,
     executors: Vec<Box<dyn Executor>>,
     watch: Box<dyn Watch>,
     clocks: Clocks,
 }
 
 impl<'a> Ranked<'a> {
-    pub fn new(ranks: &'a dyn Ranks, executors: Vec<Box<dyn Executor>>, watch: Box<dyn Watch>) -> Ranked<'a> {
-        Ranked { ranks, executors, watch, clocks: Clocks::default() }
+    pub fn new(
+        ranks: &'a dyn Ranks,
+        local: usize,
+        executors: Vec<Box<dyn Executor>>,
+        watch: Box<dyn Watch>,
+    ) -> Ranked<'a> {
+        Ranked { ranks, local, executors, watch, clocks: Clocks::default() }
     }
 
     /// Takes the index arrays of a plan's cases.
@@ -56,26 +73,44 @@ impl<'a> Ranked<'a> {
         self.executors.iter_mut().for_each(|executor| executor.bring(&indices));
     }
 
-    /// What each rank has for a backend.
+    /// What each rank has for a case.
     ///
     /// # Errors
     /// The first rank that has nothing, the same on every rank.
-    pub fn devices(&self, backend: &str) -> Result<Vec<Device>, String> {
-        let own = self.executor(backend).map(|at| self.executors[at].device());
-        let lacks = |(rank, device): (usize, Option<Device>)| match device {
-            None => Err(format!("rank {rank}: no backend {backend}")),
-            Some(Device { availability: Availability::Unavailable { reason }, .. }) => {
-                Err(format!("rank {rank}: {backend} cannot run here: {reason}"))
+    pub fn places(&self, case: &Case) -> Result<Vec<Place>, String> {
+        let own = self.executor(case.backend()).and_then(|at| {
+            let mut known = self.executors[at].known();
+            let (among, number) = (known.len(), device_of(case, self.local, known.len()));
+            let host = self.ranks.host();
+            (number < among).then(|| Place { host, device: known.swap_remove(number), among })
+        });
+        let lacks = |(rank, place): (usize, Option<Place>)| {
+            let backend = case.backend();
+            let Some(place) = place else { return Err(format!("rank {rank}: there is no such {backend}")) };
+            match &place.device.availability {
+                Availability::Available => Ok(place),
+                Availability::Unavailable { reason } => {
+                    Err(format!("rank {rank}: {backend} cannot run here: {reason}"))
+                }
             }
-            Some(device) => Ok(device),
         };
         self.ranks.all(&own).into_iter().enumerate().map(lacks).collect()
     }
 
     /// Whether this rank can run cases of a backend.
     pub fn has(&self, backend: &str) -> bool {
-        let device = self.executor(backend).map(|at| self.executors[at].device());
+        let device = self.executor(backend).and_then(|at| self.executors[at].known().into_iter().next());
         device.is_some_and(|device| device.availability == Availability::Available)
+    }
+
+    /// A case on this rank's own device.
+    fn placed(&self, case: &Case, at: usize) -> Case {
+        let mut case = case.clone();
+        if case.backend() == "cuda" {
+            let number = device_of(&case, self.local, self.executors[at].known().len());
+            case.params = case.params.with(DEVICE, Value::Int(number as u64));
+        }
+        case
     }
 
     fn executor(&self, backend: &str) -> Option<usize> {
@@ -94,6 +129,7 @@ impl<'a> Ranked<'a> {
         let Some(at) = self.executor(case.backend()) else {
             return Err(format!("no backend {}", case.backend()));
         };
+        let case = &self.placed(case, at);
         self.watch.begin();
         let prepared = self.executors[at].prepare(case, None, &Cancel::default());
         let mut prepared = match self.agree(label, prepared)? {
@@ -139,8 +175,8 @@ impl<'a> Ranked<'a> {
         let (ranks, cancel) = (self.ranks, Cancel::default());
         let executor = self.executors[at].as_ref();
         let cold = measure.cache == Cache::Cold;
-        let batch =
-            sampler::warm_up(prepared, cold, &cancel).unwrap_or_else(|failure| abort(ranks, label, &failure));
+        let batch = sampler::warm_up(prepared, measure.warm_up, cold, &cancel)
+            .unwrap_or_else(|failure| abort(ranks, label, &failure));
         // Who needs the fewest executions for a sample does as many as all others.
         let batch = ranks.all(&batch).into_iter().max().unwrap_or(batch);
         let mut before = || {
@@ -156,9 +192,19 @@ impl<'a> Ranked<'a> {
         let conditions = conditions(self.watch.as_mut(), executor);
         let usual = self.clocks.usual(case.backend(), &prepared.resolved(), conditions.clock);
         let flags = noise::doubts(&seconds, &conditions, usual).into_iter().map(|(flag, _)| flag).collect();
-        let verdict = prepared.certify(&cancel).unwrap_or_else(|failure| abort(ranks, label, &failure));
-        Share { seconds, verdict: Some(verdict), flags }
+        let certified = || prepared.certify(&cancel).unwrap_or_else(|failure| abort(ranks, label, &failure));
+        Share { seconds, verdict: measure.certify.then(certified), flags }
     }
+}
+
+/// Key of the parameter that tells the GPUs of a host apart.
+const DEVICE: &str = "backend.cuda.device";
+
+/// The number of a rank's own device: from the one that the case asks for on, one for each
+/// rank of the host. A launcher may have given each rank a GPU that it sees alone.
+fn device_of(case: &Case, local: usize, among: usize) -> usize {
+    let first = case.params.int(DEVICE).unwrap_or(0) as usize;
+    if case.backend() == "cuda" && first < among { (first + local) % among } else { first }
 }
 
 fn alone(reason: &str) -> String {

@@ -78,7 +78,7 @@ fn carry_out(
         return Err(Refused::usage("--engine: every rank is an engine itself"));
     }
     let seats = Seats::take(ranks);
-    let mut rank = Ranked::new(ranks, executors::all(), Box::new(Machine::new()));
+    let mut rank = Ranked::new(ranks, seats.local[ranks.rank()], executors::all(), Box::new(Machine::new()));
     let mut ready = None;
     let order = ranks.first(|| match prepare(program, arguments, &seats, &rank) {
         Ok(Wish::Told(status)) => Order::End(status),
@@ -124,9 +124,11 @@ fn prepare(program: &str, arguments: &[OsString], seats: &Seats, rank: &Ranked) 
 
 /// All cases, one after the other; only rank 0 knows more than the plan.
 fn measure(rank: &mut Ranked, plan: &Plan, ready: Option<Box<Ready>>) -> Result<u8, Refused> {
-    let backend = plan.cases.first().map_or("cpu", |case| case.backend());
-    let devices = rank.devices(backend).map_err(|why| Refused::usage(format!("-b: {why}")))?;
-    let mut teller = ready.map(|ready| Teller::begin(ready.job, &ready.machine, devices.first()));
+    let places = match plan.cases.first() {
+        Some(case) => rank.places(case).map_err(|why| Refused::usage(format!("-b: {why}")))?,
+        None => Vec::new(),
+    };
+    let mut teller = ready.map(|ready| Teller::begin(*ready, &places));
     rank.bring(plan);
     let measured = all_cases(rank, plan, &mut teller);
     teller.into_iter().for_each(Teller::end);

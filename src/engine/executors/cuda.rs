@@ -66,6 +66,11 @@ impl CudaExecutor {
     }
 }
 
+fn numbered(number: usize, mut device: Device) -> Device {
+    device.facts.insert(0, ("device".to_owned(), number.to_string()));
+    device
+}
+
 /// The device that a case asks for.
 fn wanted(case: &Case) -> u32 {
     let number = case.params.int("backend.cuda.device").unwrap_or(0);
@@ -88,15 +93,22 @@ impl Executor for CudaExecutor {
         }
     }
 
-    /// The first as it is, the others, if there are any, by their numbers, unopened.
+    /// The first as it is, the others, if there are any, unopened.
     fn devices(&self) -> Vec<Device> {
-        let numbered = |(number, facts): (usize, &GpuFacts)| {
-            let mut device = if number == 0 { self.device() } else { self.described(facts, None) };
-            device.facts.insert(0, ("device".to_owned(), number.to_string()));
-            device
-        };
+        let mut devices = self.known();
+        if let [first, _, ..] = devices.as_mut_slice() {
+            *first = numbered(0, self.device());
+        }
+        devices
+    }
+
+    /// Several by their numbers.
+    fn known(&self) -> Vec<Device> {
         match Gpu::all() {
-            Ok(all) if all.len() > 1 => all.iter().enumerate().map(numbered).collect(),
+            Ok(all) if all.len() > 1 => {
+                let described = |(number, facts)| numbered(number, self.described(facts, None));
+                all.iter().enumerate().map(described).collect()
+            }
             _ => vec![self.device()],
         }
     }

@@ -34,7 +34,7 @@ fn two(scripts: [fn(&Case) -> Script; 2]) -> Result<Vec<Result<Outcome, String>>
     let plan = plan("");
     threads::try_run(2, |ranks| {
         let mock = Mock::new("cpu", scripts[ranks.rank()]);
-        let mut rank = Ranked::new(ranks, vec![Box::new(mock)], Box::new(Quiet));
+        let mut rank = Ranked::new(ranks, ranks.rank(), vec![Box::new(mock)], Box::new(Quiet));
         rank.bring(&plan);
         rank.measure("case 0", &plan.cases[0], plan.experiments[0].measure)
     })
@@ -44,6 +44,24 @@ fn two(scripts: [fn(&Case) -> Script; 2]) -> Result<Vec<Result<Outcome, String>>
 fn heard<T: Clone + PartialEq + std::fmt::Debug>(ranks: Vec<T>) -> T {
     assert!(ranks.iter().all(|other| *other == ranks[0]), "{ranks:?}");
     ranks[0].clone()
+}
+
+#[test]
+fn ranks_of_a_host_take_one_gpu_each() {
+    let case = |backend: &str, device: u64| {
+        let mut case = plan("").cases[0].clone();
+        case.params =
+            case.params.with("backend", Value::Text(backend.to_owned())).with(DEVICE, Value::Int(device));
+        case
+    };
+    let of = |device, locals: [usize; 3], among| {
+        locals.map(|local| device_of(&case("cuda", device), local, among))
+    };
+    assert_eq!(of(0, [0, 1, 2], 4), [0, 1, 2]);
+    assert_eq!(of(2, [0, 1, 2], 4), [2, 3, 0], "from --device on");
+    assert_eq!(of(0, [0, 1, 2], 1), [0, 0, 0], "each sees its own alone");
+    assert_eq!(of(7, [0, 1, 2], 4), [7, 7, 7], "which is not there");
+    assert_eq!(device_of(&plan("").cases[0], 3, 1), 0, "processors are shared");
 }
 
 #[test]
@@ -140,7 +158,7 @@ fn batches(measure: &str, seconds: [f64; 2]) -> Vec<(Vec<u32>, u32)> {
         let mock = Mock::new("cpu", |_| Script::Seconds(0.0));
         let evictions = mock.evictions.clone();
         let counting = Counting { seconds: seconds[ranks.rank()], batches: batches.clone(), mock };
-        let mut rank = Ranked::new(ranks, vec![Box::new(counting)], Box::new(Quiet));
+        let mut rank = Ranked::new(ranks, ranks.rank(), vec![Box::new(counting)], Box::new(Quiet));
         rank.measure("case 0", &plan.cases[0], plan.experiments[0].measure).expect("measured");
         let sampled = batches.borrow().iter().rev().take(3).copied().collect();
         (sampled, evictions.load(std::sync::atomic::Ordering::Relaxed))

@@ -5,18 +5,18 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value as Json, json};
 
-use crate::backend::{Device, Verdict};
+use crate::backend::Verdict;
 use crate::cli::out;
-use crate::cli::spatter::follow::{in_noise, preface};
+use crate::cli::spatter::follow::{gpu, in_noise, preface};
 use crate::cli::spatter::rows::Rows;
-use crate::cli::spatter::say;
-use crate::engine::ranked::{Outcome, Share};
+use crate::cli::spatter::{Ready, say};
+use crate::engine::ranked::{Outcome, Place, Share};
 use crate::measure;
 use crate::measure::noise::Flag;
 use crate::spatter::ranked::{self, Together};
-use crate::spatter::settings::Format;
+use crate::spatter::settings::{Backend, Format};
 use crate::spatter::stats::Summary;
-use crate::spatter::{Config, Job, Machine};
+use crate::spatter::{Config, Job};
 
 /// Columns of CSV and keys of JSON. `rank` is a number, or `all`: the sums of bytes and
 /// bandwidths and the averages of times. `time_s` and `bw_mb_s` are those of the run with
@@ -51,9 +51,15 @@ pub struct Teller {
 
 impl Teller {
     /// Prints what stands before the rows.
-    pub fn begin(job: Job, machine: &Machine, device: Option<&Device>) -> Teller {
+    pub fn begin(ready: Ready, places: &[Place]) -> Teller {
+        let Ready { job, machine, .. } = ready;
+        let cuda = matches!(job.settings.backend, Backend::Cuda { .. });
+        if cuda && shared(places) {
+            say("ranks share GPUs: their bandwidths tell nothing of one alone");
+        }
         if job.settings.format == Format::Table {
-            out::text(&preface(&job, machine, device, &ranked::header()));
+            let gpu = places.first().filter(|_| cuda).map(|place| gpu(&place.device, place.among));
+            out::text(&preface(&job, &machine, gpu.as_ref(), &ranked::header()));
         }
         let rows = Rows::new(job.settings.format);
         Teller { job, rows, bandwidths: Vec::new(), flags: Vec::new() }
@@ -96,6 +102,16 @@ impl Teller {
         }
         in_noise(self.flags.into_iter());
     }
+}
+
+/// Whether two ranks of a host have the same GPU, as far as the driver tells.
+fn shared(places: &[Place]) -> bool {
+    let bus = |place: &Place| {
+        let (_, id) = place.device.facts.iter().find(|(name, _)| name == "PCI bus id")?;
+        Some((place.host, id.clone()))
+    };
+    let mut seen = BTreeSet::new();
+    !places.iter().filter_map(bus).all(|place| seen.insert(place))
 }
 
 /// The values of [`COLUMNS`] for each rank, and for all of them.
@@ -149,4 +165,28 @@ fn cells(
         json!(if share.verdict.is_some() { "certified" } else { "not certified" }),
         json!(share.seconds),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{Availability, Device};
+
+    #[test]
+    fn a_gpu_that_two_ranks_have_is_seen() {
+        let place = |host, bus: Option<&str>| Place {
+            host,
+            device: Device {
+                backend: "cuda".to_owned(),
+                name: String::new(),
+                facts: bus.map(|bus| ("PCI bus id".to_owned(), bus.to_owned())).into_iter().collect(),
+                memory: None,
+                availability: Availability::Available,
+            },
+            among: 1,
+        };
+        assert!(shared(&[place(0, Some("19")), place(0, Some("5d")), place(0, Some("19"))]));
+        assert!(!shared(&[place(0, Some("19")), place(0, Some("5d")), place(3, Some("19"))]));
+        assert!(!shared(&[place(0, None), place(0, None)]), "nobody knows");
+    }
 }
