@@ -36,9 +36,10 @@
 //! # What holds everywhere
 //!
 //! - `recipe`, `plan`, `judge`, `report` and `tui` use only the pure half of a primitive. The
-//!   implementations are imported by the engine alone, and only `backend::cuda` names
-//!   `cust`.
-//! - The engine is a child process: one JSON object a line, versioned. A result is on
+//!   implementations are imported by the engine alone, only `backend::cuda` names `cust`,
+//!   and only `ranks::mpi` names `mpi`.
+//! - The engine is a child process: one JSON object a line, versioned. (A rank of an MPI job
+//!   is an engine itself, without a screen and without a folder.) A result is on
 //!   disk before it is acknowledged, and acknowledged before the next case begins;
 //!   nothing is written while a sample is timed.
 //! - Every timed case is certified once by each engine that times it, outside the timed

@@ -45,6 +45,8 @@ mod with {
     use std::thread;
     use std::time::{Duration, Instant};
 
+    use scatterlab::backend::cpu::affinity;
+
     use super::program::{BINARY, signal, text};
 
     /// Bytes of one rank: 8·1000·8, 4·500·8, and (3 + 3)·200·8.
@@ -220,6 +222,26 @@ mod with {
             assert!(!output.status.success());
             assert!(!output.stderr.is_empty(), "the launcher says why");
         }
+    }
+
+    #[test]
+    fn ranks_that_nobody_bound_have_their_own_cpus() {
+        if !launcher() || thread::available_parallelism().map_or(1, usize::from) < 2 {
+            return println!("skipped: needs mpirun and two CPUs");
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let (mut job, started) = begun(folder.path(), 2, &["--bind-to", "none"]);
+        let cpus = |process: &u32| {
+            let status = fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
+            let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+            affinity::parse_list(list.expect("a list").trim()).expect("CPUs")
+        };
+        let [first, second] = [cpus(&started[0]), cpus(&started[1])];
+        signal(job.id(), "-TERM");
+        gone(&started);
+        job.wait().expect("it has ended");
+        assert_eq!(first.len(), second.len());
+        assert!(!first.is_empty() && first.iter().all(|cpu| !second.contains(cpu)), "{first:?} {second:?}");
     }
 
     /// Under a launcher that lets the others go on, they see for themselves.

@@ -5,8 +5,8 @@
 //! |---|---|
 //! | [`launch`] | what a launcher tells of itself in the environment |
 //! | [`seats`] | which CPUs and which GPU a rank has to itself |
+//! | [`peers`] | whether the ranks of one host are still alive |
 //! | `mpi` | the ranks over the system's MPI; nothing else names it (feature `mpi`) |
-//! | `peers` | whether the ranks of one host are still alive (feature `mpi`) |
 //! | `threads` | ranks that are threads, for tests |
 
 #[cfg(not(feature = "mpi"))]
@@ -14,8 +14,7 @@ mod absent;
 pub mod launch;
 #[cfg(feature = "mpi")]
 mod mpi;
-#[cfg(feature = "mpi")]
-mod peers;
+pub mod peers;
 pub mod seats;
 #[cfg(test)]
 pub mod threads;
