@@ -251,7 +251,7 @@ mod with {
             return;
         }
         let folder = tempfile::tempdir().expect("a folder");
-        let help = Command::new("mpirun").args(["--help", "full"]).output().expect("mpirun");
+        let help = mpirun(folder.path()).args(["--help", "full"]).output().expect("mpirun");
         if !(text(&help.stdout) + &text(&help.stderr)).contains("enable-recovery") {
             return println!("skipped: mpirun has no --enable-recovery");
         }
