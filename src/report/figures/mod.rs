@@ -1,7 +1,7 @@
 //! The figures of papers, drawn from stored runs in the papers' own forms.
 //!
 //! [`FIGURES`] lists them. Each looks up what it needs among the cases of the runs, whichever
-//! recipe measured them ([`lookup`]), makes its marks ([`mark`]), and draws those; the same
+//! recipe measured them (`lookup`), makes its marks (`mark`), and draws those; the same
 //! marks are its table. What failed, cannot run or has no certificate is never a point.
 
 mod caption;
