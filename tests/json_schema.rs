@@ -251,7 +251,8 @@ fn value() -> impl Strategy<Value = String> {
 /// Mistakes of which a schema knows nothing: numbers in texts against limits and against
 /// each other, and whole numbers with a decimal point, which are integers in JSON.
 fn beyond(message: &str) -> bool {
-    const PARTS: [&str; 8] = [
+    const PARTS: [&str; 9] = [
+        "repeats an item of the list",
         "geometric range must start above 0",
         "step must be more than 0",
         "factor must be more than 1",
