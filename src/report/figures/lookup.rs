@@ -2,8 +2,8 @@
 
 use super::platform::{Kind, Platform, is_certified};
 use crate::patterns::applications::{Application, Use};
-use crate::plan::Quantity;
-use crate::primitives::pattern::spec::{Kernel, Spec};
+use crate::plan::{Cache, Quantity};
+use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 use crate::report::series::NoteKind;
 use crate::run::{Record, Status};
 
@@ -62,11 +62,8 @@ impl Wanted {
         match self {
             Wanted::Uniform { side, stride } => uniform(record).is_some_and(|spec| spec == (*side, *stride)),
             Wanted::App(app) => {
-                let own = || Spec::from_params(params, record.case.seed).ok();
-                params.text("source.app.name") == Some(app.name)
-                    && own().is_some_and(|spec| {
-                        side_of(spec.kernel) == Some(app.kernel) && spec.delta == app.delta
-                    })
+                let own = |spec: Spec| side_of(spec.kernel) == Some(app.kernel) && spec.delta == app.delta;
+                params.text("source.app.name") == Some(app.name) && plain(record).is_some_and(own)
             }
             Wanted::Stream(kernel) => {
                 record.case.primitive == "stream" && params.text("kernel") == Some(kernel)
@@ -93,13 +90,23 @@ fn side_of(kernel: Kernel) -> Option<Use> {
 /// Kernel and stride of a uniform pattern without reuse.
 pub fn uniform(record: &Record) -> Option<(Use, u64)> {
     let params = &record.case.params;
-    if record.case.primitive != "pattern" {
-        return None;
-    }
     let (stride, length) = (params.int("source.uniform.stride")?, params.int("source.uniform.length")?);
-    let spec = Spec::from_params(params, record.case.seed).ok()?;
+    let spec = plain(record)?;
     let fresh = spec.delta >= stride.saturating_mul(length);
     fresh.then_some((side_of(spec.kernel)?, stride))
+}
+
+/// What the case computes, if it is what the paper means: use after use in order, every store
+/// an ordinary one, a single dense tile, caches as the execution before left them.
+fn plain(record: &Record) -> Option<Spec> {
+    let params = &record.case.params;
+    let cold = params.text(Cache::KEY) == Some("cold");
+    if record.case.primitive != "pattern" || cold {
+        return None;
+    }
+    let spec = Spec::from_params(params, record.case.seed).ok()?;
+    let ordinary = spec.method == Method::Direct && !spec.atomic && !spec.fenced;
+    (ordinary && !spec.based() && spec.wrap == 1).then_some(spec)
 }
 
 impl<'a> Platform<'a> {
@@ -108,9 +115,8 @@ impl<'a> Platform<'a> {
     /// the one that moves more.
     pub fn find(&self, wanted: Wanted) -> Found<'a> {
         let best = self.candidates(wanted).max_by_key(|(_, record)| {
-            let direct = record.case.params.text("method") == Some("direct");
             let bytes = record.work.as_ref().map_or(0, |work| work.effective_bytes);
-            (outcome("", record).is_ok(), self.has_papers_length(record), direct, bytes)
+            (outcome("", record).is_ok(), self.has_papers_length(record), bytes)
         });
         let (run, record) = best.ok_or_else(|| Missing::not_applicable("not in these runs"))?;
         outcome(&run.name, record)

@@ -1,14 +1,16 @@
 //! The figures from runs of the shipped recipes, with invented times.
 
+use super::lookup::Wanted;
 use super::*;
 use crate::backend::{Availability, Device};
 use crate::engine::protocol::{Environment, Event};
-use crate::plan::Case;
+use crate::patterns::applications::{self, Use};
+use crate::plan::{Cache, Case, Value};
 use crate::report::csv::tests::finished_in;
 use crate::report::svg::tests::{device, environment};
-use crate::run::Ledger;
 use crate::run::facts::PREFETCHERS;
 use crate::run::folder::{Manifest, SCHEMA};
+use crate::run::{Ledger, Record};
 
 /// A run of a shipped recipe, all of it certified.
 struct Run {
@@ -247,4 +249,48 @@ fn the_table_shows_the_papers_rows_beside_and_never_a_mean_of_a_part() {
     assert!(drawn.document.contains("CLX 94 and 66.66; TX2 241 and 120"));
     let kernels: Vec<&str> = rows.iter().map(|row| row["stream_kernel"].as_str()).collect();
     assert_eq!(kernels.iter().filter(|kernel| **kernel == "triad").count(), 3, "{kernels:?}");
+}
+
+/// The same pattern, but each time in another way than the paper's, and moving more.
+#[test]
+fn only_plain_cases_stand_for_a_pattern() {
+    let text = |word: &str| Value::Text(word.to_owned());
+    let ways = [
+        ("visits", text("random")),
+        ("wrap", Value::Int(64)),
+        ("delta", Value::Indices(vec![8, 4096])),
+        ("method", text("read-only")),
+        ("fence", text("release")),
+        (Cache::KEY, text("cold")),
+    ];
+    for (recipe, wanted) in [
+        ("lavin2020/fig09-references", Wanted::Uniform { side: Use::Gather, stride: 1 }),
+        ("lavin2020/app-patterns", Wanted::App(applications::find("LULESH-G2").expect("a pattern"))),
+    ] {
+        let run = Run::of(recipe, "run");
+        let named = [run.named()];
+        let platform = &platform::separate(&named)[0];
+        let plain = platform.find(wanted).expect("measured").record;
+        let labelled = with(plain, "label", text("a name"));
+        assert!(is_found(platform, wanted, &labelled), "a label changes nothing");
+        for (key, value) in &ways {
+            let other = with(plain, key, value.clone());
+            assert!(!is_found(platform, wanted, &other), "{recipe}: {key}: {value}");
+        }
+    }
+}
+
+/// A case with one parameter changed, which moves more than any other.
+fn with(record: &Record, key: &str, value: Value) -> Record {
+    let mut other = record.clone();
+    other.case.params = other.case.params.with(key, value);
+    other.work.as_mut().expect("work").effective_bytes = u64::MAX;
+    other
+}
+
+/// Whether it is found for what is wanted, beside all that the platform has.
+fn is_found(platform: &platform::Platform, wanted: Wanted, other: &Record) -> bool {
+    let mut platform = platform.clone();
+    platform.records.push((platform.runs[0], other));
+    std::ptr::eq(platform.find(wanted).expect("the plain one").record, other)
 }
