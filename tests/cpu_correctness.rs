@@ -3,6 +3,8 @@
 //! mistakes.
 #![cfg(unix)]
 
+use std::time::{Duration, Instant};
+
 use scatterlab::backend::cpu::{Isa, affinity};
 use scatterlab::backend::{Cancel, Executor, Failure, Fault, Prepared, Verdict};
 use scatterlab::engine::executors::cpu::CpuExecutor;
@@ -369,6 +371,19 @@ fn deliberate_mistakes_in_patterns_are_caught() {
         bench.check("pattern", &text, 3, &Fault::ALL);
     }
     assert!(bench.tried > bench.refused);
+}
+
+/// Each word has one writer among 65,536 entries that could be: they are not all tried.
+#[test]
+fn the_certificate_of_a_long_gs_pattern_grows_with_its_uses_only() {
+    let mut bench = Bench::new();
+    let start = Instant::now();
+    let text = "kernel=gs gather=uniform gather.uniform.length=65536 gather.uniform.stride=1 \
+                scatter=uniform scatter.uniform.length=65536 scatter.uniform.stride=16 \
+                delta-gather=1 delta-scatter=1 count=16 backend=scalar";
+    bench.check("pattern", text, 3, &Fault::ALL);
+    // A million uses take a second at most; with every entry of every word it was minutes.
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
 }
 
 #[test]

@@ -154,8 +154,8 @@ pub const MAPPED: u64 = 1 << 31;
 
 /// What the certificate takes, on the backend where it takes most. A gather's keeps a
 /// window of the gathered words. A scatter's has one bit for each word of the destination
-/// and a window of the source, or two bits for each word of a part of the destination; where
-/// uses start anywhere, two for all of them. A sum needs no room.
+/// and a window of the source, or two bits for each word of a part of the destination; of gs
+/// and where uses start anywhere, two for all of them. A sum needs no room.
 fn scratch(spec: &Spec) -> u64 {
     let bits = |words: u64| words.div_ceil(64) * 8;
     match (spec.kernel, spec.method) {
@@ -164,7 +164,7 @@ fn scratch(spec: &Spec) -> u64 {
         (Kernel::Scatter | Kernel::Multiscatter | Kernel::Gs, _) => {
             let made = if spec.kernel == Kernel::Gs { 0 } else { window(spec, MADE) };
             let words = spec.sparse_words();
-            if spec.based() {
+            if spec.explained() {
                 return 2 * bits(words) + made;
             }
             (bits(words) + made).max(2 * bits(words.min(MAPPED)))

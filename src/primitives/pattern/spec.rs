@@ -180,6 +180,12 @@ impl Spec {
         self.shuffled || !self.deltas.is_empty()
     }
 
+    /// Whether the certificate on CPUs asks each writer for its word, because a word of the
+    /// destination does not tell its writer.
+    pub fn explained(&self) -> bool {
+        self.based() || self.kernel == Kernel::Gs
+    }
+
     /// Bytes of one gather or scatter in Spatter's count: 8·P, for gs both sides.
     pub fn bytes_each(&self) -> u64 {
         let sides = if self.kernel == Kernel::Gs { 2 } else { 1 };

@@ -1,5 +1,6 @@
-//! The proof of a scatter whose uses start anywhere: who may write a word is not computed
-//! from its place; instead, each writer looks whether the word is the one that it stores.
+//! The proof of a scatter whose uses start anywhere, and of gs: who may write a word is not
+//! computed from its place, where many entries of a pattern would have to be tried; instead,
+//! each writer looks whether the word is the one that it stores.
 
 use super::Patterns;
 use super::scattered::Writers;

@@ -114,7 +114,7 @@ fn need(spec: &Spec, threads: u64) -> u64 {
         _ => window(spec, MADE),
     };
     let bitmaps = match spec.kernel.scatters() {
-        true => (1 + u64::from(spec.based())) * spec.sparse_words().div_ceil(64) * 8,
+        true => (1 + u64::from(spec.explained())) * spec.sparse_words().div_ceil(64) * 8,
         false => 0,
     };
     arrays.saturating_add(kept).saturating_add(bitmaps).saturating_add(spec.bases_bytes())
@@ -365,5 +365,22 @@ mod tests {
                 assert!(need(&spec, 2) - need(&spec, 1) == 8 * spec.dense_words());
             }
         }
+    }
+
+    #[test]
+    fn gs_needs_two_bits_for_each_word_of_its_destination() {
+        let word = |word: &str| Value::Text(word.to_owned());
+        let list = |last: u64| Value::Indices(vec![0, last]);
+        let params = Params::default()
+            .with("kernel", word("gs"))
+            .with("gather", word("custom"))
+            .with("gather.custom.indices", list(3))
+            .with("scatter", word("custom"))
+            .with("scatter.custom.indices", list((1 << 34) - 1))
+            .with("index", Value::Int(8))
+            .with("count", Value::Int(1));
+        let spec = Spec::from_params(&params, 0).expect("a case");
+        let work = crate::primitives::pattern::Pattern.work(&params).expect("its work");
+        assert_eq!((need(&spec, 1), work.scratch), (8 * (4 + (1 << 34)) + (1 << 32), 1 << 32));
     }
 }

@@ -13,46 +13,26 @@ use crate::patterns::mix::index_of_word64;
 use crate::primitives::pattern::Starts;
 use crate::primitives::pattern::spec::Kernel;
 
-/// Finds the uses that write a word: the entries of the scattering pattern, by their
-/// residue modulo δ.
+/// Where uses write.
 pub(super) struct Writers<'a> {
     pattern: &'a [u64],
     starts: &'a Starts,
-    delta: u64,
     count: u64,
-    /// (`p[j]` mod δ, j), ascending; for δ = 0 the residue is `p[j]` itself.
-    residues: Vec<(u64, u64)>,
 }
 
-impl<'a> Writers<'a> {
-    fn new(pattern: &'a [u64], starts: &'a Starts, count: u64) -> Writers<'a> {
-        let delta = starts.total;
-        let residue = |&p: &u64| p.checked_rem(delta).unwrap_or(p);
-        let mut residues: Vec<_> = pattern.iter().map(residue).zip(0..).collect();
-        residues.sort_unstable();
-        Writers { pattern, starts, delta, count, residues }
-    }
-
+impl Writers<'_> {
     /// Where entry `j` of visit `i` writes.
     pub(super) fn place(&self, i: u64, j: u64) -> u64 {
         self.pattern[j as usize] + self.starts.at(i)
     }
 
-    /// Whether any writer of `place` satisfies `is`. For δ = 0 every use writes through
-    /// an entry, and `is` gets `None` for the use.
-    fn any(&self, place: u64, is: impl Fn(Option<u64>, u64) -> bool) -> bool {
-        let residue = place.checked_rem(self.delta).unwrap_or(place);
-        let first = self.residues.partition_point(|r| r.0 < residue);
-        let mut entries = self.residues[first..].iter().take_while(|r| r.0 == residue).map(|r| r.1);
-        entries.any(|j| self.user(place, j).is_some_and(|i| is(i, j)))
-    }
-
     /// The use that writes `place` through entry `j`, if one does: for δ = 0 all of them,
-    /// which is `Some(None)`.
+    /// which is `Some(None)`. Only where uses start at δ·i.
     fn user(&self, place: u64, j: u64) -> Option<Option<u64>> {
         let far = place.checked_sub(self.pattern[j as usize])?;
-        match far.checked_div(self.delta) {
-            Some(i) => (far % self.delta == 0 && i < self.count).then_some(Some(i)),
+        let delta = self.starts.total;
+        match far.checked_div(delta) {
+            Some(i) => (far % delta == 0 && i < self.count).then_some(Some(i)),
             None => (far == 0).then_some(None),
         }
     }
@@ -64,14 +44,14 @@ impl Patterns {
     pub(super) fn prove_scatter(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let gs = self.spec.kernel == Kernel::Gs;
         let pattern = if gs { &self.spec.scatter } else { &self.applied };
-        let writers = Writers::new(pattern, &self.starts, self.spec.count);
+        let writers = Writers { pattern, starts: &self.starts, count: self.spec.count };
         let touched = self.touched(&writers, pool, cancel)?;
         let mut mistake = None;
         if !gs {
             mistake = self.wrong_window(&writers, &touched, pool, cancel)?;
         }
         if mistake.is_none() {
-            mistake = match self.spec.based() {
+            mistake = match self.spec.explained() {
                 true => self.unexplained(&writers, &touched, pool, cancel)?,
                 false => self.wrong_execution(&writers, &touched, pool, cancel)?,
             };
@@ -139,9 +119,6 @@ impl Patterns {
         self.run_timed(pool);
         self.wrong_word(touched, pool, cancel, |place, found| {
             let k = index_of_word64(spec.seed, found);
-            if spec.kernel == Kernel::Gs {
-                return writers.any(place, |i, j| self.reads(i, j, k));
-            }
             // A division costs more than all the rest, and with one tile there is none.
             let length = spec.length();
             let (tile, entry) = if k < length { (0, k) } else { (k / length, k % length) };
@@ -149,18 +126,6 @@ impl Patterns {
             let right = |i: Option<u64>| i.is_none_or(|i| spec.wrap == 1 || i % spec.wrap == tile);
             tile < spec.wrap.min(spec.count) && writers.user(place, entry).is_some_and(right)
         })
-    }
-
-    /// Whether entry `j` of use `i` of gs (of any use for `None`) reads word `k`.
-    fn reads(&self, i: Option<u64>, j: u64, k: u64) -> bool {
-        let (first, delta) = (self.spec.gather[j as usize], self.spec.delta_gather);
-        match i {
-            Some(i) => first + delta * i == k,
-            None => k.checked_sub(first).is_some_and(|far| match far.checked_div(delta) {
-                Some(i) => far % delta == 0 && i < self.spec.count,
-                None => far == 0,
-            }),
-        }
     }
 
     pub(super) fn wrong_word(
