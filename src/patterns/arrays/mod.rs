@@ -117,18 +117,25 @@ impl Raw {
     ///
     /// # Errors
     /// As for [`parse`]: an index that is none, and one more than [`MAX_COUNT`].
-    pub fn take(&mut self, mut bytes: &[u8]) -> Result<(), ArrayError> {
-        while !bytes.is_empty() {
-            let (now, later) = bytes.split_at(bytes.len().min(8 - self.filled));
-            self.word[self.filled..self.filled + now.len()].copy_from_slice(now);
-            self.filled += now.len();
-            bytes = later;
-            if self.filled == 8 {
-                self.filled = 0;
-                self.add(u64::from_le_bytes(self.word))?;
-            }
+    pub fn take(&mut self, bytes: &[u8]) -> Result<(), ArrayError> {
+        self.indices.reserve(bytes.len() / 8);
+        let missing = if self.filled == 0 { 0 } else { bytes.len().min(8 - self.filled) };
+        let (first, later) = bytes.split_at(missing);
+        self.keep(first);
+        if self.filled == 8 {
+            self.filled = 0;
+            self.add(u64::from_le_bytes(self.word))?;
         }
+        let (words, rest) = later.as_chunks::<8>();
+        words.iter().try_for_each(|word| self.add(u64::from_le_bytes(*word)))?;
+        self.keep(rest);
         Ok(())
+    }
+
+    /// Bytes of a word that is not whole yet.
+    fn keep(&mut self, bytes: &[u8]) {
+        self.word[self.filled..self.filled + bytes.len()].copy_from_slice(bytes);
+        self.filled += bytes.len();
     }
 
     fn add(&mut self, value: u64) -> Result<(), ArrayError> {

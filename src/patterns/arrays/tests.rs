@@ -222,6 +222,25 @@ proptest! {
         let _ = parse(Format::Text, text.as_bytes(), name.as_deref());
     }
 
+    /// Wherever the pieces end, also where they are shorter than a word.
+    #[test]
+    fn pieces_of_raw_words_are_the_whole(
+        indices in prop::collection::vec(0..END, 1..20),
+        lengths in prop::collection::vec(1..20usize, 1..8),
+    ) {
+        let bytes: Vec<u8> = indices.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let (mut raw, mut left) = (Raw::default(), bytes.as_slice());
+        for length in lengths.into_iter().cycle() {
+            let (piece, later) = left.split_at(length.min(left.len()));
+            prop_assert_eq!(raw.take(piece), Ok(()));
+            left = later;
+            if left.is_empty() {
+                break;
+            }
+        }
+        prop_assert_eq!(raw.end(), Ok(indices));
+    }
+
     #[test]
     fn every_format_gives_the_same_back(indices in prop::collection::vec(0..END, 1..60)) {
         let raw: Vec<u8> = indices.iter().flat_map(|v| v.to_le_bytes()).collect();
