@@ -27,8 +27,16 @@ impl Interrupted {
     /// # Errors
     /// As for [`Stored::open`], and when another program is writing the run.
     pub fn open(path: &Path) -> anyhow::Result<Interrupted> {
+        Self::open_while(path, &|| true)
+    }
+
+    /// The same, as long as somebody wants it.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open), and when nobody wants it any more.
+    pub fn open_while(path: &Path, wanted: &dyn Fn() -> bool) -> anyhow::Result<Interrupted> {
         let mut folder = Folder::reopen(path)?;
-        let mut stored = Stored::open(path)?;
+        let mut stored = Stored::open_while(path, wanted)?;
         folder.cut(stored.whole)?;
         if stored.manifest.schema < SCHEMA {
             stored.manifest.schema = SCHEMA;

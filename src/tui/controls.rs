@@ -78,10 +78,13 @@ pub fn obey(state: &mut State, ask: Ask) -> Option<Effect> {
             queue::clear(state);
             cancel(state)
         }
-        Ask::Resume => resume::cut_short(state).map(Effect::GoOn).or_else(|| revive(state)),
+        Ask::Resume => match resume::cut_short(state) {
+            Some(run) => Some(resume::reopen(state, run)),
+            None => revive(state),
+        },
         Ask::Pause => pause(state),
         Ask::Skip => about(state, "skipped", Control::Skip),
-        Ask::Again if !state.active() => resume::of_case(state).map(Effect::GoOn),
+        Ask::Again if !state.active() => resume::of_case(state).map(|run| resume::reopen(state, run)),
         Ask::Again => about(state, "measured again", Control::Again),
         Ask::Freeze => {
             state.freeze();

@@ -44,14 +44,18 @@ fn control(state: &State, ask: Control) -> Option<String> {
     Some(text.to_owned())
 }
 
+const PLAYED: &str = "a run that is played is only looked at";
+
 fn resume(state: &State) -> &'static str {
     match state.run() {
         _ if state.busy() => "a run is on its way",
+        _ if state.runs.reopens() => "the run is being read already",
         _ if state.focus.is_runs() => match state.runs.selected().map(|entry| entry.summary()) {
             Some(Some(_)) => "this run is complete: nothing is left to measure",
             Some(None) => "this folder cannot be read as a run",
             None => "no run is selected",
         },
+        Some(run) if state.focus.is_run() && run.mode == Mode::Watch => PLAYED,
         Some(_) if state.focus.is_run() => "this run is complete: nothing is left to measure",
         _ => "no run that was cut short is looked at",
     }
@@ -64,6 +68,7 @@ fn of_case(state: &State, ask: Control) -> Option<String> {
     Some(match (&record.status, ask) {
         (Status::NotApplicable(reason), _) if reason != SKIPPED => format!("this case is n/a: {reason}"),
         _ if shown.mode == Mode::Stored => "a stored run is only looked at".to_owned(),
+        _ if shown.mode == Mode::Watch => PLAYED.to_owned(),
         _ if ask == Control::Skip && !shown.active() => "the run is over".to_owned(),
         (Status::Done, _) => "this case is done: it has no rounds to come".to_owned(),
         (Status::NotApplicable(_), _) => "this case is skipped already".to_owned(),

@@ -3,9 +3,10 @@
 
 use std::path::PathBuf;
 
+use super::runs::Job;
 use super::session::{Phase, Session};
 use super::state::{Mode, State};
-use super::update::begin;
+use super::update::{Effect, begin};
 use crate::run::Ledger;
 
 /// A run that could go on in its folder.
@@ -18,7 +19,7 @@ pub struct Unfinished {
 
 /// The run that is looked at, if it was cut short and nothing else is on its way.
 pub fn cut_short(state: &State) -> Option<Unfinished> {
-    if state.busy() || state.mode != Mode::Run {
+    if state.busy() || state.runs.reopens() || state.mode != Mode::Run {
         return None;
     }
     let folder = match state.focus.is_runs() {
@@ -33,7 +34,8 @@ pub fn cut_short(state: &State) -> Option<Unfinished> {
 
 /// The run that was just made, for the selected case. A stored one may be another machine's.
 pub fn of_case(state: &State) -> Option<Unfinished> {
-    let run = over(state).filter(|run| !state.busy() && run.mode == Mode::Run)?;
+    let idle = !state.busy() && !state.runs.reopens();
+    let run = over(state).filter(|run| idle && run.mode == Mode::Run)?;
     let case = state.session.as_ref()?.selected;
     run.ledger.may_repeat(case).then(|| Unfinished { folder: run.folder.clone(), case: Some(case) })
 }
@@ -46,6 +48,12 @@ fn over(state: &State) -> Option<&Session> {
 
 fn is_incomplete(run: &Session) -> bool {
     !matches!(run.phase, Phase::Over { cancelled: false })
+}
+
+/// Has it read, so that it can go on.
+pub fn reopen(state: &mut State, run: Unfinished) -> Effect {
+    state.notice = Some("reading the run …".to_owned());
+    Effect::Ask(state.runs.reopening_ticket(), Job::Reopen(run))
 }
 
 /// It goes on, from what its folder holds.

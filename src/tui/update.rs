@@ -15,7 +15,7 @@ use super::field::Stroke;
 use super::home::{self, Errand, News};
 use super::panel::Focus;
 use super::refusal;
-use super::resume::{self, Unfinished};
+use super::resume;
 use super::runs::{self, Answer, Job};
 use super::session::Session;
 use super::state::State;
@@ -75,8 +75,6 @@ pub enum Effect {
     Start(usize),
     /// Resolve the recipe at this index.
     Resolve(usize),
-    /// Go on with a run in its folder.
-    GoOn(Unfinished),
     /// Tell the running plan.
     Send(Control),
     /// Give the terminal back and stop.

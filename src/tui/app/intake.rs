@@ -12,7 +12,7 @@ use crate::tui::field::Stroke;
 use crate::tui::home::Entering;
 use crate::tui::home::scout::Scout;
 use crate::tui::mouse;
-use crate::tui::runs::Desk;
+use crate::tui::runs::{Answer, Desk};
 use crate::tui::update::Input;
 
 /// Messages taken in before keys are looked at again.
@@ -76,7 +76,10 @@ impl App {
     fn receive_answers(&mut self, now: Duration) {
         for _ in 0..BURST {
             let Some((ticket, answer)) = self.desk.as_ref().and_then(Desk::next) else { return };
-            self.apply(Input::Answer(ticket, answer), now);
+            match answer {
+                Answer::Reopened(run) => self.reopened(ticket, *run, now),
+                answer => self.apply(Input::Answer(ticket, answer), now),
+            }
         }
         // Nobody wakes the loop again for those that have come already.
         self.behind = true;

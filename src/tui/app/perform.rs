@@ -35,10 +35,6 @@ impl App {
                 let input = self.play(path, plan, times).unwrap_or_else(Input::NotStarted);
                 self.apply(input, now);
             }
-            Effect::GoOn(run) => {
-                let input = self.go_on(&run).unwrap_or_else(Input::NotStarted);
-                self.apply(input, now);
-            }
             Effect::Send(control) => {
                 if let Some(running) = &self.running {
                     // A run that has just ended no longer listens; its end arrives as a message.

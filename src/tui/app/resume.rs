@@ -1,28 +1,34 @@
 //! Going on with a run on disk.
 
+use std::time::Duration;
+
 use super::App;
 use crate::run::Interrupted;
 use crate::tui::home::scout::Scout;
-use crate::tui::resume::Unfinished;
 use crate::tui::runs::Desk;
 use crate::tui::update::Input;
 
 impl App {
-    /// Goes on with a run in its own folder, which may have changed since it was looked at.
-    pub(super) fn go_on(&mut self, run: &Unfinished) -> Result<Input, String> {
+    /// A run that is to go on has been read, unless nobody waits for it any more: something
+    /// may have been started since.
+    pub(super) fn reopened(&mut self, ticket: u64, run: Interrupted, now: Duration) {
+        if self.state.runs.awaited(ticket) && !self.state.busy() {
+            self.state.notice = None;
+            let input = self.go_on(run).unwrap_or_else(Input::NotStarted);
+            self.apply(input, now);
+        }
+    }
+
+    /// Goes on with a run in its own folder.
+    fn go_on(&mut self, run: Interrupted) -> Result<Input, String> {
         if self.running.is_some() {
             return Err("the run before it still writes its files".to_owned());
         }
         self.scout.iter_mut().for_each(Scout::hush);
         self.desk.iter().for_each(Desk::stop);
-        let mut interrupted = Interrupted::open(&run.folder).map_err(|error| format!("{error:#}"))?;
-        run.case.into_iter().for_each(|case| interrupted.repeat(case));
-        let ledger = interrupted.stored.ledger.clone();
-        if ledger.is_complete() {
-            return Err("the run is complete by now: nothing is left to measure".to_owned());
-        }
-        let running = self.runner.resume(interrupted).map_err(|error| format!("{error:#}"))?;
+        let ledger = Box::new(run.stored.ledger.clone());
+        let running = self.runner.resume(run).map_err(|error| format!("{error:#}"))?;
         let folder = self.listen(running)?;
-        Ok(Input::WentOn { ledger: Box::new(ledger), folder })
+        Ok(Input::WentOn { ledger, folder })
     }
 }

@@ -15,9 +15,11 @@ use super::opened::Opened;
 use super::sheet::{Exported, Sheet};
 use super::work;
 use crate::plan::Plan;
+use crate::run::Interrupted;
 use crate::run::shelf::Stamp;
 use crate::tui::chart::baseline::Baseline;
 use crate::tui::pattern::{Question, Touches};
+use crate::tui::resume::Unfinished;
 use crate::tui::wake::Waker;
 
 /// Something to read or write.
@@ -29,6 +31,8 @@ pub enum Job {
     },
     Open(PathBuf),
     Watch(PathBuf),
+    /// Read a run, to go on with it.
+    Reopen(Unfinished),
     Compare {
         baseline: PathBuf,
         other: PathBuf,
@@ -61,6 +65,8 @@ pub enum Answer {
         plan: Box<Plan>,
         times: f64,
     },
+    /// A run that can go on.
+    Reopened(Box<Interrupted>),
     Laid(Arc<Baseline>),
     Compared(Box<Sheet>),
     Exported(Box<Exported>),

@@ -78,6 +78,8 @@ pub struct Runs {
     pub typing: Option<Typing>,
     /// The request whose answer is waited for.
     waiting: Option<u64>,
+    /// The last request for a run that is to go on.
+    reopening: Option<u64>,
     /// Requests so far.
     asked: u64,
     pub sheet: Option<Sheet>,
@@ -195,13 +197,25 @@ impl Runs {
         self.asked
     }
 
+    /// The same, of a run that is to go on.
+    pub fn reopening_ticket(&mut self) -> u64 {
+        let ticket = self.ticket();
+        self.reopening = Some(ticket);
+        ticket
+    }
+
+    /// Whether a run is being read that is to go on.
+    pub fn reopens(&self) -> bool {
+        self.waiting.is_some() && self.waiting == self.reopening
+    }
+
     /// No answer is waited for any more.
     pub fn give_up(&mut self) {
         self.waiting = None;
     }
 
     /// Whether this answer is waited for; it is then no longer.
-    fn awaited(&mut self, ticket: u64) -> bool {
+    pub fn awaited(&mut self, ticket: u64) -> bool {
         self.waiting == Some(ticket) && self.waiting.take().is_some()
     }
 }

@@ -17,9 +17,10 @@ use crate::report::write_all;
 use crate::run::repeat::Repeat;
 use crate::run::shelf::{self, Stamp};
 use crate::run::stored::Stored;
-use crate::run::{note, summary};
+use crate::run::{Interrupted, note, summary};
 use crate::shell::quoted;
 use crate::tui::chart::baseline::Baseline;
+use crate::tui::resume::Unfinished;
 use crate::units::escaped;
 
 /// Most runs that are listed, the newest: each keeps some kilobytes.
@@ -37,6 +38,7 @@ pub fn perform(root: &Path, job: Job, wanted: Wanted, tell: &mut dyn FnMut(Answe
         Job::List { known } => return list(root, &known.into_iter().collect(), wanted, tell),
         Job::Open(path) => Opened::read(&path, wanted).map(|opened| Answer::Opened(Box::new(opened))),
         Job::Watch(path) => playable(path, wanted),
+        Job::Reopen(run) => reopen(&run, wanted).context("not started"),
         Job::Compare { baseline, other } => compare(root, [&baseline, &other], wanted),
         Job::Lay(path) => baseline(&path, wanted),
         Job::Export(path) => export(&path, wanted),
@@ -77,6 +79,16 @@ fn playable(path: PathBuf, wanted: Wanted) -> anyhow::Result<Answer> {
     let stored = Stored::open_while(&path, wanted)?;
     let times = summary::took(stored.ledger.records()).map_or(1.0, |took| (took / WATCHED).max(1.0));
     Ok(Answer::Playable { path, plan: Box::new(stored.manifest.plan), times })
+}
+
+/// The folder may have changed since it was looked at.
+fn reopen(run: &Unfinished, wanted: Wanted) -> anyhow::Result<Answer> {
+    let mut interrupted = Interrupted::open_while(&run.folder, wanted)?;
+    run.case.into_iter().for_each(|case| interrupted.repeat(case));
+    if interrupted.stored.ledger.is_complete() {
+        bail!("the run is complete by now: nothing is left to measure");
+    }
+    Ok(Answer::Reopened(Box::new(interrupted)))
 }
 
 fn compare(root: &Path, [baseline, other]: [&Path; 2], wanted: Wanted) -> anyhow::Result<Answer> {

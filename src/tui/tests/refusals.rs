@@ -9,6 +9,8 @@ use super::screens::{at, draw, finished, played};
 use super::script;
 use crate::run::runner::Message;
 use crate::tui::app::App;
+use crate::tui::session::Phase;
+use crate::tui::state::Mode;
 use crate::tui::theme::Theme;
 
 const PLAIN: Theme = Theme::PLAIN;
@@ -51,6 +53,16 @@ fn a_key_that_does_nothing_says_why() {
     for (keys, wanted) in table {
         let said = said(&mut app, keys);
         assert!(said.contains(wanted), "{keys}: {said} and not {wanted}");
+    }
+}
+
+#[test]
+fn a_played_run_that_was_cut_short_is_only_looked_at() {
+    let mut app = finished(PLAIN, 1);
+    let session = app.state.session.as_mut().expect("a run");
+    (session.mode, session.phase) = (Mode::Watch, Phase::Over { cancelled: true });
+    for key in ["r", "gs", "R"] {
+        assert_eq!(said(&mut app, key), "a run that is played is only looked at", "{key}");
     }
 }
 

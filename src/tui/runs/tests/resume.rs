@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
-use ratatui::crossterm::event::KeyCode;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use super::{NOW, over, plan, press, script, shelf, typed};
 use crate::engine::protocol::Event;
 use crate::run::runner::{Control, Message};
-use crate::tui::app::App;
+use crate::tui::app::{App, Incoming};
 use crate::tui::command::Action;
 use crate::tui::controls;
 use crate::tui::panel::Focus;
@@ -57,6 +58,29 @@ fn a_run_that_was_cut_short_goes_on_from_the_list() {
     assert_eq!(session(&app).phase, Phase::Over { cancelled: false });
     press(&mut app, KeyCode::Esc);
     assert_eq!((app.state.focus, app.state.runs.listing), (Focus::Runs, Listing::Done { more: 0 }));
+}
+
+/// The screen does not wait for the disk, and a second wish does not hold up the first.
+#[test]
+fn a_run_that_goes_on_is_read_at_the_desk() {
+    let root = shelf();
+    cut(root.path());
+    let (mut app, runner) = over(root.path(), Theme::PLAIN);
+    typed(&mut app, "o");
+    app.desk.as_mut().expect("a desk").at_once = false;
+    let key = |app: &mut App| app.take(Incoming::Key(KeyEvent::from(KeyCode::Char('r'))), NOW);
+    key(&mut app);
+    assert_eq!((notice(&app), runner.starts()), ("reading the run …", 0));
+    key(&mut app);
+    assert_eq!((notice(&app), runner.starts()), ("the run is being read already", 0));
+    for _ in 0..6000 {
+        app.receive(NOW);
+        if runner.starts() > 0 {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!((notice(&app), runner.starts(), app.state.measuring()), ("", 1, true));
 }
 
 #[test]
