@@ -3,6 +3,7 @@
 
 pub mod cpu;
 pub mod cuda;
+pub mod listed;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Side;
-use crate::backend::Device;
+use crate::backend::{Device, listed};
 use crate::engine::protocol::{Environment, RoundResult};
 use crate::measure::median;
 use crate::measure::noise::{BACKGROUND, CLOCK, Conditions, STEAL};
@@ -122,14 +122,15 @@ fn facts(a: &[(String, String)], b: &[(String, String)]) -> Vec<Difference> {
 /// machine's, and is said once.
 fn devices(a: &[Device], b: &[Device]) -> Vec<Difference> {
     let mut found = Vec::new();
-    for here in a {
-        let Some(there) = b.iter().find(|there| there.backend == here.backend) else { continue };
+    for (number, here) in listed::numbered(a) {
+        let Some(there) = listed::nth(b, &here.backend, number) else { continue };
         let mut own = Vec::new();
         if here.name != there.name && !here.name.is_empty() && !there.name.is_empty() {
             own.push(Difference::new("device", &here.name, &there.name));
         }
         own.extend(facts(&here.facts, &there.facts));
-        own.into_iter().for_each(|difference| add_device(&mut found, &here.backend, difference));
+        let called = listed::called(a, &here.backend, number);
+        own.into_iter().for_each(|difference| add_device(&mut found, &called, difference));
     }
     let named = |d: Difference| match &d.backend {
         Some(backend) => Difference { what: format!("{backend} {}", d.what), ..d },

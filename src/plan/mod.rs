@@ -50,6 +50,11 @@ impl Case {
     pub fn backend(&self) -> &str {
         self.params.text("backend").unwrap_or("?")
     }
+
+    /// The number of the device among those of its backend, from 0.
+    pub fn device(&self) -> u64 {
+        self.params.int("backend.cuda.device").unwrap_or(0)
+    }
 }
 
 /// What one axis of a sweep looks like on a chart.

@@ -6,9 +6,10 @@ use super::Ledger;
 use super::facts::is_fleeting;
 use super::folder::{Folder, Manifest, SCHEMA};
 use super::stored::Stored;
-use crate::backend::{Availability, Device};
+use crate::backend::{Availability, Device, listed};
 use crate::engine::client::Hello;
 use crate::engine::protocol::{Environment, Event};
+use crate::plan::Case;
 
 /// A run on disk, held against other programs, to be gone on with.
 #[derive(Debug)]
@@ -70,9 +71,10 @@ pub fn differences(manifest: &Manifest, hello: &Hello) -> Vec<String> {
     .collect();
     let (before, now) = (machine(&manifest.environment), machine(&hello.environment));
     lines.extend(changes("", &before, &now, &told));
-    for device in &hello.devices {
-        let before = manifest.devices.iter().find(|d| d.backend == device.backend).map(facts);
-        lines.extend(changes(&device.backend, &before.unwrap_or_default(), &facts(device), &told));
+    for (number, device) in listed::numbered(&hello.devices) {
+        let before = listed::nth(&manifest.devices, &device.backend, number).map(facts);
+        let called = listed::called(&hello.devices, &device.backend, number);
+        lines.extend(changes(&called, &before.unwrap_or_default(), &facts(device), &told));
     }
     lines
 }
@@ -81,21 +83,32 @@ pub fn differences(manifest: &Manifest, hello: &Hello) -> Vec<String> {
 /// any more, and cases on it are left.
 pub fn missing(manifest: &Manifest, hello: &Hello, ledger: &Ledger) -> Option<String> {
     let left = ledger.left();
-    manifest.devices.iter().filter(|device| device.availability == Availability::Available).find_map(
-        |device| {
-            let reason = match hello.devices.iter().find(|now| now.backend == device.backend) {
-                Some(Device { availability: Availability::Available, .. }) => return None,
-                Some(Device { availability: Availability::Unavailable { reason }, .. }) => reason.as_str(),
-                None => "the engine does not know it",
-            };
-            let left = left.iter().filter(|case| case.backend() == device.backend).count();
-            let cases = if left == 1 { "a case is" } else { "cases are" };
-            let count = if left > 1 { format!("{left} ") } else { String::new() };
-            (left > 0).then(|| {
-                format!("{} is not there any more ({reason}), and {count}{cases} left on it", device.backend)
-            })
-        },
-    )
+    listed::numbered(&manifest.devices).find_map(|(number, device)| {
+        let reason = lacking(device, number, &hello.devices)?;
+        let own = |case: &&&Case| case.backend() == device.backend && case.device() == number as u64;
+        let left = left.iter().filter(own).count();
+        let cases = if left == 1 { "a case is" } else { "cases are" };
+        let count = if left > 1 { format!("{left} ") } else { String::new() };
+        let called = listed::called(&manifest.devices, &device.backend, number);
+        (left > 0)
+            .then(|| format!("{called} is not there any more ({reason}), and {count}{cases} left on it"))
+    })
+}
+
+/// Why a device that was available is so no longer. Without a driver, one entry stands for
+/// all devices of a backend.
+fn lacking<'a>(device: &Device, number: usize, now: &'a [Device]) -> Option<&'a str> {
+    if device.availability != Availability::Available {
+        return None;
+    }
+    let reason = |number| match &listed::nth(now, &device.backend, number)?.availability {
+        Availability::Available => None,
+        Availability::Unavailable { reason } => Some(reason.as_str()),
+    };
+    match listed::nth(now, &device.backend, number) {
+        Some(_) => reason(number),
+        None => reason(0).or(Some("the engine does not know it")),
+    }
 }
 
 type Facts = Vec<(String, String)>;

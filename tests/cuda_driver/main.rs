@@ -52,7 +52,7 @@ fn each_device_is_opened_when_a_case_asks_for_it() {
     let executor = CudaExecutor::default();
     let listed = executor.devices();
     let number =
-        |at: usize| listed[at].facts.iter().find(|(name, _)| name == "device").map(|(_, n)| n.as_str());
+        |at: usize| listed[at].facts.iter().find(|(name, _)| name == "number").map(|(_, n)| n.as_str());
     assert_eq!((listed.len(), number(0), number(1)), (2, Some("0"), Some("1")));
     assert_eq!((listed[0].memory, listed[1].memory), (Some(9 << 30), None));
     assert_eq!(fake.opened(), 1, "only the first is open, to tell its free memory");

@@ -67,14 +67,13 @@ impl CudaExecutor {
 }
 
 fn numbered(number: usize, mut device: Device) -> Device {
-    device.facts.insert(0, ("device".to_owned(), number.to_string()));
+    device.facts.insert(0, ("number".to_owned(), number.to_string()));
     device
 }
 
 /// The device that a case asks for.
 fn wanted(case: &Case) -> u32 {
-    let number = case.params.int("backend.cuda.device").unwrap_or(0);
-    u32::try_from(number).unwrap_or(u32::MAX)
+    u32::try_from(case.device()).unwrap_or(u32::MAX)
 }
 
 impl Executor for CudaExecutor {

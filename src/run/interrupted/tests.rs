@@ -91,6 +91,24 @@ fn a_device_that_is_gone_is_one_difference() {
     assert_eq!(lines, ["not as when the run began: cuda device is n/a: no CUDA driver, was NVIDIA H200"]);
 }
 
+/// A GPU of several.
+fn gpu(number: usize, name: &str) -> Device {
+    let mut gpu = Device { name: name.into(), ..device("cuda", "580.65.06") };
+    gpu.facts.insert(0, ("number".into(), number.to_string()));
+    gpu.facts.push(("PCI bus id".into(), format!("00000000:{number}9:00.0")));
+    gpu
+}
+
+#[test]
+fn each_of_several_devices_is_held_against_its_own() {
+    let manifest = Manifest { devices: vec![gpu(0, "NVIDIA H200"), gpu(1, "NVIDIA L4")], ..manifest() };
+    let same = Hello { devices: manifest.devices.clone(), ..hello() };
+    assert_eq!(differences(&manifest, &same), [""; 0]);
+    let other = Hello { devices: vec![gpu(0, "NVIDIA H200"), gpu(1, "NVIDIA T4")], ..hello() };
+    let line = "not as when the run began: cuda 1 device is NVIDIA T4, was NVIDIA L4";
+    assert_eq!(differences(&manifest, &other), [line]);
+}
+
 /// A manifest and a ledger of four cases that are to run on the GPU, and a hello without it.
 fn on_a_gpu() -> (Manifest, Ledger, Hello) {
     let mut plan = crate::run::tests::plan("rounds: 1, ci: none");
@@ -123,4 +141,21 @@ fn a_device_that_was_never_there_is_not_missed() {
     let (mut manifest, ledger, without) = on_a_gpu();
     manifest.devices = without.devices.clone();
     assert_eq!(missing(&manifest, &without, &ledger), None);
+}
+
+#[test]
+fn of_several_devices_the_one_that_is_missed_is_told() {
+    let (mut manifest, _, none) = on_a_gpu();
+    manifest.devices = vec![gpu(0, "NVIDIA H200"), gpu(1, "NVIDIA H200")];
+    for case in &mut manifest.plan.cases[1..] {
+        case.params = case.params.clone().with("backend.cuda.device", crate::plan::Value::Int(1));
+    }
+    let ledger = Ledger::new(manifest.plan.clone());
+    let told =
+        |devices: &[Device]| missing(&manifest, &Hello { devices: devices.to_vec(), ..hello() }, &ledger);
+    assert_eq!(told(&manifest.devices), None);
+    let second = "cuda 1 is not there any more (the engine does not know it), and 3 cases are left on it";
+    assert_eq!(told(&manifest.devices[..1]).as_deref(), Some(second));
+    let first = "cuda 0 is not there any more (no CUDA driver), and a case is left on it";
+    assert_eq!(told(&none.devices).as_deref(), Some(first));
 }
