@@ -104,8 +104,12 @@ extern "C" __global__ void pattern_starts(void* out, u32 bytes, Starts s, u64 n)
 
 // Whether it still is what it was made to be.
 extern "C" __global__ void pattern_check_starts(const void* starts, u32 bytes, Starts s, u64 n, Finding* finding) {
+    u32 checked = 0;
     for (u64 i = thread_index(); i < n; i += thread_count()) {
         const u64 found = index_at(starts, bytes, i), expected = start_by(s, i);
         if (found != expected) mistake(finding, i, WRONG_VALUE, i, expected, found);
+        checked += 1;
     }
+    __syncwarp();
+    add_count(&finding->checked, checked);
 }

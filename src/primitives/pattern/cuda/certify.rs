@@ -61,8 +61,7 @@ fn gathered(case: &mut Case, cancel: &Cancel) -> Result<Verdict, Failure> {
 /// The first mistake in the arrays of starts.
 fn misplaced(case: &Case) -> Result<Option<String>, Failure> {
     for starts in [&case.starts, &case.source_starts].into_iter().flatten() {
-        let finding = find(&case.gpu, |report| starts.check(&case.gpu, &case.kernels, report))?;
-        if let Some(mistake) = finding.mistake("starts") {
+        if let Some(mistake) = starts.mistake(&case.gpu, &case.kernels, case.spec.seed)? {
             return Ok(Some(mistake));
         }
     }

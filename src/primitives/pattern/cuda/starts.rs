@@ -4,8 +4,15 @@ use super::kernels::{Kernels, Side};
 use crate::backend::Failure;
 use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu, Plain};
 use crate::patterns::Permutation;
+use crate::patterns::mix::{scale, word64};
+use crate::primitives::cuda::finding::find;
 use crate::primitives::cuda::length;
+use crate::primitives::cuda::range::Range;
 use crate::primitives::pattern::{Spec, Starts};
+
+/// Entries in a run that the host compares, and how many such runs lie anywhere.
+const SAMPLE: u64 = 64;
+const SAMPLES: u64 = 64;
 
 /// `Starts` in the kernels.
 #[derive(Clone, Copy)]
@@ -31,6 +38,8 @@ pub struct Array {
     total: u64,
     order: Permutation,
     shuffled: bool,
+    /// As the host computes them.
+    function: Starts,
 }
 
 impl Array {
@@ -45,13 +54,38 @@ impl Array {
             total: starts.total,
             order: starts.order.or_else(|| Permutation::new(1, 0)).ok_or_else(none)?,
             shuffled: starts.order.is_some(),
+            function: starts.clone(),
         };
         kernels.starts(gpu, &array.starts, array.bytes, &array.form(), array.count)?;
         Ok(array)
     }
 
-    /// Queues the comparison with the function.
-    pub fn check(&self, gpu: &Gpu, kernels: &Kernels, report: &DeviceBuffer<u64>) -> Result<(), Failure> {
+    /// The first mistake: all entries are compared with the kernels' own function, and some
+    /// with the host's, because the kernel that made them used the former, too.
+    pub fn mistake(&self, gpu: &Gpu, kernels: &Kernels, seed: u64) -> Result<Option<String>, Failure> {
+        let finding = find(gpu, |report| self.check(gpu, kernels, report))?;
+        let missed = || format!("{} of {} starts were checked", finding.checked, self.count);
+        let missed = || (finding.checked != self.count).then(missed);
+        match finding.mistake("starts").or_else(missed) {
+            Some(mistake) => Ok(Some(mistake)),
+            None => self.mistake_by_host(seed),
+        }
+    }
+
+    fn mistake_by_host(&self, seed: u64) -> Result<Option<String>, Failure> {
+        let words = u64::from(self.bytes) / 4;
+        for Range { first, count } in samples(self.count, seed) {
+            let (begin, end) = (length(first * words)?, length((first + count) * words)?);
+            let found = self.starts.range_to_host(begin..end)?;
+            if let Some(mistake) = mistaken(&self.function, first, &found, words as usize) {
+                return Ok(Some(mistake));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Queues the comparison with the kernels' function.
+    fn check(&self, gpu: &Gpu, kernels: &Kernels, report: &DeviceBuffer<u64>) -> Result<(), Failure> {
         kernels.checks.starts(gpu, &self.starts, self.bytes, &self.form(), self.count, report)
     }
 
@@ -76,9 +110,53 @@ impl Array {
     }
 }
 
+/// Runs of entries: the first, the last, and some anywhere, which may overlap.
+fn samples(count: u64, seed: u64) -> impl Iterator<Item = Range> {
+    let last = count.saturating_sub(SAMPLE);
+    let anywhere = (0..SAMPLES).map(move |k| scale(word64(seed, k), last + 1));
+    [0, last].into_iter().chain(anywhere).map(move |first| Range { first, count: count.min(SAMPLE) })
+}
+
+/// The first of these entries, each of one or two 32-bit words, that is not the function's.
+fn mistaken(starts: &Starts, first: u64, found: &[u32], words: usize) -> Option<String> {
+    let value = |entry: &[u32]| entry.iter().rev().fold(0, |high, word| high << 32 | u64::from(*word));
+    (first..).zip(found.chunks(words).map(value)).find_map(|(i, found)| {
+        let expected = starts.at(i);
+        (found != expected).then(|| format!("starts[{i}] is {found:#x} instead of {expected:#x}"))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn samples_lie_inside_and_reach_both_ends() {
+        for count in [1, SAMPLE - 1, SAMPLE, SAMPLE + 1, 1 << 40] {
+            let all: Vec<Range> = samples(count, 7).collect();
+            assert!(all.iter().all(|s| s.count > 0 && s.first + s.count <= count), "{count}");
+            assert!(all.iter().any(|s| s.first == 0) && all.iter().any(|s| s.first + s.count == count));
+        }
+        let places = |seed| samples(1 << 40, seed).map(|s| s.first).collect::<Vec<_>>();
+        assert_ne!(places(7), places(8));
+    }
+
+    #[test]
+    fn an_entry_that_is_not_the_definitions_is_a_mistake() {
+        let starts = Starts::new(&[0, 1 << 33, 5], Permutation::new(1000, 9));
+        let entries = |change: u64| -> Vec<u32> {
+            let wrong = |i: u64| starts.at(i) ^ if i == 17 { change } else { 0 };
+            (10..30).map(wrong).flat_map(|start| [start as u32, (start >> 32) as u32]).collect()
+        };
+        assert_eq!(mistaken(&starts, 10, &entries(0), 2), None);
+        for change in [1, 1 << 40] {
+            let told = mistaken(&starts, 10, &entries(change), 2).expect("a mistake");
+            assert!(told.starts_with("starts[17] is "), "{told}");
+        }
+        let narrow = Starts::new(&[8], None);
+        assert_eq!(mistaken(&narrow, 4, &[32, 40], 1), None);
+        assert_eq!(mistaken(&narrow, 4, &[32, 41], 1).as_deref(), Some("starts[5] is 0x29 instead of 0x28"));
+    }
 
     #[test]
     fn the_layout_is_the_kernels() {
