@@ -209,7 +209,7 @@ fn a_ping_is_answered_between_cases() {
 #[test]
 fn a_probe_tells_how_much_memory_is_free() {
     let mut engine = Engine::start(|_| Script::Seconds(0.25));
-    engine.send(&Command::Probe { backends: vec!["cpu".to_owned(), "cuda".to_owned()] });
+    engine.send(&Command::Probe { backends: vec!["cpu".to_owned(), "cuda".to_owned()], device: 0 });
     let (backend, copy, free) = ("cpu".to_owned(), Some(10.0), Some(1 << 30));
     assert_eq!(engine.next(), Event::Probed { backend, copy, reason: None, free });
     assert!(matches!(engine.next(), Event::Probed { copy: None, reason: Some(_), free: None, .. }));

@@ -136,18 +136,18 @@ pub trait Executor {
     /// `scalar`, `cpu` or `cuda`.
     fn backend(&self) -> &'static str;
 
-    /// What it runs on, or why it cannot; of several devices the first.
+    /// What it runs on, or why it cannot; of several devices the one that it turned to last,
+    /// at first 0.
     fn device(&self) -> Device;
 
-    /// All that it may run on.
+    /// All that it may run on. Of several none is opened, which may be another's: what is free
+    /// on them is missing.
     fn devices(&self) -> Vec<Device> {
         vec![self.device()]
     }
 
-    /// The same without opening one: of several, what is free on them is missing.
-    fn known(&self) -> Vec<Device> {
-        self.devices()
-    }
+    /// Turns to the device of this number, as the preparation of a case does.
+    fn turn_to(&self, _device: u64) {}
 
     /// Allocates and generates the inputs of a case, where they will be used.
     /// `fault` asks for a deliberately wrong implementation.

@@ -32,7 +32,9 @@ fn paces(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<Pac
         plans.iter().flat_map(|(_, p)| &p.cases).map(|c| c.backend().to_owned()).collect();
     backends.sort();
     backends.dedup();
-    estimate::paces(engine, &backends, &mut || false)?.context("the engine's start was given up")
+    let gpu = plans.iter().flat_map(|(_, p)| &p.cases).find(|case| case.backend() == "cuda");
+    estimate::paces(engine, &backends, gpu.map_or(0, Case::device), &mut || false)?
+        .context("the engine's start was given up")
 }
 
 fn describe(plan: &Plan, case: &Case, paces: &Paces) -> String {

@@ -61,7 +61,7 @@ pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
 fn lookups(engine: EngineCommand, root: PathBuf) -> Lookups {
     let backends: Vec<String> = backend::names().map(str::to_owned).collect();
     let paces = move |stop: &AtomicBool| {
-        estimate::paces(&engine, &backends, &mut || stop.load(Ordering::Relaxed))
+        estimate::paces(&engine, &backends, 0, &mut || stop.load(Ordering::Relaxed))
             .map_err(|error| format!("{error:#}"))
     };
     let last = move |plan: &Plan, stop: &AtomicBool| {

@@ -11,7 +11,7 @@ use crate::plan::Plan;
 pub enum Input {
     Run { plan: Box<Plan>, finished: Finished, orders: Orders },
     Ack(u64),
-    Probe(Vec<String>),
+    Probe { backends: Vec<String>, device: u64 },
     Ping(u64),
     Unreadable(String),
 }
@@ -42,7 +42,7 @@ fn take(command: Command, running: &mut Orders) -> Option<Input> {
             return Some(Input::Run { plan, finished, orders: running.clone() });
         }
         Command::Ack { seq } => return Some(Input::Ack(seq)),
-        Command::Probe { backends } => return Some(Input::Probe(backends)),
+        Command::Probe { backends, device } => return Some(Input::Probe { backends, device }),
         Command::Ping { number } => return Some(Input::Ping(number)),
         Command::Cancel => running.end(),
         Command::Pause => running.pause(true),

@@ -42,8 +42,13 @@ pub enum Command {
     /// Try a case again that failed or was skipped; its rounds count again. One that has
     /// been measured gets as many rounds more as its recipe gives every case, and all count.
     Again { case: String },
-    /// Measure a quick copy on each of these backends, for an estimate.
-    Probe { backends: Vec<String> },
+    /// Measure a quick copy on each of these backends, for an estimate; on the GPU of this
+    /// number.
+    Probe {
+        backends: Vec<String>,
+        #[serde(default)]
+        device: u64,
+    },
     /// Answer with a pong of the same number, between cases and never while one is timed.
     Ping { number: u64 },
 }

@@ -79,7 +79,7 @@ impl<'a> Ranked<'a> {
     /// The first rank that has nothing, the same on every rank.
     pub fn places(&self, case: &Case) -> Result<Vec<Place>, String> {
         let own = self.executor(case.backend()).and_then(|at| {
-            let mut known = self.executors[at].known();
+            let mut known = self.executors[at].devices();
             let (among, number) = (known.len(), device_of(case, self.local, known.len()));
             let host = self.ranks.host();
             (number < among).then(|| Place { host, device: known.swap_remove(number), among })
@@ -99,7 +99,7 @@ impl<'a> Ranked<'a> {
 
     /// Whether this rank can run cases of a backend.
     pub fn has(&self, backend: &str) -> bool {
-        let device = self.executor(backend).and_then(|at| self.executors[at].known().into_iter().next());
+        let device = self.executor(backend).and_then(|at| self.executors[at].devices().into_iter().next());
         device.is_some_and(|device| device.availability == Availability::Available)
     }
 
@@ -107,7 +107,7 @@ impl<'a> Ranked<'a> {
     fn placed(&self, case: &Case, at: usize) -> Case {
         let mut case = case.clone();
         if case.backend() == "cuda" {
-            let number = device_of(&case, self.local, self.executors[at].known().len());
+            let number = device_of(&case, self.local, self.executors[at].devices().len());
             case.params = case.params.with(DEVICE, Value::Int(number as u64));
         }
         case

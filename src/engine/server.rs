@@ -81,7 +81,7 @@ impl<W: Write> Server<W> {
                         return Ok(Ending::DeviceLost);
                     }
                 }
-                Input::Probe(backends) => self.probe(&backends)?,
+                Input::Probe { backends, device } => self.probe(&backends, device)?,
                 Input::Ping(number) => self.emit(&Event::Pong { number })?,
                 Input::Unreadable(text) => self.emit(&Event::Log { level: Level::Error, text })?,
                 // An acknowledgement after a cancelled run has nobody waiting for it.
@@ -109,7 +109,7 @@ impl<W: Write> Server<W> {
                 Input::Unreadable(text) => self.emit(&Event::Log { level: Level::Error, text })?,
                 Input::Ping(number) => self.emit(&Event::Pong { number })?,
                 Input::Ack(_) => {}
-                Input::Run { .. } | Input::Probe(_) => {
+                Input::Run { .. } | Input::Probe { .. } => {
                     let text = "a command was ignored: a plan is running".to_owned();
                     self.emit(&Event::Log { level: Level::Error, text })?;
                 }
@@ -118,18 +118,19 @@ impl<W: Write> Server<W> {
         Ok(())
     }
 
-    fn probe(&mut self, backends: &[String]) -> io::Result<()> {
+    fn probe(&mut self, backends: &[String], device: u64) -> io::Result<()> {
         for backend in backends {
+            let probed = self.copy_on(backend, device);
             let free = self.executor(backend).and_then(|executor| executor.device().memory);
-            let probed = self.copy_on(backend);
             let (copy, reason) = probed.map_or_else(|reason| (None, Some(reason)), |copy| (Some(copy), None));
             self.emit(&Event::Probed { backend: backend.clone(), copy, reason, free })?;
         }
         Ok(())
     }
 
-    pub(super) fn copy_on(&self, backend: &str) -> Result<f64, String> {
+    pub(super) fn copy_on(&self, backend: &str, device: u64) -> Result<f64, String> {
         let executor = self.executor(backend).ok_or_else(|| "no such backend".to_owned())?;
+        executor.turn_to(device);
         match executor.device().availability {
             Availability::Unavailable { reason } => Err(reason),
             Availability::Available => executor.copy_probe().map_err(|failure| failure.to_string()),

@@ -1,6 +1,6 @@
 //! Carries out a plan, one turn after the other.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use crate::backend::{Availability, Failure, Verdict};
 use crate::indices::Store;
 use crate::measure;
 use crate::measure::noise::{self, Flag};
-use crate::plan::{Cache, Plan};
+use crate::plan::{Cache, Place, Plan};
 
 /// What a person should know of every plan with cold caches.
 const COLD_CACHES: &str = "cold caches: every sample is one execution after an eviction, because a second \
@@ -118,12 +118,12 @@ impl<W: Write> Server<W> {
     /// left. A case that is done stays so.
     fn sort_out(&mut self, going: &mut Going) -> io::Result<()> {
         let left = going.schedule.left();
-        let backends: BTreeSet<&str> = left.iter().map(|at| going.plan.cases[*at].backend()).collect();
-        let reasons: HashMap<&str, String> =
-            backends.into_iter().filter_map(|name| Some((name, self.unavailable(name)?))).collect();
+        let devices: BTreeSet<Place> = left.iter().map(|at| going.plan.cases[*at].place()).collect();
+        let reasons: HashMap<Place, String> =
+            devices.into_iter().filter_map(|device| Some((device, self.unavailable(device)?))).collect();
         for at in left.into_iter().take_while(|_| !going.orders.ended()) {
             let case = &going.plan.cases[at];
-            if let Some(reason) = reasons.get(case.backend()).cloned() {
+            if let Some(reason) = reasons.get(&case.place()).cloned() {
                 let id = case.id.clone();
                 self.emit_result(|seq| Event::NotApplicable { seq, case: id, reason })?;
                 going.schedule.give_up(at);
@@ -132,19 +132,20 @@ impl<W: Write> Server<W> {
         Ok(())
     }
 
-    /// Why no executor here can run this backend's cases at all. Asks the device, which
-    /// costs more than a short case: once a run.
-    fn unavailable(&self, backend: &str) -> Option<String> {
+    /// Why no executor here can run this device's cases at all. Asks the device, which
+    /// costs more than a short case: once a run. No other one is touched.
+    fn unavailable(&self, (backend, device): Place) -> Option<String> {
         let Some(executor) = self.executor(backend) else {
             return Some(format!("no backend {backend}"));
         };
+        executor.turn_to(device);
         match executor.device().availability {
             Availability::Unavailable { reason } => Some(reason),
             Availability::Available => None,
         }
     }
 
-    /// A plain copy on every backend that still has turns, so that a change of the
+    /// A plain copy on every backend that still has turns, on the device of the first, so that a change of the
     /// machine's own pace between two runs is on file; not before every pass where that
     /// would take long beside the passes.
     fn measure_references(&mut self, plan: &Plan, schedule: &Schedule, pass: u32) -> io::Result<()> {
@@ -152,9 +153,12 @@ impl<W: Write> Server<W> {
         if !self.pace.due(from) {
             return Ok(());
         }
-        let backends: BTreeSet<&str> = schedule.left().iter().map(|at| plan.cases[*at].backend()).collect();
-        for backend in backends {
-            match self.copy_on(backend) {
+        let mut devices: BTreeMap<&str, u64> = BTreeMap::new();
+        for (backend, device) in schedule.left().into_iter().map(|at| plan.cases[at].place()) {
+            devices.entry(backend).or_insert(device);
+        }
+        for (backend, device) in devices {
+            match self.copy_on(backend, device) {
                 Ok(copy) => self.emit(&Event::Reference { pass, backend: backend.to_owned(), copy })?,
                 Err(reason) => {
                     let text = format!("no reference copy on {backend}: {reason}");

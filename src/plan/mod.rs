@@ -45,10 +45,18 @@ pub struct Case {
     pub not_applicable: Option<String>,
 }
 
+/// A backend and the number of its device.
+pub type Place<'a> = (&'a str, u64);
+
 impl Case {
     /// The backend's name: `scalar`, `cpu` or `cuda`.
     pub fn backend(&self) -> &str {
         self.params.text("backend").unwrap_or("?")
+    }
+
+    /// Where it runs.
+    pub fn place(&self) -> Place<'_> {
+        (self.backend(), self.device())
     }
 
     /// The number of the device among those of its backend, from 0.

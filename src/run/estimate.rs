@@ -119,7 +119,7 @@ impl Estimate {
     }
 }
 
-/// Measures a quick copy on each of these backends in an engine of its own, until
+/// Measures a quick copy on each of these backends, and on the GPU of this number, in an engine of its own, until
 /// `given_up` says that nobody wants to know any more: then `None`, and the engine is gone.
 ///
 /// # Errors
@@ -127,10 +127,11 @@ impl Estimate {
 pub fn paces(
     engine: &EngineCommand,
     backends: &[String],
+    device: u64,
     given_up: &mut dyn FnMut() -> bool,
 ) -> anyhow::Result<Option<Paces>> {
     let Some((mut client, _)) = Client::spawn_unless(engine, given_up)? else { return Ok(None) };
-    client.send(&Command::Probe { backends: backends.to_vec() })?;
+    client.send(&Command::Probe { backends: backends.to_vec(), device })?;
     let (mut paces, mut waited) = (Paces::new(), Duration::ZERO);
     while paces.len() < backends.len() {
         if given_up() {

@@ -9,9 +9,9 @@ static int failing_with, devices = 1, version = 13000;
 static size_t free_bytes = 9ull << 30;
 static unsigned raised, launched[3], allocations;
 static long loaded;
-static unsigned opened;
+static unsigned opened, which;
 
-void fake_reset(void) { failing[0] = 0; devices = 1; version = 13000; raised = allocations = opened = 0; }
+void fake_reset(void) { failing[0] = 0; devices = 1; version = 13000; raised = allocations = opened = which = 0; }
 void fake_fail(const char *name, int code) { strncpy(failing, name, 63); failing_with = code; }
 void fake_devices(int count) { devices = count; }
 void fake_version(int cuda) { version = cuda; }
@@ -20,6 +20,7 @@ unsigned fake_raised(void) { return raised; }
 unsigned fake_allocations(void) { return allocations; }
 long fake_loaded(void) { return loaded; }
 unsigned fake_opened(void) { return opened; }
+unsigned fake_which(void) { return which; }
 
 #define CU(name, parameters, ...)                              \
     int name parameters {                                      \
@@ -43,7 +44,7 @@ CU(cuDeviceGetAttribute, (int *v, int attribute, int d), switch (attribute) {
     case 32: *v = 1; break;              /* ECC */
     default: *v = 1024;
 })
-CU(cuDevicePrimaryCtxRetain, (void **context, int d), *context = &devices; opened++;)
+CU(cuDevicePrimaryCtxRetain, (void **context, int d), *context = &devices; opened++; which |= 1u << d;)
 CU(cuDevicePrimaryCtxRelease_v2, (int d))
 CU(cuCtxSetCurrent, (void *context))
 CU(cuStreamCreateWithPriority, (void **stream, unsigned f, int p), *stream = &version;)

@@ -45,6 +45,12 @@ impl Fake {
         unsafe { self.get::<unsafe extern "C" fn() -> c_uint>("fake_opened")() }
     }
 
+    /// A bit for each device that was opened.
+    pub fn which(&self) -> c_uint {
+        // SAFETY: as above.
+        unsafe { self.get::<unsafe extern "C" fn() -> c_uint>("fake_which")() }
+    }
+
     /// Allocations that have not been freed.
     pub fn allocations(&self) -> c_uint {
         // SAFETY: as above.

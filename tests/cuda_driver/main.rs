@@ -5,11 +5,18 @@
 
 mod fake;
 
+use std::io::Cursor;
+
 use fake::Fake;
 use scatterlab::backend::cuda::Gpu;
 use scatterlab::backend::{Availability, Cancel, Executor, Failure};
 use scatterlab::engine::executors::cuda::CudaExecutor;
-use scatterlab::plan::{Case, Params, Value};
+use scatterlab::engine::protocol::Command;
+use scatterlab::engine::server::serve;
+use scatterlab::engine::watch::Watch;
+use scatterlab::measure::noise::Conditions;
+use scatterlab::plan::{Case, Overrides, Params, Value, resolve};
+use scatterlab::recipe;
 
 #[test]
 fn opens_the_device_and_reads_its_facts() {
@@ -54,8 +61,8 @@ fn each_device_is_opened_when_a_case_asks_for_it() {
     let number =
         |at: usize| listed[at].facts.iter().find(|(name, _)| name == "number").map(|(_, n)| n.as_str());
     assert_eq!((listed.len(), number(0), number(1)), (2, Some("0"), Some("1")));
-    assert_eq!((listed[0].memory, listed[1].memory), (Some(9 << 30), None));
-    assert_eq!(fake.opened(), 1, "only the first is open, to tell its free memory");
+    assert_eq!((listed[0].memory, listed[1].memory), (None, None));
+    assert_eq!(fake.opened(), 0, "none is needed for that");
     let prepare = |device: Option<u64>| {
         let params =
             Params::default().with("kernel", Value::Text("copy".into())).with("elements", Value::Int(8));
@@ -71,6 +78,36 @@ fn each_device_is_opened_when_a_case_asks_for_it() {
     assert_eq!(fake.opened(), 2);
     let reason = "no CUDA device 2: there are 2, counted from 0".to_owned();
     assert_eq!(prepare(Some(2)), Err(Failure::NotApplicable(reason)));
+}
+
+/// A GPU that no case names may be somebody else's.
+#[test]
+fn an_engine_opens_the_devices_of_its_cases_only() {
+    let Some(fake) = Fake::new() else { return };
+    let recipe = "title: T\nstream: {kernel: copy, elements: 8}\nbackend: {cuda: {device: 1}}\nchart: {x: elements, y: time}\n";
+    let recipe = recipe::parse("one.yaml", recipe).unwrap();
+    let plan = Box::new(resolve(&recipe, &Overrides::default()).unwrap());
+    let run = Command::Run { plan, finished: Default::default() };
+    let probe = Command::Probe { backends: vec!["cuda".into()], device: 1 };
+    for command in [run, probe] {
+        fake.devices(2);
+        let already = fake.opened();
+        let input = format!("{}\n", serde_json::to_string(&command).unwrap());
+        let executors: Vec<Box<dyn Executor>> = vec![Box::new(CudaExecutor::default())];
+        serve(Cursor::new(input), std::io::sink(), executors, Box::new(Nobody)).unwrap();
+        assert_eq!((fake.opened() - already, fake.which()), (1, 0b10), "{command:?}");
+    }
+}
+
+/// Watches nothing.
+struct Nobody;
+
+impl Watch for Nobody {
+    fn begin(&mut self) {}
+
+    fn end(&mut self) -> Conditions {
+        Conditions::default()
+    }
 }
 
 #[test]

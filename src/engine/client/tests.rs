@@ -33,7 +33,7 @@ fn an_engine_that_reads_nothing_blocks_nobody() {
     let mut sleeper = std::process::Command::new("sleep");
     let mut client = Client::start(sleeper.arg("100").process_group(0)).expect("starts");
     // More than a pipe holds.
-    client.send(&Command::Probe { backends: vec!["x".repeat(1 << 20)] }).expect("said");
+    client.send(&Command::Probe { backends: vec!["x".repeat(1 << 20)], device: 0 }).expect("said");
     client.kill();
     assert_eq!(client.ending(), "killed by signal 9 (often: out of memory)");
 }

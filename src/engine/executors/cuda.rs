@@ -28,7 +28,7 @@ const EVICTION: u32 = 0xE71C_7E0F;
 #[derive(Default)]
 pub struct CudaExecutor {
     gpus: RefCell<BTreeMap<u32, Result<Gpu, Unavailable>>>,
-    /// The device of the case prepared last.
+    /// The device turned to last.
     current: Cell<u32>,
     /// Written over to empty a device's L2 cache; allocated at its first eviction.
     others: RefCell<BTreeMap<u32, DeviceBuffer<u32>>>,
@@ -40,9 +40,20 @@ impl CudaExecutor {
         self.gpus.borrow_mut().entry(number).or_insert_with(|| Gpu::open_device(number)).clone()
     }
 
-    /// The device of the case prepared last; without one, a case is not applicable here.
+    /// The device turned to last; without one, a case is not applicable here.
     fn needed(&self) -> Result<Gpu, Failure> {
         self.gpu(self.current.get()).map_err(|why| Failure::NotApplicable(why.reason))
+    }
+
+    fn opened(&self, number: u32) -> Device {
+        let gpu = match self.gpu(number) {
+            Ok(gpu) => gpu,
+            Err(why) => return self.unavailable(why.reason),
+        };
+        match gpu.free_memory() {
+            Ok(free) => self.described(gpu.device(), Some(free)),
+            Err(failure) => self.unavailable(failure.to_string()),
+        }
     }
 
     fn described(&self, facts: &GpuFacts, free: Option<u64>) -> Device {
@@ -71,45 +82,28 @@ fn numbered(number: usize, mut device: Device) -> Device {
     device
 }
 
-/// The device that a case asks for.
-fn wanted(case: &Case) -> u32 {
-    u32::try_from(case.device()).unwrap_or(u32::MAX)
-}
-
 impl Executor for CudaExecutor {
     fn backend(&self) -> &'static str {
         "cuda"
     }
 
     fn device(&self) -> Device {
-        let gpu = match self.gpu(0) {
-            Ok(gpu) => gpu,
-            Err(why) => return self.unavailable(why.reason),
-        };
-        match gpu.free_memory() {
-            Ok(free) => self.described(gpu.device(), Some(free)),
-            Err(failure) => self.unavailable(failure.to_string()),
-        }
-    }
-
-    /// The first as it is, the others, if there are any, unopened.
-    fn devices(&self) -> Vec<Device> {
-        let mut devices = self.known();
-        if let [first, _, ..] = devices.as_mut_slice() {
-            *first = numbered(0, self.device());
-        }
-        devices
+        self.opened(self.current.get())
     }
 
     /// Several by their numbers.
-    fn known(&self) -> Vec<Device> {
+    fn devices(&self) -> Vec<Device> {
         match Gpu::all() {
             Ok(all) if all.len() > 1 => {
                 let described = |(number, facts)| numbered(number, self.described(facts, None));
                 all.iter().enumerate().map(described).collect()
             }
-            _ => vec![self.device()],
+            _ => vec![self.opened(0)],
         }
+    }
+
+    fn turn_to(&self, device: u64) {
+        self.current.set(u32::try_from(device).unwrap_or(u32::MAX));
     }
 
     fn prepare(
@@ -118,7 +112,7 @@ impl Executor for CudaExecutor {
         fault: Option<Fault>,
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared>, Failure> {
-        self.current.set(wanted(case));
+        self.turn_to(case.device());
         let gpu = &self.needed()?;
         match case.primitive.as_str() {
             "stream" => stream::cuda::prepare(gpu, case, fault, cancel),
