@@ -80,8 +80,8 @@ fn devices(run: &Named) -> String {
     let manifest = run.side.manifest;
     let mut names: Vec<&str> = Vec::new();
     for record in run.side.ledger.records().iter().filter(|record| record.statistics.is_some()) {
-        let backend = record.case.backend();
-        let name = crate::report::svg::device_name(backend, &manifest.environment, &manifest.devices);
+        let name =
+            crate::report::svg::device_name(record.case.place(), &manifest.environment, &manifest.devices);
         if !names.contains(&name) && !name.is_empty() {
             names.push(name);
         }

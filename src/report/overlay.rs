@@ -13,7 +13,7 @@ use super::files::{chart_names, replace};
 use super::series::{ChartData, series};
 use super::svg::{Caption, device_name, render};
 use super::verdicts::Named;
-use crate::backend::Verdict;
+use crate::backend::{Verdict, listed};
 use crate::judge::{Comparison, Matched};
 use crate::plan::{Axis, Case, Experiment, Plan, Scale, Value};
 use crate::run::Record;
@@ -161,10 +161,11 @@ fn merged(
 fn describe(run: usize, named: &Named, records: &[Record]) -> String {
     let manifest = named.side.manifest;
     let own = Value::Text(letter(run));
-    let mut devices: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut devices: Vec<(&str, Vec<String>)> = Vec::new();
     for record in records.iter().filter(|r| r.case.params.get(RUN) == Some(&own) && r.statistics.is_some()) {
-        let backend = record.case.backend();
-        let name = device_name(backend, &manifest.environment, &manifest.devices);
+        let (backend, number) = record.case.place();
+        let name = device_name((backend, number), &manifest.environment, &manifest.devices);
+        let backend = listed::called(&manifest.devices, backend, number as usize);
         match devices.iter_mut().find(|(known, _)| *known == name) {
             Some((_, backends)) if backends.contains(&backend) => {}
             Some((_, backends)) => backends.push(backend),

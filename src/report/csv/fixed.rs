@@ -115,7 +115,7 @@ fn checked(row: &Row) -> Option<Cell> {
 }
 
 fn device(row: &Row) -> Option<Cell> {
-    let name = device_name(row.record.case.backend(), row.origin.environment, row.origin.devices);
+    let name = device_name(row.record.case.place(), row.origin.environment, row.origin.devices);
     (!name.is_empty()).then(|| Cell::text(name))
 }
 

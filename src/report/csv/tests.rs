@@ -22,9 +22,14 @@ fn finished(path: &str) -> Ledger {
 
 /// The same, with one sample of what `seconds` says of a case and another of twice that.
 pub fn finished_in(path: &str, seconds: impl Fn(&Case) -> f64) -> Ledger {
+    finished_with(path, &Overrides::default(), seconds)
+}
+
+/// The same of a changed recipe.
+pub fn finished_with(path: &str, overrides: &Overrides, seconds: impl Fn(&Case) -> f64) -> Ledger {
     let recipe = shipped().iter().find(|r| r.path == path).expect("a shipped recipe");
     let recipe = recipe::parse(path, recipe.text).expect("it parses");
-    let plan = resolve(&recipe, &Overrides::default()).expect("it resolves");
+    let plan = resolve(&recipe, overrides).expect("it resolves");
     let cases = plan.cases.clone();
     let mut ledger = Ledger::new(plan);
     for (i, case) in cases.into_iter().enumerate() {

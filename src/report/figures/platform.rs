@@ -49,10 +49,15 @@ impl<'a> Platform<'a> {
         self.settings.text("backend").unwrap_or("?")
     }
 
+    /// Of its device among those of the backend.
+    fn number(&self) -> u64 {
+        self.settings.int("backend.cuda.device").unwrap_or(0)
+    }
+
     /// The device's full name, as its first run has it.
     pub fn device(&self) -> &'a str {
         let manifest = self.runs[0].side.manifest;
-        device_name(self.settings.text("backend").unwrap_or("?"), &manifest.environment, &manifest.devices)
+        device_name((self.backend(), self.number()), &manifest.environment, &manifest.devices)
     }
 
     /// Whether another one is of the same machine and settings, and has none of these cases.
@@ -142,13 +147,14 @@ fn settings(record: &Record) -> Params {
 /// Names them: by device and threads, with as much more as tells them apart.
 fn labelled(mut platforms: Vec<Platform>) -> Vec<Platform> {
     let isa = |p: &Platform| p.resolved("isa").map(|isa| format!("isa {isa}"));
+    let number = |p: &Platform| (p.kind == Kind::Gpu).then(|| format!("device {}", p.number()));
     let run = |p: &Platform| Some(p.runs.iter().map(|r| r.name.as_str()).collect::<Vec<_>>().join(" + "));
     let backend = |p: &Platform| Some(p.backend().to_owned());
     for platform in &mut platforms {
         let words = [Some(short(platform.device())), platform.threads()];
         platform.label = words.into_iter().flatten().collect::<Vec<_>>().join(", ");
     }
-    for more in [&isa as &dyn Fn(&Platform) -> Option<String>, &run, &backend] {
+    for more in [&isa as &dyn Fn(&Platform) -> Option<String>, &number, &run, &backend] {
         let known: Vec<(String, Option<String>)> =
             platforms.iter().map(|p| (p.label.clone(), more(p))).collect();
         for platform in &mut platforms {

@@ -5,8 +5,8 @@ use super::*;
 use crate::backend::{Availability, Device};
 use crate::engine::protocol::{Environment, Event};
 use crate::patterns::applications::{self, Use};
-use crate::plan::{Cache, Case, Value};
-use crate::report::csv::tests::finished_in;
+use crate::plan::{Cache, Case, Overrides, Value};
+use crate::report::csv::tests::{finished_in, finished_with};
 use crate::report::svg::tests::{device, environment};
 use crate::run::facts::PREFETCHERS;
 use crate::run::folder::{Manifest, SCHEMA};
@@ -195,6 +195,25 @@ fn a_repeated_run_is_a_platform_of_its_own() {
     for label in ["AMD EPYC 7742, 1 thread, a", "AMD EPYC 7742, 2 threads, b"] {
         assert!(document.contains(&format!(">\n{label}\n<")), "{label}");
     }
+}
+
+#[test]
+fn each_gpu_is_a_platform_of_its_own() {
+    let mut run = Run::of("lavin2020/fig05-gpu-stride", "two");
+    let set = vec![("backend".to_owned(), "{cuda: {device: [0, 1]}}".to_owned())];
+    let overrides = Overrides { set, ..Overrides::default() };
+    run.ledger = finished_with("lavin2020/fig05-gpu-stride.yaml", &overrides, seconds);
+    run.manifest.plan = run.ledger.plan().clone();
+    run.manifest.devices.push(run.manifest.devices[2].clone());
+    let labels = |run: &Run| {
+        let named = [run.named()];
+        platform::separate(&named).into_iter().map(|p| p.label).collect::<Vec<_>>()
+    };
+    assert_eq!(labels(&run), ["NVIDIA H200, device 0", "NVIDIA H200, device 1"]);
+    let document = draw("lavin2020/fig05", &[&run]).expect("a figure").document;
+    assert!(document.contains("NVIDIA H200, device 1"), "{document}");
+    run.manifest.devices[3].name = "NVIDIA L4".to_owned();
+    assert_eq!(labels(&run), ["NVIDIA H200", "NVIDIA L4"]);
 }
 
 #[test]

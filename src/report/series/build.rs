@@ -29,7 +29,7 @@ pub fn charted(plan: &Plan, experiment: usize, records: &[Record], copies: Optio
     let mut builder = Builder {
         experiment: wanted,
         baseline,
-        ceilings: wanted.chart.ceiling.zip(copies).map(|(Ceiling::Copy, copies)| Ceilings::new(copies)),
+        ceilings: wanted.chart.ceiling.zip(copies).map(|(Ceiling::Copy, copies)| Ceilings::new(copies, plan)),
         data: ChartData {
             title: wanted.title.clone(),
             x,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{ChartData, Panel};
 use crate::measure::median;
+use crate::plan::{Case, Plan};
 use crate::run::{Record, Status};
 use crate::units::fmt_rate;
 
@@ -17,8 +18,10 @@ pub struct Guide {
     pub label: String,
     /// A number after those of [`ChartData::labels`], by which it is hidden like a line.
     pub style: usize,
-    /// In the unit of y; `None` where nothing is on file.
+    /// In the unit of y.
     pub level: Option<f64>,
+    /// Why there is no level.
+    pub lacks: &'static str,
 }
 
 /// A guide farther from the points than this factor would press them together: it is told
@@ -28,13 +31,14 @@ const REACH: f64 = 4.0;
 /// Gives each panel the ceilings of its backends.
 pub(super) struct Ceilings<'a> {
     copies: &'a Copies,
+    plan: &'a Plan,
     /// In the order of the plan, which numbers them.
     backends: Vec<String>,
 }
 
-impl Ceilings<'_> {
-    pub(super) fn new(copies: &Copies) -> Ceilings<'_> {
-        Ceilings { copies, backends: Vec::new() }
+impl<'a> Ceilings<'a> {
+    pub(super) fn new(copies: &'a Copies, plan: &'a Plan) -> Ceilings<'a> {
+        Ceilings { copies, plan, backends: Vec::new() }
     }
 
     /// A backend that cannot run anything needs none. Its style counts from 0 until all lines
@@ -49,10 +53,23 @@ impl Ceilings<'_> {
             self.backends.len() - 1
         });
         if panel.guides.iter().all(|guide| guide.style != style) {
-            let level = self.copies.get(backend).and_then(|copies| median(copies));
-            let level = level.filter(|level| level.is_finite() && *level > 0.0);
-            panel.guides.push(Guide { label: format!("copy, {backend}"), style, level });
+            let (level, lacks) = match self.has_several(backend) {
+                true => (None, "several devices"),
+                false => (self.level(backend), "none on file"),
+            };
+            panel.guides.push(Guide { label: format!("copy, {backend}"), style, level, lacks });
         }
+    }
+
+    fn level(&self, backend: &str) -> Option<f64> {
+        let level = self.copies.get(backend).and_then(|copies| median(copies));
+        level.filter(|level| level.is_finite() && *level > 0.0)
+    }
+
+    /// Whether the copies of a backend are of now this device and now that one.
+    fn has_several(&self, backend: &str) -> bool {
+        let mut devices = self.plan.cases.iter().filter(|c| c.backend() == backend).map(Case::device);
+        devices.next().is_some_and(|first| devices.any(|device| device != first))
     }
 }
 
@@ -61,7 +78,7 @@ impl Guide {
     pub fn words(&self) -> String {
         match self.level {
             Some(level) => format!("{} {}", self.label, fmt_rate(level)),
-            None => format!("{} n/a: none on file", self.label),
+            None => format!("{} n/a: {}", self.label, self.lacks),
         }
     }
 }

@@ -283,6 +283,24 @@ fn a_ceiling_is_the_median_copy_of_each_backend_of_a_panel() {
     assert_eq!(labels.collect::<Vec<_>>(), [["copy, cpu"], ["copy, cuda"]]);
 }
 
+/// Nobody knows which of them a copy on file is of.
+#[test]
+fn several_devices_have_no_ceiling() {
+    let (mut plan, records) = passes();
+    plan.experiments[0].chart.ceiling = Some(Ceiling::Copy);
+    plan.cases = [0, 1]
+        .map(|device| case(&[("backend", text("cuda")), ("backend.cuda.device", Value::Int(device))]))
+        .to_vec();
+    let copies = Copies::from([("cpu".to_owned(), vec![22.0]), ("cuda".to_owned(), vec![4100.0])]);
+    let words = |plan: &Plan| {
+        let data = charted(plan, 0, &records, Some(&copies));
+        data.guides().into_iter().map(Guide::words).collect::<Vec<_>>()
+    };
+    assert_eq!(words(&plan), ["copy, cpu 22.0 GB/s", "copy, cuda n/a: several devices"]);
+    plan.cases.truncate(1);
+    assert_eq!(words(&plan), ["copy, cpu 22.0 GB/s", "copy, cuda 4100 GB/s"]);
+}
+
 #[test]
 fn the_axis_reaches_for_a_guide_that_is_near() {
     let (mut plan, records) = passes();

@@ -1,8 +1,8 @@
 //! The words around a chart.
 
-use crate::backend::Device;
+use crate::backend::{Device, listed};
 use crate::engine::protocol::Environment;
-use crate::plan::{Case, Experiment, Paper, Plan};
+use crate::plan::{Case, Experiment, Paper, Place, Plan};
 use crate::report::{Origin, names};
 use crate::run::Record;
 
@@ -28,7 +28,7 @@ impl Caption {
     pub fn new(origin: &Origin, experiment: usize, records: &[Record]) -> Caption {
         let plan = origin.plan;
         let found = plan.experiments.get(experiment);
-        let used = backends(records, experiment);
+        let used = places(records, experiment);
         let mut lines: Vec<String> = found.map(sampling).into_iter().collect();
         lines.extend(found.and_then(|e| fixed(e, plan.cases.iter().filter(|c| c.experiment == experiment))));
         lines.extend(machine(&used, origin.environment, origin.devices));
@@ -87,40 +87,45 @@ fn fixed<'a>(experiment: &Experiment, mut cases: impl Iterator<Item = &'a Case>)
     (!words.is_empty()).then(|| format!("Fixed: {}", words.join(" · ")))
 }
 
-/// Backends of the experiment that have a result, in the plan's order.
-fn backends(records: &[Record], experiment: usize) -> Vec<&str> {
-    let mut found: Vec<&str> = Vec::new();
+/// Devices of the experiment that have a result, in the plan's order.
+fn places(records: &[Record], experiment: usize) -> Vec<Place<'_>> {
+    let mut found: Vec<Place> = Vec::new();
     for record in records.iter().filter(|r| r.case.experiment == experiment && r.statistics.is_some()) {
-        if !found.contains(&record.case.backend()) {
-            found.push(record.case.backend());
+        if !found.contains(&record.case.place()) {
+            found.push(record.case.place());
         }
     }
     found
 }
 
 /// `scalar, cpu: INTEL … · cuda: NVIDIA H200`; `None` where nothing was measured.
-fn machine(backends: &[&str], environment: &Environment, devices: &[Device]) -> Option<String> {
-    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
-    for &backend in backends {
-        let name = device_name(backend, environment, devices);
+fn machine(places: &[Place], environment: &Environment, devices: &[Device]) -> Option<String> {
+    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+    for &place in places {
+        let name = device_name(place, environment, devices);
+        let called = listed::called(devices, place.0, place.1 as usize);
         match groups.iter_mut().find(|(n, _)| *n == name) {
-            Some((_, members)) => members.push(backend),
-            None => groups.push((name, vec![backend])),
+            Some((_, members)) => members.push(called),
+            None => groups.push((name, vec![called])),
         }
     }
     let words: Vec<String> = groups.iter().map(|(name, members)| group(name, members)).collect();
     (!words.is_empty()).then(|| words.join(" · "))
 }
 
-fn group(name: &str, backends: &[&str]) -> String {
+fn group(name: &str, backends: &[String]) -> String {
     let name = if name.is_empty() { "unnamed device" } else { name };
     format!("{}: {name}", backends.join(", "))
 }
 
-/// The name of the device that a backend runs on; the processor's for the CPU
+/// The name of the device of a backend that has this number; the processor's for the CPU
 /// backends where the device has none.
-pub fn device_name<'a>(backend: &str, environment: &'a Environment, devices: &'a [Device]) -> &'a str {
-    let named = devices.iter().find(|d| d.backend == backend && !d.name.is_empty());
+pub fn device_name<'a>(
+    (backend, number): Place,
+    environment: &'a Environment,
+    devices: &'a [Device],
+) -> &'a str {
+    let named = listed::nth(devices, backend, number as usize).filter(|device| !device.name.is_empty());
     match named {
         Some(device) => &device.name,
         None if backend == "cuda" => "",
