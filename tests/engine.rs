@@ -317,6 +317,16 @@ fn warnings(events: &[Event]) -> Vec<&str> {
 }
 
 #[test]
+fn a_flagged_round_without_a_second_look_is_kept() {
+    let mut engine = Engine::start_with(Mock::new("cpu", |_| Script::Seconds(0.25)), vec![stolen(0.2)]);
+    let mut plan = plan(&["a"], 1);
+    plan.experiments[0].measure.second_look = false;
+    let events = engine.run(&plan, Finished::default());
+    assert_eq!(results(&events).len(), 1);
+    assert_eq!(warnings(&events), ["cpu · stream, round 1: 20 % of the CPU time stolen: kept as it is"]);
+}
+
+#[test]
 fn a_flagged_round_gets_one_second_attempt_at_the_end_of_its_pass() {
     let conditions = vec![stolen(0.2), stolen(0.0), stolen(0.001)];
     let mut engine = Engine::start_with(Mock::new("cpu", |_| Script::Seconds(0.25)), conditions);

@@ -229,7 +229,8 @@ impl<W: Write> Server<W> {
         let case = &plan.cases[turn.case];
         let label = plan.experiments[case.experiment].label(case);
         let words: Vec<&str> = doubts.iter().map(|(_, words)| words.as_str()).collect();
-        let what = if turn.attempt == 0 { "measured again later" } else { "kept as it is" };
+        let again = turn.attempt == 0 && plan.experiments[case.experiment].measure.second_look;
+        let what = if again { "measured again later" } else { "kept as it is" };
         let text = format!("{}{}: {what}", noise::preamble(&label, turn.round), words.join("; "));
         self.emit(&Event::Log { level: Level::Warn, text })
     }
