@@ -65,7 +65,8 @@ pub fn run(arguments: &ReplayArguments, engine: EngineCommand) -> anyhow::Result
     let about = format!("replays {path}, measured {} on {}", manifest.started, manifest.environment.host);
     out::line(&units::escaped(&about));
     shortfall.iter().for_each(|words| out::line(words));
-    let runner = EngineRunner { engine, out: Some(folder.clone()), root: arguments.root.clone() };
+    let (out, root) = (Some(folder.clone()), arguments.root.clone());
+    let runner = EngineRunner { engine, out, root, temporary: false };
     let interrupt = Interrupt::listen()?;
     let summary = headless::run(&runner, plan, own_text(&stored), &interrupt)?;
     let comparison = judge(&stored, &folder, arguments.margin)?;

@@ -55,7 +55,8 @@ fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Resul
             incomplete = true;
             continue;
         }
-        let runner = EngineRunner { engine: engine.clone(), out, root: PathBuf::from("reports") };
+        let runner =
+            EngineRunner { engine: engine.clone(), out, root: PathBuf::from("reports"), temporary: false };
         let summary = headless::run(&runner, plan, &source.text, &interrupt)?;
         incomplete |= !closed(&summary, &engine, &mut output)?;
     }

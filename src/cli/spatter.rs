@@ -125,8 +125,13 @@ fn measure(ready: Ready, engine: &EngineCommand) -> Result<u8, Refused> {
             tempfile::Builder::new().prefix("spatter-").tempdir().map_err(|error| failed(error.into()))?,
         ),
     };
-    let folder = out.or_else(|| temporary.as_ref().map(|folder| folder.path().join("run")));
-    let runner = EngineRunner { engine: engine.clone(), out: folder, root: PathBuf::from("reports") };
+    temporary.iter().for_each(|folder| interrupt.clears(folder.path()));
+    let runner = EngineRunner {
+        engine: engine.clone(),
+        temporary: temporary.is_some(),
+        out: out.or_else(|| temporary.as_ref().map(|folder| folder.path().join("run"))),
+        root: PathBuf::from("reports"),
+    };
     let running = runner.start(plan.clone(), &recipe).map_err(failed)?;
     interrupt.attach(running.control.clone());
     let ended = Follower::new(job, machine, plan).follow(&running);

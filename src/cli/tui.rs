@@ -46,7 +46,7 @@ pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
         mode: tui::Mode::Run,
         lookups: Some(lookups(engine.clone(), root.clone())),
         root: Some(root.clone()),
-        runner: Box::new(EngineRunner { engine, out: None, root }),
+        runner: Box::new(EngineRunner { engine, out: None, root, temporary: false }),
         resolve: Box::new(move |entry: &RecipeEntry, overrides: &Overrides| {
             let source = Source { name: entry.path.clone(), text: entry.text.clone() };
             source.resolve_with(overrides, &files).map_err(|error| format!("{error:#}"))

@@ -38,6 +38,9 @@ pub struct EngineRunner {
     pub out: Option<PathBuf>,
     /// Where fresh run folders go.
     pub root: PathBuf,
+    /// Whether the folder goes with the run: then nobody reads tables and charts there, and
+    /// nobody can go on with it.
+    pub temporary: bool,
 }
 
 impl Runner for EngineRunner {
@@ -50,7 +53,7 @@ impl Runner for EngineRunner {
         let (mut folder, mut plan) = (Folder::create(&path)?, plan);
         let written = folder.write_recipe(&with_overrides(&plan, recipe));
         written.and_then(|()| folder.keep_indices(&mut plan)).inspect_err(|_| folder.remove_unused())?;
-        drive(&self.engine, folder, Ledger::new(plan), Beginning::Fresh { started })
+        drive(&self.engine, folder, Ledger::new(plan), Beginning::Fresh { started }, self.temporary)
     }
 
     fn resume(&self, run: Interrupted) -> anyhow::Result<Running> {
@@ -68,7 +71,8 @@ impl Runner for EngineRunner {
 /// When its thread cannot be started.
 pub fn resume(engine: &EngineCommand, run: Interrupted) -> anyhow::Result<Running> {
     let Interrupted { stored, folder, retried } = run;
-    drive(engine, folder, stored.ledger, Beginning::Again { manifest: Box::new(stored.manifest), retried })
+    let again = Beginning::Again { manifest: Box::new(stored.manifest), retried };
+    drive(engine, folder, stored.ledger, again, false)
 }
 
 fn drive(
@@ -76,6 +80,7 @@ fn drive(
     folder: Folder,
     ledger: Ledger,
     beginning: Beginning,
+    temporary: bool,
 ) -> anyhow::Result<Running> {
     let (messages, received) = mpsc::channel();
     let (control, wishes) = Wishes::new()?;
@@ -84,6 +89,7 @@ fn drive(
         ledger,
         folder,
         engine: engine.clone(),
+        temporary,
         beginning: Some(beginning),
         manifest: None,
         messages,
@@ -112,6 +118,8 @@ struct Drive {
     ledger: Ledger,
     folder: Folder,
     engine: EngineCommand,
+    /// As in [`EngineRunner`].
+    temporary: bool,
     /// Until the first engine has said hello.
     beginning: Option<Beginning>,
     /// From then on.
@@ -145,6 +153,7 @@ impl Drive {
             // Nothing was measured: leave the name free for the next attempt.
             (None, Some(Beginning::Fresh { .. })) => self.folder.remove_unused(),
             (None, _) => {}
+            (Some(_), _) if self.temporary => {}
             (Some(_), _) => self.complete(broken),
         }
         self.tell(Message::Over);
@@ -154,6 +163,7 @@ impl Drive {
     fn with_advice(&self, error: &anyhow::Error) -> String {
         match self.beginning {
             Some(Beginning::Fresh { .. }) => format!("{error:#}"),
+            _ if self.temporary => format!("{error:#}"),
             _ => format!("{error:#}; to go on: {}", advice("run --resume", self.folder.path(), &self.engine)),
         }
     }

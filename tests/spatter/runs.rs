@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-use crate::program::{BINARY, scatterlab, text};
+use crate::program::{BINARY, engine_of, program, scatterlab, signal, text};
 
 fn run(folder: &Path, words: &str) -> Output {
     let arguments: Vec<&str> = ["spatter"].into_iter().chain(words.split_whitespace()).collect();
@@ -110,6 +112,82 @@ fn deltas_in_turn_random_order_fences_and_cold_caches() {
     }
     let results = fs::read_to_string(folder.path().join("out/results.csv")).expect("results");
     assert_eq!(results.matches("certified").count(), 1, "{results}");
+}
+
+/// Ten thousand times each, so that the third one's do not fit into the file any more: a
+/// limit on the size of files stands for a full disk.
+#[test]
+fn rows_before_a_full_disk_are_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let items = [r#"{"pattern": [0, 8], "count": 50, "nruns": 10000}"#; 9];
+    fs::write(folder.path().join("suite.json"), format!("[{}]", items.join(","))).expect("a suite");
+    let line = format!("ulimit -f 400; exec '{BINARY}' spatter -f suite.json -b serial --format json");
+    let output =
+        Command::new("bash").args(["-c", &line]).current_dir(folder.path()).output().expect("starts");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let rows: Vec<Json> = serde_json::from_slice(&output.stdout).expect("whole JSON");
+    assert!((1..9).contains(&rows.len()), "{}", rows.len());
+    let said = said(&output);
+    assert!(said.contains("cannot write") && !said.contains("--resume"), "{said}");
+    assert!(
+        said.ends_with(&format!("spatter: {} of 9 configurations were not run", 9 - rows.len())),
+        "{said}"
+    );
+}
+
+/// A folder is in the way of the tables, from when the run has begun.
+#[test]
+fn reports_that_cannot_be_written_cost_no_row() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let engine = format!("test -d out && mkdir out/results.csv; exec '{BINARY}' engine");
+    let words = ["-p", "0,8", "-l", "50", "-b", "serial", "--stats", "--out", "out"];
+    let output = scatterlab(folder.path(), &[&["--engine", &engine, "spatter"], &words[..]].concat());
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(rows(&output).len(), 1);
+    assert!(text(&output.stdout).contains("H.Mean"), "{output:?}");
+    let said = said(&output);
+    assert!(said.contains("scatterlab report out") && !said.contains("not run"), "{said}");
+}
+
+/// The three come together, so that the last one ends the program in the middle of the run.
+#[test]
+fn no_signal_leaves_anything_behind() {
+    let (folder, temporary) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    for signals in [&["-HUP"][..], &["-HUP", "-INT", "-TERM"]] {
+        let words = ["spatter", "-p", "UNIFORM:8:1", "-l", "4194304", "-r", "10000", "-b", "serial"];
+        let mut command = program(folder.path());
+        command.args(words).env("TMPDIR", temporary.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut run = command.spawn().expect("starts");
+        let within = || fs::read_dir(temporary.path()).expect("a folder").count();
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while within() == 0 {
+            assert!(Instant::now() < deadline, "no run");
+            thread::sleep(Duration::from_millis(10));
+        }
+        engine_of(&run);
+        signal(run.id(), "-STOP");
+        signals.iter().for_each(|name| signal(run.id(), name));
+        signal(run.id(), "-CONT");
+        assert!(!run.wait().expect("ends").success());
+        assert_eq!(within(), 0, "{signals:?}");
+    }
+}
+
+/// What is said of this machine's threads means nothing elsewhere.
+#[test]
+fn threads_of_an_engine_elsewhere_are_its_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let recipe = |engine: &[&str]| {
+        let words = ["spatter", "-p", "0", "-b", "openmp", "--to-recipe"];
+        let output = program(folder.path()).args(engine).args(words).env("OMP_NUM_THREADS", "1").output();
+        text(&output.expect("starts").stdout)
+    };
+    let engine = format!("exec '{BINARY}' engine");
+    assert!(recipe(&["--engine", &engine]).contains("\nbackend: cpu\n"));
+    // One CPU has one thread in any case.
+    let alone = thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1);
+    assert!(alone || recipe(&[]).contains("\nbackend: {cpu: {threads: 1}}\n"));
 }
 
 /// Without a GPU nothing runs on it, and that is one line.

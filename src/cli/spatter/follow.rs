@@ -71,6 +71,10 @@ impl Follower {
                     progressed = false;
                     let _ = running.control.send(answer);
                 }
+                Message::Broken(reason) if self.begun => {
+                    say(&reason);
+                    self.failed = true;
+                }
                 Message::Broken(reason) => refused = refused.or(Some(Refused::setup(reason))),
                 Message::Reported(_) | Message::Latency(_) => {}
                 Message::Over => break,

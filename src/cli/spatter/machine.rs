@@ -22,6 +22,8 @@ pub fn look(options: &Options, engine: &EngineCommand) -> Result<Machine> {
     machine.gpu = hello.devices.iter().any(|device| device.backend == "cuda" && is_available(device));
     if *engine != EngineCommand::Own {
         machine.cpus = hello.environment.affinity.len().max(1) as u64;
+        // It is said of here, not of there.
+        machine.omp_threads = None;
     }
     Ok(machine)
 }

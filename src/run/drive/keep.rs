@@ -46,9 +46,7 @@ impl Drive {
         }
         self.record(event)?;
         if let Some(seq) = event.seq() {
-            if self.derived.is_due() {
-                self.refresh_reports()?;
-            }
+            self.refresh_reports()?;
             self.ping(client);
             client.send(&Command::Ack { seq })?;
         }
@@ -74,9 +72,7 @@ impl Drive {
             let error = format!("{ENGINE_DIED}{reason}");
             self.record(&Event::Failed { seq: 0, case, round, error, lost: true })?;
         }
-        if self.derived.is_due() {
-            self.refresh_reports()?;
-        }
+        self.refresh_reports()?;
         self.tell(Message::Died { reason: reason.to_owned(), case: lost.map(|(case, _)| case) });
         Ok(())
     }
@@ -84,6 +80,9 @@ impl Drive {
     /// Along the way, tables and charts that cannot be written are worth a warning: the
     /// results are safe in the events, and the next attempt may succeed.
     fn refresh_reports(&mut self) -> anyhow::Result<()> {
+        if self.temporary || !self.derived.is_due() {
+            return Ok(());
+        }
         let Err(error) = self.write_reports() else { return Ok(()) };
         match self.derived.news(format!("{error:#}")) {
             Some(text) => self.hear(Level::Warn, text),
