@@ -177,6 +177,9 @@ pub trait Executor {
     }
 }
 
+/// The largest number that a GPU may have.
+pub const LAST_GPU: u64 = 4095;
+
 /// The backends and their parameters, for the recipe language.
 pub const BACKENDS: Param = Param {
     name: "backend",
@@ -205,7 +208,7 @@ pub const BACKENDS: Param = Param {
             name: "cuda",
             params: &[Param {
                 name: "device",
-                kind: Kind::Count { min: 0, max: 4095 },
+                kind: Kind::Count { min: 0, max: LAST_GPU },
                 default: Default::Unset,
                 doc: "the GPU, in the order of the CUDA driver; unset: 0, the first",
             }],

@@ -1,38 +1,16 @@
 //! A configuration: what its options mean.
 
+use super::delta::Delta;
 use super::options::{Given, Options};
-use super::pattern::{Written, treated};
+use super::pattern::{Written, compressed, treated};
 use super::refused::Refused;
 use super::table::{self, Key};
 use super::value::Value;
 use crate::patterns::notation::Notation;
 use crate::primitives::pattern::LONGEST_LIST;
-use crate::primitives::pattern::spec::Kernel;
+use crate::primitives::pattern::spec::{Kernel, largest};
 use crate::primitives::reader::MAX_BYTES;
 use crate::recipe::MOST_SAMPLES;
-
-/// How a pattern moves from one use to the next, in elements.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Delta {
-    One(u64),
-    /// Several in turn; at least two.
-    List(Vec<u64>),
-}
-
-impl Delta {
-    /// How far a pattern has moved after so many uses; `None` where that exceeds 64 bits.
-    pub fn after(&self, uses: u64) -> Option<u64> {
-        match self {
-            Delta::One(delta) => delta.checked_mul(uses),
-            Delta::List(deltas) => {
-                let (turns, rest) = (uses / deltas.len() as u64, uses % deltas.len() as u64);
-                let sum = |deltas: &[u64]| deltas.iter().try_fold(0u64, |sum, delta| sum.checked_add(*delta));
-                let part = sum(&deltas[..rest as usize])?;
-                sum(deltas)?.checked_mul(turns)?.checked_add(part)
-            }
-        }
-    }
-}
 
 /// A configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +32,8 @@ pub struct Config {
     pub wrap: u64,
     pub runs: u64,
     pub seed: Option<u64>,
+    /// The largest index before pages were compressed.
+    pub far: u64,
 }
 
 /// Who wins where both a generator and an option set a delta.
@@ -87,12 +67,13 @@ impl Config {
             id,
             name: options.text(Key::Name).unwrap_or_default().to_owned(),
             kernel: kernel(options),
-            pattern: pattern.0,
-            pattern_gather: gather.0,
-            pattern_scatter: scatter.0,
-            delta: pattern.1,
-            delta_gather: gather.1.after(1).unwrap_or_default(),
-            delta_scatter: scatter.1.after(1).unwrap_or_default(),
+            far: pattern.far.max(gather.far).max(scatter.far),
+            pattern: pattern.indices,
+            pattern_gather: gather.indices,
+            pattern_scatter: scatter.indices,
+            delta: pattern.delta,
+            delta_gather: gather.delta.after(1).unwrap_or_default(),
+            delta_scatter: scatter.delta.after(1).unwrap_or_default(),
             count: number(options, Key::Count),
             wrap: number(options, Key::Wrap),
             runs: number(options, Key::Runs),
@@ -200,6 +181,14 @@ impl Config {
                 long.len()
             ));
         }
+        if let (Delta::List(deltas), true) = (self.delta.used(self.count), self.kernel != Kernel::Gs)
+            && deltas.len() > LONGEST_LIST
+        {
+            return Err(format!(
+                "a list of {} deltas is too long; accepted: at most {LONGEST_LIST}",
+                deltas.len()
+            ));
+        }
         let dense = (self.length().max(self.pattern.len() as u64)).checked_mul(self.wrap);
         bytes(dense).map(drop).ok_or_else(|| too_large("the dense array"))
     }
@@ -212,35 +201,39 @@ pub fn constant_stride(pattern: &[u64]) -> Option<u64> {
     (*stride > 0 && pattern.windows(2).all(steps)).then_some(*stride)
 }
 
-/// The largest index; 0 without one.
-pub fn largest(pattern: &[u64]) -> u64 {
-    pattern.iter().copied().max().unwrap_or(0)
+/// The indices of a pattern's option, the largest before pages were compressed, and the
+/// delta that belongs to the pattern.
+struct Side {
+    indices: Vec<u64>,
+    far: u64,
+    delta: Delta,
 }
 
-/// The indices of a pattern's option, and the delta that belongs to it.
-fn side(options: &Options, [pattern, delta]: [Key; 2], rules: Rules) -> Result<(Vec<u64>, Delta), Refused> {
-    let mut of = (Vec::new(), Delta::One(number(options, delta)));
+fn side(options: &Options, [pattern, delta]: [Key; 2], rules: Rules) -> Result<Side, Refused> {
+    let mut of = Side { indices: Vec::new(), far: 0, delta: Delta::One(number(options, delta)) };
     let (mut written, mut generated) = (None, None);
     for given in &options.0 {
         if given.option.key == delta {
-            of.1 = moves(&given.value);
+            of.delta = moves(&given.value);
         } else if given.option.key == pattern {
             let notation = indices(given)?;
             generated = notation.delta.map(Delta::One).or(generated);
-            of.1 = notation.delta.map_or(of.1, Delta::One);
+            of.delta = notation.delta.map_or(of.delta, Delta::One);
             written = Some((given, notation.indices));
         }
     }
     if rules.precedence == Precedence::Generator {
-        of.1 = generated.unwrap_or(of.1);
+        of.delta = generated.unwrap_or(of.delta);
     }
     if let Some((given, indices)) = written {
         let size = options.count(Key::PatternSize);
-        let treated = treated(indices, size, number(options, Key::Boundary), rules.compress);
-        of.0 = treated.map_err(|why| match rules.precedence {
+        let treated = treated(indices, size, number(options, Key::Boundary));
+        let indices = treated.map_err(|why| match rules.precedence {
             Precedence::Last => Refused::usage(format!("{}: {why}", given.called)),
             Precedence::Generator => Refused::setup(format!("{}: {why}", given.called)),
         })?;
+        of.far = largest(&indices);
+        of.indices = if rules.compress { compressed(&indices) } else { indices };
     }
     Ok(of)
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::config::{Config, Precedence, Rules, largest};
+use super::config::{Config, Precedence, Rules};
 use super::options::{CommandLine, Options};
 use super::refused::Refused;
-use super::settings::{Backend, Machine, Settings};
+use super::settings::{Backend, Format, Machine, Settings};
 use super::suite::Suite;
 use super::table::{Effect, Key};
 use crate::primitives::pattern::spec::Kernel;
@@ -49,6 +49,7 @@ impl Job {
             }
         };
         notes.extend(of_the_line(line, suite.is_some()));
+        notes.extend(of_the_rows(&settings));
         notes.extend(of_the_backend(&settings, &line.options, &configs));
         notes.extend(remarks.lines());
         Ok(Job { settings, configs, notes })
@@ -93,6 +94,12 @@ fn of_the_line(line: &CommandLine, file: bool) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// Statistics over all rows stand below a table, and nowhere else.
+fn of_the_rows(settings: &Settings) -> Option<String> {
+    (settings.stats && settings.format != Format::Table)
+        .then(|| "--stats does nothing with --format: only a table has statistics below it".to_owned())
 }
 
 /// Where a backend does otherwise than Spatter's, or takes no notice of an option.
@@ -144,10 +151,8 @@ impl Remarks {
             say(format!("{} does nothing: {why}", given.option.long));
         }
         let wrapped = automatic_boundary(self.suite.unwrap_or(1));
-        let patterns = [&config.pattern, &config.pattern_gather, &config.pattern_scatter];
-        let far = patterns.iter().map(|pattern| largest(pattern)).max().unwrap_or(0);
-        if options.count(Key::Boundary).unwrap_or(0) == 0 && far >= wrapped {
-            say(format!("index {far} stays as it is; Spatter would take it modulo {wrapped}"));
+        if options.count(Key::Boundary).unwrap_or(0) == 0 && config.far >= wrapped {
+            say(format!("index {} stays as it is; Spatter would take it modulo {wrapped}", config.far));
         }
     }
 

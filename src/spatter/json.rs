@@ -3,6 +3,7 @@
 //! serde_json tells no places, but lends the text of a value out of the whole text, and
 //! where the one begins in the other is its place.
 
+use std::cell::Cell;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
@@ -16,6 +17,31 @@ use crate::units::{escaped, shown};
 pub struct Source<'t> {
     pub file: &'t str,
     pub text: &'t str,
+    /// Where a place was asked for last. Every value of a suite is asked for its place, one
+    /// after the other: counting goes on from there.
+    pub last: &'t Cell<Mark>,
+}
+
+/// A place in a text: offset in bytes, lines and characters of the line before it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mark {
+    offset: usize,
+    lines: usize,
+    characters: usize,
+}
+
+impl Mark {
+    /// The place behind a piece of text that begins here.
+    fn after(self, piece: &str) -> Mark {
+        let offset = self.offset + piece.len();
+        match piece.rsplit_once('\n') {
+            None => Mark { offset, characters: self.characters + piece.chars().count(), ..self },
+            Some((before, line)) => {
+                let lines = self.lines + before.matches('\n').count() + 1;
+                Mark { offset, lines, characters: line.chars().count() }
+            }
+        }
+    }
 }
 
 /// A value in a text.
@@ -52,9 +78,10 @@ impl<'t> Source<'t> {
     /// Line and column, from 1, of a part of the text.
     fn place(self, part: &str) -> (usize, usize) {
         let at = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
-        let before = self.text.get(..at).unwrap_or_default();
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        (before.matches('\n').count() + 1, line.chars().count() + 1)
+        let from = Some(self.last.get()).filter(|last| last.offset <= at).unwrap_or_default();
+        let mark = from.after(self.text.get(from.offset..at).unwrap_or_default());
+        self.last.set(mark);
+        (mark.lines + 1, mark.characters + 1)
     }
 }
 
@@ -138,7 +165,8 @@ mod tests {
     use super::*;
 
     fn root(text: &str) -> Result<Node<'_>, String> {
-        Source { file: "s.json", text }.root().map_err(|refused| refused.message)
+        let last = Box::leak(Box::default());
+        Source { file: "s.json", text, last }.root().map_err(|refused| refused.message)
     }
 
     #[test]
@@ -152,6 +180,7 @@ mod tests {
         assert_eq!(places, [("a", place("2:3"), place("2:8")), ("µ\n", place("3:3"), place("3:10"))]);
         let inner: Vec<String> = entries[1].2.items().expect("a list").iter().map(Node::place).collect();
         assert_eq!(inner, [place("3:11"), place("3:14")]);
+        assert_eq!((entries[0].2.place(), root.place()), (place("2:8"), place("1:1")), "back again");
     }
 
     #[test]

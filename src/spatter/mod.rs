@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`table`] | the options: everything below is read from this one table |
 //! | [`options`] | options as they were written, from [`getopt`] and [`suite`] |
-//! | [`config`] | one configuration: patterns, who wins over whom, what fits what |
+//! | [`config`] | one configuration: patterns, [`delta`]s, who wins over whom, what fits what |
 //! | [`settings`] | what holds for a whole run |
 //! | [`job`] | both together, and what there is to say beforehand |
 //! | [`recipe`] | a job as a recipe's text |
@@ -19,6 +19,7 @@
 //! `docs/spatter.md` says what differs from Spatter, and why.
 
 pub mod config;
+pub mod delta;
 pub mod general;
 pub mod getopt;
 pub mod help;

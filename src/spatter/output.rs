@@ -1,9 +1,10 @@
 //! What Spatter 2.1.0 prints, character by character.
 
-use super::config::{Config, Delta, largest};
+use super::config::Config;
+use super::delta::Delta;
 use super::general::{column, general};
 use super::settings::{Machine, Settings};
-use crate::primitives::pattern::spec::Kernel;
+use crate::primitives::pattern::spec::{Kernel, largest};
 
 /// What of a GPU stands in the heading, as far as the driver tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -99,7 +100,8 @@ fn quoted(text: &str) -> String {
     text.chars().map(escape).collect()
 }
 
-fn list(numbers: &[u64]) -> String {
+/// `[8, 16]`, which Python and YAML read alike.
+pub fn list(numbers: &[u64]) -> String {
     let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
     format!("[{}]", numbers.join(", "))
 }

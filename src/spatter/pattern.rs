@@ -33,16 +33,11 @@ impl Written {
     }
 }
 
-/// The indices that are left of a pattern.
+/// The indices that are left of a pattern when it is cut and wrapped.
 ///
 /// # Errors
 /// A pattern that is shorter than it is to be cut to.
-pub fn treated(
-    mut indices: Vec<u64>,
-    size: Option<u64>,
-    boundary: u64,
-    compress: bool,
-) -> Result<Vec<u64>, String> {
+pub fn treated(mut indices: Vec<u64>, size: Option<u64>, boundary: u64) -> Result<Vec<u64>, String> {
     if let Some(size) = size {
         let length = indices.len() as u64;
         if size > length {
@@ -53,14 +48,14 @@ pub fn treated(
     if boundary > 0 {
         indices.iter_mut().for_each(|index| *index %= boundary);
     }
-    Ok(if compress { compressed(&indices) } else { indices })
+    Ok(indices)
 }
 
 /// Doubles of a page.
 const PAGE: u64 = 512;
 
 /// Pages get new numbers in the order in which they come first; places in them stay.
-fn compressed(indices: &[u64]) -> Vec<u64> {
+pub fn compressed(indices: &[u64]) -> Vec<u64> {
     let mut numbers = HashMap::new();
     let place = |index: &u64| {
         let next = numbers.len() as u64;
@@ -80,13 +75,12 @@ mod tests {
     }
 
     #[test]
-    fn cut_then_wrapped_then_compressed() {
-        let of = |size, boundary, compress| treated(vec![10, 2000, 7, 9999], size, boundary, compress);
-        assert_eq!(of(None, 0, false), Ok(vec![10, 2000, 7, 9999]));
-        assert_eq!(of(Some(2), 0, false), Ok(vec![10, 2000]));
-        assert_eq!(of(Some(2), 7, false), Ok(vec![3, 5]));
-        assert_eq!(of(Some(3), 1999, true), Ok(vec![10, 1, 7]));
-        assert_eq!(of(None, 0, true), Ok(vec![10, 976, 7, 1295]));
-        assert!(of(Some(5), 0, false).is_err());
+    fn cut_then_wrapped() {
+        let of = |size, boundary| treated(vec![10, 2000, 7, 9999], size, boundary);
+        assert_eq!(of(None, 0), Ok(vec![10, 2000, 7, 9999]));
+        assert_eq!(of(Some(2), 0), Ok(vec![10, 2000]));
+        assert_eq!(of(Some(2), 7), Ok(vec![3, 5]));
+        assert_eq!(of(Some(3), 1999), Ok(vec![10, 1, 7]));
+        assert!(of(Some(5), 0).is_err());
     }
 }

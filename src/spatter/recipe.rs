@@ -2,12 +2,14 @@
 
 use std::collections::HashSet;
 
-use super::config::{Config, Delta, constant_stride, largest};
+use super::config::{Config, constant_stride};
+use super::delta::Delta;
 use super::job::Job;
+use super::output::list;
 use super::refused::Refused;
 use super::settings::{self, Backend, Settings};
 use super::suite::Suite;
-use crate::primitives::pattern::spec::Kernel;
+use crate::primitives::pattern::spec::{Kernel, largest};
 use crate::recipe::word;
 use crate::units::{escaped, ranges};
 
@@ -141,14 +143,14 @@ fn parameters(config: &Config) -> String {
     let inner = |name: &str, pattern: &[u64]| format!("{name}: {{{}}}", source(pattern));
     let mut entries = vec![format!("kernel: {}", config.kernel.name())];
     if outer {
-        entries.extend([source(&config.pattern), format!("delta: {}", delta(&config.delta))]);
+        entries.extend([source(&config.pattern), format!("delta: {}", delta(&config.delta, config.count))]);
     }
     entries.extend(reads.then(|| inner("gather", &config.pattern_gather)));
     entries.extend(writes.then(|| inner("scatter", &config.pattern_scatter)));
     match config.kernel {
         Kernel::Gs => entries.extend([
-            format!("delta-gather: {}", config.delta_gather),
-            format!("delta-scatter: {}", config.delta_scatter),
+            format!("delta-gather: {}", delta(&Delta::One(config.delta_gather), config.count)),
+            format!("delta-scatter: {}", delta(&Delta::One(config.delta_scatter), config.count)),
         ]),
         _ => entries.push(format!("wrap: {}", config.wrap)),
     }
@@ -165,16 +167,12 @@ fn source(pattern: &[u64]) -> String {
     }
 }
 
-fn delta(delta: &Delta) -> String {
-    match delta {
+/// What is not used need not be a delta that a recipe accepts.
+fn delta(delta: &Delta, count: u64) -> String {
+    match delta.used(count) {
         Delta::One(delta) => delta.to_string(),
-        Delta::List(deltas) => format!("{{list: {}}}", list(deltas)),
+        Delta::List(deltas) => format!("{{list: {}}}", list(&deltas)),
     }
-}
-
-fn list(numbers: &[u64]) -> String {
-    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
-    format!("[{}]", numbers.join(", "))
 }
 
 /// Whether 4 bytes cannot hold the largest index.

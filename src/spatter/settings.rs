@@ -3,6 +3,7 @@
 use super::options::Options;
 use super::refused::Refused;
 use super::table::{self, Key};
+use crate::backend::LAST_GPU;
 
 /// What there is to run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +119,12 @@ fn backend(options: &Options, machine: &Machine, notes: &mut Vec<String>) -> Res
         _ => {}
     }
     match name {
-        "cuda" => Ok(Backend::Cuda { device: options.count(Key::Device).unwrap_or(0) }),
+        "cuda" => match options.count(Key::Device).unwrap_or(0) {
+            device if device > LAST_GPU => {
+                Err(Refused::usage(format!("--device: there is no GPU {device}; accepted: 0 to {LAST_GPU}")))
+            }
+            device => Ok(Backend::Cuda { device }),
+        },
         _ => Ok(Backend::Serial),
     }
 }

@@ -1,5 +1,7 @@
 //! A suite: a JSON file with a list of configurations.
 
+use std::cell::Cell;
+
 use super::json::{Node, Source};
 use super::options::{Given, Options};
 use super::pattern::Written;
@@ -31,7 +33,8 @@ impl Suite {
     /// # Errors
     /// The first mistake, with its place.
     pub fn read(file: &str, text: &str) -> Result<Suite, Refused> {
-        let root = Source { file, text: text.strip_prefix('\u{feff}').unwrap_or(text) }.root()?;
+        let (text, last) = (text.strip_prefix('\u{feff}').unwrap_or(text), Cell::default());
+        let root = Source { file, text, last: &last }.root()?;
         let expected =
             || wrong(&root, format!("expected a list of configurations, found {}", root.describe()));
         let items = root.items().ok_or_else(expected)?;
@@ -40,8 +43,8 @@ impl Suite {
         }
         let mut suite = Suite::default();
         for item in items {
-            let options = configuration(&item, &mut suite.notes)?;
-            suite.configurations.push(Configuration { place: item.place(), options });
+            let (place, options) = (item.place(), configuration(&item, &mut suite.notes)?);
+            suite.configurations.push(Configuration { place, options });
         }
         Ok(suite)
     }

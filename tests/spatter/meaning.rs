@@ -1,8 +1,11 @@
 //! What options mean, and who wins over whom.
 
+use scatterlab::plan::{self, Overrides};
 use scatterlab::primitives::pattern::spec::Kernel;
-use scatterlab::spatter::config::Delta;
+use scatterlab::recipe;
+use scatterlab::spatter::delta::Delta;
 use scatterlab::spatter::settings::{Backend, Format};
+use scatterlab::spatter::{Job, to_recipe};
 
 use crate::{MACHINE, config, job, job_with, line, suite};
 
@@ -198,6 +201,11 @@ fn what_does_nothing_is_said() {
         serial("foo -- -l"),
         ["`foo` belongs to no option and is ignored", "`-l` belongs to no option and is ignored"]
     );
+    assert_eq!(
+        serial("--stats --format csv"),
+        ["--stats does nothing with --format: only a table has statistics below it"]
+    );
+    assert_eq!(serial("--stats"), [""; 0]);
     assert_eq!(serial("-x 1"), ["delta-gather does nothing with gather"]);
     assert_eq!(serial("-g 0"), ["pattern-gather does nothing with gather"]);
     assert_eq!(
@@ -224,12 +232,42 @@ fn no_boundary_comes_by_itself() {
         ["index 4062499999 stays as it is; Spatter would take it modulo 4062499999"]
     );
     assert_eq!(notes("-b serial -p 5000000000 -e 4999999999"), [""; 0]);
+    // Compressed afterwards; Spatter looks at the index itself.
+    assert_eq!(notes("-b serial -p 4062499999 -c"), notes("-b serial -p 4062499999"));
     let text = r#"[{"pattern": [5000000000]}, {"pattern": [0]}]"#;
     let job = job_with("-b serial -f suite.json", Some(text)).expect("a job");
     assert_eq!(job.configs[0].pattern, [5_000_000_000]);
     assert_eq!(
         job.notes,
         ["configuration 0: index 5000000000 stays as it is; Spatter would take it modulo 2031249999"]
+    );
+}
+
+/// A delta that moves nothing may be anything, also in the recipe.
+#[test]
+fn deltas_that_are_not_used_do_no_harm() {
+    let runs = |job: &Job| {
+        let recipe = recipe::parse("recipe", &to_recipe(job)).expect("a recipe");
+        plan::resolve(&recipe, &Overrides::default()).expect("a plan").cases.len() == job.configs.len()
+    };
+    for words in [
+        "-p 0,1 -l 1 -d 99999999999999",
+        "-k gs -g 0 -u 0 -l 1 -x 99999999999999 -y 99999999999999",
+        "-k gs -g 0 -u 0 -d 1,99999999999999",
+        "-p 0 -l 2 -d 1,99999999999999",
+    ] {
+        assert!(runs(&job(words)), "{words}");
+    }
+    let long = |count| {
+        let deltas = vec!["1"; 65_537].join(",");
+        let text = format!(r#"[{{"pattern": [0], "delta": [{deltas}], "count": {count}}}]"#);
+        job_with("-b serial -f suite.json", Some(&text))
+    };
+    assert!(runs(&long(65_537).expect("the last delta is not used")));
+    let refused = long(65_538).expect_err("too long");
+    assert_eq!(
+        refused.message,
+        "suite.json:1:2: a list of 65537 deltas is too long; accepted: at most 65536"
     );
 }
 

@@ -7,7 +7,8 @@ use scatterlab::plan::{self, Overrides};
 use scatterlab::primitives::pattern::spec::Kernel;
 use scatterlab::recipe;
 use scatterlab::spatter::Job;
-use scatterlab::spatter::config::Delta;
+use scatterlab::spatter::Suite;
+use scatterlab::spatter::delta::Delta;
 use scatterlab::{primitives, spatter};
 
 use crate::job_with;
@@ -103,6 +104,19 @@ fn the_plan_moves_what_the_table_says() {
 }
 
 /// Two equal configurations are two rows.
+/// In one line, too: were places counted from the beginning each time, this would take minutes.
+#[test]
+fn thousands_of_configurations_are_read_at_once() {
+    let item = r#"{"pattern": [0, 8], "count": 3, "nruns": 2}"#;
+    let suite = |between: &str| {
+        let items = vec![item; 20_000];
+        Suite::read("s.json", &format!("[{}]", items.join(between))).expect("a suite")
+    };
+    let last = |suite: Suite| suite.configurations.last().map(|last| last.place.clone());
+    assert_eq!(last(suite(",\n")), Some("s.json:20000:1".to_owned()));
+    assert_eq!(last(suite(",")), Some(format!("s.json:1:{}", 19_999 * (item.len() + 1) + 2)));
+}
+
 #[test]
 fn a_configuration_may_come_again() {
     let text =

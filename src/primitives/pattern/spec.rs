@@ -302,7 +302,8 @@ fn delta(params: &Params, source: &Source, largest: u64) -> Result<u64, Refusal>
     }
 }
 
-pub(super) fn largest(pattern: &[u64]) -> u64 {
+/// The largest index; 0 without one.
+pub(crate) fn largest(pattern: &[u64]) -> u64 {
     pattern.iter().copied().max().unwrap_or(0)
 }
 
