@@ -86,7 +86,8 @@ fn enough(stored: &Stored) -> anyhow::Result<Option<String>> {
     if short == results.len() {
         bail!(
             "nothing can be judged against {path}: a case needs {FEWEST} certified rounds there, and none has \
-             them, however many the new run has; run it anew with --set measure.rounds={FEWEST} or more"
+             them, however many the new run has; {}",
+            judge::anew()
         );
     }
     Ok((short > 0).then(|| {

@@ -98,6 +98,14 @@ pub const MARGIN: f64 = 0.05;
 /// Fewer rounds have no interval worth the name.
 pub const FEWEST: usize = 3;
 
+/// What to do about a run with fewer.
+pub fn anew() -> String {
+    format!(
+        "run its recipe anew with --set measure.rounds={FEWEST} or more; from Spatter's command line, with --rounds \
+         {FEWEST} --out DIR"
+    )
+}
+
 /// One run, as it was stored.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {

@@ -107,12 +107,12 @@ const SECOND_LOOK: [(&str, bool); 2] = [("flagged", true), ("never", false)];
 const CERTIFY: [(&str, bool); 2] = [("once", true), ("never", false)];
 
 /// Most rounds.
-const MOST: u64 = 1000;
+pub(crate) const MOST_ROUNDS: u64 = 1000;
 /// Most samples in a round: their times travel in one message.
 pub(crate) const MOST_SAMPLES: u64 = 10_000;
-const COUNT: Form = Form::Count(Kind::Count { min: 1, max: MOST });
+const COUNT: Form = Form::Count(Kind::Count { min: 1, max: MOST_ROUNDS });
 const SAMPLES: Form = Form::Count(Kind::Count { min: 1, max: MOST_SAMPLES });
-const COUNT_OR_AUTO: Kind = Kind::CountOr { min: 1, max: MOST, words: &[AUTO], list: 0 };
+const COUNT_OR_AUTO: Kind = Kind::CountOr { min: 1, max: MOST_ROUNDS, words: &[AUTO], list: 0 };
 const WARM_UP: Form = Form::Count(COUNT_OR_AUTO);
 /// What leaves a count to the program.
 const AUTO: &str = "auto";
@@ -142,8 +142,8 @@ pub(crate) fn read(node: &Node) -> Result<Measure, Mistake> {
 pub(crate) fn set(measure: &mut Measure, key: &str, node: &Node) -> Result<(), Mistake> {
     let at = format!("measure.{key}");
     match key {
-        "rounds" => measure.rounds = count(node, &at, MOST)?,
-        "max-rounds" => measure.max_rounds = count(node, &at, MOST)?,
+        "rounds" => measure.rounds = count(node, &at, MOST_ROUNDS)?,
+        "max-rounds" => measure.max_rounds = count(node, &at, MOST_ROUNDS)?,
         "samples" => measure.samples = count(node, &at, MOST_SAMPLES)?,
         "warm-up" => measure.warm_up = warm_up(node, &at)?,
         "ci" => measure.ci = width(node, &at)?,

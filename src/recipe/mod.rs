@@ -27,7 +27,9 @@ pub(crate) use chart::{ChartDraft, Name, accepts as chart_accepts};
 pub(crate) use draft::Draft;
 pub(crate) use error::{Mistake, Place, listed};
 pub(crate) use flow::{flow, word};
-pub(crate) use measure::{KEYS as MEASURE_KEYS, MOST_SAMPLES, names as measure_keys, set as set_measure};
+pub(crate) use measure::{
+    KEYS as MEASURE_KEYS, MOST_ROUNDS, MOST_SAMPLES, names as measure_keys, set as set_measure,
+};
 pub(crate) use node::{Content, Key, Node, locate_place, read};
 pub(crate) use patch::{Edit, loses_comments, patch};
 pub(crate) use setting::{Alternative, Setting, Slot, accepted, alternative, cases, entry};

@@ -8,6 +8,7 @@ use super::refused::Refused;
 use super::settings::{Backend, Format, Machine, Settings};
 use super::suite::Suite;
 use super::table::{Effect, Key};
+use crate::judge::FEWEST;
 use crate::primitives::pattern::spec::Kernel;
 use crate::units::{ranges, shown};
 
@@ -55,17 +56,24 @@ impl Job {
         Ok(Job { settings, configs, notes })
     }
 
-    /// What a suite means as a recipe: on CPUs, because a recipe is the same everywhere.
+    /// What a suite means as a recipe: on CPUs, because a recipe is the same everywhere, and
+    /// in as many rounds as it takes to judge a run by another.
     ///
     /// # Errors
     /// As for [`of`](Self::of).
     pub fn of_suite(title: &str, suite: Suite) -> Result<Job, Refused> {
         let anywhere = Machine { cpus: u64::MAX, omp_threads: None, gpu: false, now: 0 };
         let mut job = Job::of(&CommandLine::default(), Some(suite), &anywhere)?;
-        job.settings.title = title.to_owned();
+        job.settings =
+            Settings { title: title.to_owned(), rounds: FEWEST as u64, second_look: true, ..job.settings };
+        // About each and every suite, it would tell nothing about this one.
+        job.notes.retain(|note| note != DENSE);
         Ok(job)
     }
 }
+
+/// Of OpenMP's threads.
+const DENSE: &str = "every thread has a dense buffer of its own; Spatter's threads share one";
 
 /// What is said on the command line and means nothing.
 fn of_the_line(line: &CommandLine, file: bool) -> Vec<String> {
@@ -110,9 +118,7 @@ fn of_the_backend(settings: &Settings, options: &Options, configs: &[Config]) ->
         Backend::OpenMp { threads } => {
             let dense = configs.iter().any(|config| config.kernel != Kernel::Gs);
             if threads != Some(1) && dense && !options.on(Key::DenseBuffers) {
-                notes.push(
-                    "every thread has a dense buffer of its own; Spatter's threads share one".to_owned(),
-                );
+                notes.push(DENSE.to_owned());
             }
         }
         Backend::Cuda { .. } if configs.iter().any(gathers) => {

@@ -90,8 +90,10 @@ fn experiment(configs: &[Config], labels: &[String], settings: &Settings, indent
 fn measure(runs: u64, settings: &Settings) -> String {
     let cache = if settings.cold { ", cache: cold" } else { "" };
     let certify = if settings.certify { "" } else { ", certify: never" };
+    let once = if settings.second_look { "" } else { ", second-look: never" };
+    let rounds = settings.rounds;
     format!(
-        "{{rounds: 1, samples: {runs}, warm-up: {WARM_UP}, ci: none, order: sequential, second-look: never{cache}{certify}}}"
+        "{{rounds: {rounds}, samples: {runs}, warm-up: {WARM_UP}, ci: none, order: sequential{once}{cache}{certify}}}"
     )
 }
 

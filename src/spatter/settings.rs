@@ -4,6 +4,7 @@ use super::options::Options;
 use super::refused::Refused;
 use super::table::{self, Key};
 use crate::backend::LAST_GPU;
+use crate::recipe::MOST_ROUNDS;
 
 /// What there is to run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +46,10 @@ pub enum Format {
 pub struct Settings {
     pub backend: Backend,
     pub verbosity: u64,
+    /// Rounds of a configuration's runs, each on fresh buffers.
+    pub rounds: u64,
+    /// Whether a round that is flagged gets a second look.
+    pub second_look: bool,
     pub aggregate: bool,
     pub atomic: bool,
     pub fence: bool,
@@ -82,6 +87,8 @@ impl Settings {
         Ok(Settings {
             backend: backend(options, machine, notes)?,
             verbosity: options.count(Key::Verbosity).unwrap_or_else(|| table::default(Key::Verbosity)),
+            rounds: rounds(options)?,
+            second_look: false,
             aggregate: options.on(Key::Aggregate),
             atomic: options.on(Key::AtomicWrites),
             fence: options.on(Key::AtomicThreadFence),
@@ -96,6 +103,15 @@ impl Settings {
             },
             title: options.text(Key::File).map_or_else(|| "Spatter".to_owned(), title),
         })
+    }
+}
+
+fn rounds(options: &Options) -> Result<u64, Refused> {
+    match options.count(Key::Rounds).unwrap_or_else(|| table::default(Key::Rounds)) {
+        rounds if rounds > MOST_ROUNDS => {
+            Err(Refused::usage(format!("--rounds: {rounds} is out of range; accepted: 1 to {MOST_ROUNDS}")))
+        }
+        rounds => Ok(rounds),
     }
 }
 

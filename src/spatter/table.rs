@@ -32,6 +32,7 @@ pub enum Key {
     PatternScatter,
     PatternSize,
     Random,
+    Rounds,
     Runs,
     SharedMemory,
     Stats,
@@ -138,7 +139,7 @@ impl Opt {
 }
 
 /// All options: Spatter's in the order of their letters, then those without one, then ours.
-pub static OPTIONS: [Opt; 35] = [
+pub static OPTIONS: [Opt; 36] = [
     option(Key::Aggregate, "aggregate", 'a', Kind::Flag, "say so in the output").echoed(),
     option(
         Key::Backend,
@@ -255,6 +256,14 @@ pub static OPTIONS: [Opt; 35] = [
         .default("sequential")
         .ours(),
     long(Key::Out, "out", Kind::Text, "keep the run in this folder").ours(),
+    long(
+        Key::Rounds,
+        "rounds",
+        Kind::Count(1),
+        "rounds of -r runs, each on buffers of its own; the fastest run counts",
+    )
+    .default("1")
+    .ours(),
     long(Key::Stats, "stats", Kind::Flag, "quartiles, harmonic mean and its standard error below the table")
         .ours(),
     long(Key::ToRecipe, "to-recipe", Kind::Flag, "print the recipe that is run, and run nothing").ours(),

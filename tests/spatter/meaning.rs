@@ -7,7 +7,7 @@ use scatterlab::spatter::delta::Delta;
 use scatterlab::spatter::settings::{Backend, Format};
 use scatterlab::spatter::{Job, to_recipe};
 
-use crate::{MACHINE, config, job, job_with, line, suite};
+use crate::{MACHINE, config, job, job_with, line, refusal, suite};
 
 /// The examples of Spatter's README, of lavin2020 §3.3, and the edges of the generators.
 #[test]
@@ -93,6 +93,30 @@ fn threads_are_as_many_as_there_may_be() {
     assert_eq!(with(Some(2), "-p 0 -t 3"), (2, true));
     assert_eq!(with(Some(64), "-p 0"), (4, false));
     assert_eq!(with(None, "-p 0 -b serial -t 2"), (1, true));
+}
+
+/// A run's recipe has as many rounds as are asked for; a suite as a recipe as many as it
+/// takes to judge it, and no remark that would be about each and every suite.
+#[test]
+fn rounds_are_one_or_as_many_as_are_asked_for() {
+    let recipe = |words: &str| scatterlab::spatter::to_recipe(&job(&format!("-b openmp -p 0 {words}")));
+    assert!(recipe("").contains("{rounds: 1, samples: 10, warm-up: 10, "));
+    let several = recipe("--rounds 4 -r 7");
+    assert!(several.contains("{rounds: 4, samples: 7, warm-up: 10, "), "{several}");
+    assert!(several.contains("second-look: never"), "{several}");
+    assert_eq!(job("-p 0 --rounds 1000").settings.rounds, 1000);
+    assert_eq!(
+        refusal("-p 0 --rounds 1001"),
+        (255, "--rounds: 1001 is out of range; accepted: 1 to 1000".into())
+    );
+    assert_eq!(refusal("-p 0 --rounds 0").0, 255);
+    let suite = scatterlab::spatter::recipe::of_suite("s.json", r#"[{"pattern": [0], "nruns": 7}]"#)
+        .expect("a suite");
+    assert!(suite.contains("{rounds: 3, samples: 7, warm-up: 10, ci: none, order: sequential}"), "{suite}");
+    assert!(suite.starts_with("title: s\n"), "{suite}");
+    let cut = scatterlab::spatter::recipe::of_suite("s.json", r#"[{"pattern": [0], "nruns": 7.5}]"#)
+        .expect("a suite");
+    assert!(cut.starts_with("# s.json:1:28: nruns: `7.5` is cut to 7"), "{cut}");
 }
 
 /// On the command line whichever comes last, in JSON the generator.

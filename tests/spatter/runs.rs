@@ -243,6 +243,36 @@ fn a_suite_is_a_recipe() {
     );
 }
 
+/// A run that was kept can be judged where it has rounds enough; where it has not, what is
+/// to be done about it can be done.
+#[test]
+fn kept_runs_can_be_judged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let words = "-p 0,8 -l 20 -b serial -r 2 --out";
+    let output = run(folder.path(), &format!("{words} one --rounds 3 --format json"));
+    let row: Vec<Json> = serde_json::from_slice(&output.stdout).expect("JSON");
+    let times: Vec<f64> =
+        row[0]["times_s"].as_array().expect("times").iter().filter_map(Json::as_f64).collect();
+    let fastest = times.iter().copied().min_by(f64::total_cmp);
+    assert_eq!((row.len(), times.len(), row[0]["min_s"].as_f64()), (1, 6, fastest), "one row, of all rounds");
+    assert!(run(folder.path(), &format!("{words} short")).status.success());
+    let judged = |arguments: &[&str]| {
+        let output = scatterlab(folder.path(), arguments);
+        text(&output.stdout) + &text(&output.stderr)
+    };
+    let said = judged(&["replay", "one", "--out", "again"]);
+    assert!(said.contains("verdicts: again/replay.csv"), "{said}");
+    let advice = "run its recipe anew with --set measure.rounds=3 or more; from Spatter's command line, with --rounds 3 --out DIR";
+    for refused in [&["replay", "short"][..], &["compare", "short", "one"]] {
+        let said = judged(refused);
+        assert!(said.contains(advice), "{said}");
+    }
+    let said = judged(&["run", "short/recipe.yaml", "--set", "measure.rounds=3", "--out", "longer"]);
+    assert!(folder.path().join("longer/results.csv").is_file(), "{said}");
+    let said = judged(&["compare", "longer", "one"]);
+    assert!(!said.contains("are needed") && !said.contains(advice), "{said}");
+}
+
 /// The program is Spatter where that is its name, and its engine is the program still.
 #[test]
 fn the_name_spatter_is_enough() {

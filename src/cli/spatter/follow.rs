@@ -130,10 +130,10 @@ impl Follower {
             return;
         };
         let trouble = match &record.status {
-            Status::Pending => return,
+            Status::Pending | Status::Partial => return,
             Status::NotApplicable(reason) => Some(format!("n/a: {reason}")),
             Status::Failed(error) => Some(error.clone()),
-            Status::Done | Status::Partial => None,
+            Status::Done => None,
         };
         self.told.insert(at);
         match (trouble, fastest(record)) {
@@ -165,7 +165,7 @@ impl Follower {
         in_noise(flags.map(|flags| flags.into_iter().collect()));
         let left = self.job.configs.len() - self.told.len();
         if left > 0 {
-            say(&format!("{left} of {} configurations were not run", self.job.configs.len()));
+            say(&format!("{left} of {} configurations were not run to the end", self.job.configs.len()));
         }
         if self.failed || left > 0 { SETUP } else { 0 }
     }

@@ -117,6 +117,9 @@ fn prepare(program: &str, arguments: &[OsString], seats: &Seats, rank: &Ranked) 
                 "--out keeps the run of one process; of several ranks, use --format json",
             ));
         }
+        if ready.job.settings.rounds > 1 {
+            return Err(Refused::usage("--rounds is for one process; several ranks have one round"));
+        }
         seats.doubts.iter().for_each(|doubt| say(doubt));
     }
     Ok(wish)

@@ -1,7 +1,7 @@
 //! What to do about cases of which nobody can tell.
 
 use super::cases;
-use crate::judge::{Answer, Comparison};
+use crate::judge::{self, Answer, Comparison, FEWEST};
 use crate::measure::noise::Flag;
 use crate::report::verdicts::Named;
 use crate::run::Record;
@@ -14,7 +14,7 @@ const ROUNDS: usize = 20;
 const MOST: usize = 1000;
 
 /// The lines below a table, after an empty one: what disturbed the cases that nobody can
-/// tell, and the command that measures them longer.
+/// tell, the command that measures them longer, and what to do where rounds are missing.
 pub(super) fn lines(baseline: &Named, other: &Named, comparison: &Comparison, again: &str) -> Vec<String> {
     let open: Vec<Open> = comparison
         .judgements
@@ -33,10 +33,22 @@ pub(super) fn lines(baseline: &Named, other: &Named, comparison: &Comparison, ag
             })
         })
         .collect();
-    let Some(most) = open.iter().map(|case| case.rounds).max() else { return Vec::new() };
-    let rounds = (2 * most).clamp(ROUNDS, MOST);
-    let longer = format!("More rounds: `scatterlab replay {again} --rounds {rounds}`");
-    std::iter::once(String::new()).chain(beside(&open)).chain([longer]).collect()
+    let longer = open.iter().map(|case| case.rounds).max().map(|most| {
+        let rounds = (2 * most).clamp(ROUNDS, MOST);
+        format!("More rounds: `scatterlab replay {again} --rounds {rounds}`")
+    });
+    let few = [baseline, other].into_iter().any(has_few);
+    let anew = few.then(|| format!("Of a run with fewer than {FEWEST} rounds: {}", judge::anew()));
+    let lines: Vec<String> = beside(&open).into_iter().chain(longer).chain(anew).collect();
+    let gap = (!lines.is_empty()).then(String::new);
+    gap.into_iter().chain(lines).collect()
+}
+
+/// Whether none of a run's results can be judged, for want of rounds.
+fn has_few(run: &Named) -> bool {
+    let mut results =
+        run.side.ledger.records().iter().filter(|record| record.statistics.is_some()).peekable();
+    results.peek().is_some() && results.all(|record| record.medians().len() < FEWEST)
 }
 
 /// A case with an interval of which nobody can tell.
@@ -96,6 +108,11 @@ mod tests {
         let steady = Run::new(&[vec![1.0, 1.002, 0.998]], None);
         assert!(told(&steady, &steady).is_empty());
         let few = Run::new(&[vec![1.0]], None);
-        assert!(told(&few, &steady).is_empty(), "the reason says that rounds are missing");
+        let advice = told(&few, &steady);
+        assert_eq!(advice.len(), 1, "{advice:?}");
+        assert!(
+            advice[0].contains("--set measure.rounds=3") && advice[0].contains("--rounds 3 --out"),
+            "{advice:?}"
+        );
     }
 }
