@@ -2,6 +2,8 @@
 
 mod recipe;
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -14,6 +16,7 @@ use crate::indices;
 use crate::patterns::locality::{Layout, Locality};
 use crate::patterns::{arrays, notation};
 use crate::report::locality::{Named, csv, json, ndjson, text};
+use crate::spatter::suite::looks_like_a_suite;
 use crate::units;
 
 /// How the statistics are printed.
@@ -94,8 +97,8 @@ fn read(source: &str, column: Option<&str>) -> anyhow::Result<Vec<Array>> {
     if source == "-" {
         return Ok(one("standard input".to_owned(), indices::read_standard_input(column)?));
     }
-    let yaml = path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
-    if column.is_none() && (yaml || (!path.exists() && experiments::find(source).is_some())) {
+    let is_recipe = is_yaml(path) || is_suite(path);
+    if column.is_none() && (is_recipe || (!path.exists() && experiments::find(source).is_some())) {
         return recipe::arrays(source);
     }
     if path.exists() {
@@ -105,6 +108,21 @@ fn read(source: &str, column: Option<&str>) -> anyhow::Result<Vec<Array>> {
         bail!("--column {column}: there is no file {}", units::shown(source));
     }
     Ok(one(units::shown(source), written(source)?))
+}
+
+fn is_yaml(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml")
+}
+
+/// Whether a file is a suite of Spatter's, by how it begins; what comes through a pipe can
+/// be read only once and is none.
+fn is_suite(path: &Path) -> bool {
+    const BEGINNING: u64 = 4096;
+    let mut start = Vec::new();
+    let read = |file: File| file.take(BEGINNING).read_to_end(&mut start);
+    path.is_file()
+        && File::open(path).and_then(read).is_ok()
+        && looks_like_a_suite(&String::from_utf8_lossy(&start))
 }
 
 /// Bytes of an element where nobody says how long it is.
@@ -129,6 +147,18 @@ fn written(source: &str) -> anyhow::Result<Vec<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_suite_is_a_recipe_whatever_its_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("suite");
+        std::fs::write(&path, r#" [{"pattern": [0, 4], "delta": 8, "count": 2}]"#).expect("written");
+        let arrays = read(&path.display().to_string(), None).expect("arrays");
+        assert_eq!(arrays.iter().map(|array| array.indices.as_slice()).collect::<Vec<_>>(), [&[0, 4, 8, 12]]);
+        let path = folder.path().join("list.csv");
+        std::fs::write(&path, "4,0,4").expect("written");
+        assert_eq!(read(&path.display().to_string(), None).expect("indices")[0].indices, [4, 0, 4]);
+    }
 
     #[test]
     fn lists_and_patterns_stand_on_the_command_line() {

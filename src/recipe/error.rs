@@ -88,12 +88,16 @@ pub enum Problem {
     /// A combination that the primitive refuses, or that makes no sense.
     #[error("{at}: {message}")]
     Invalid { at: String, message: String },
-    /// An identity that no case has, nor begins with.
-    #[error("no case `{}`; nearest: {nearest} (--dry-run lists them all)", shown(id))]
-    UnknownCase { id: String, nearest: String },
+    /// A word that is no case's label or identity, and that no identity begins with.
+    #[error("no case `{}`{} (--dry-run lists them all)", shown(id), near(nearest))]
+    UnknownCase { id: String, nearest: Vec<String> },
     /// The sweep multiplies to too much.
     #[error("{at}: the sweeps multiply to more than {limit} cases")]
     TooManyCases { at: String, limit: usize },
+}
+
+fn near(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!("; nearest: {}", names.join(", ")) }
 }
 
 fn such_as(example: Option<&str>) -> String {
