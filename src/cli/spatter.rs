@@ -24,7 +24,7 @@ use crate::run::runner::Runner;
 use crate::spatter::options::Options;
 use crate::spatter::refused::USAGE;
 use crate::spatter::table::Key;
-use crate::spatter::{CommandLine, Job, Machine, Refused, Suite, help, to_recipe};
+use crate::spatter::{CommandLine, Job, Machine, Refused, Settings, Suite, help, to_recipe};
 
 /// Carries out a command line of Spatter's; whatever is wrong is said here.
 pub fn run(program: &str, arguments: &[OsString], engine: &EngineCommand) -> ExitCode {
@@ -43,6 +43,13 @@ pub fn run(program: &str, arguments: &[OsString], engine: &EngineCommand) -> Exi
 /// One line on standard error, which may be gone.
 fn say(text: &str) {
     let _ = writeln!(io::stderr(), "spatter: {}", crate::units::escaped(text));
+}
+
+/// What is no error is said unless verbosity 0 asks for silence.
+fn remark(settings: &Settings, text: &str) {
+    if settings.verbosity > 0 {
+        say(text);
+    }
 }
 
 /// A run that is asked for, and that can be.
@@ -84,7 +91,7 @@ fn understand(
     let job = Job::of(&line, suite, &machine)?;
     let recipe = to_recipe(&job);
     let plan = resolve(&recipe)?;
-    job.notes.iter().for_each(|note| say(note));
+    job.notes.iter().for_each(|note| remark(&job.settings, note));
     if line.options.on(Key::ToRecipe) {
         out::text(&recipe);
         return Ok(Wish::Told(0));

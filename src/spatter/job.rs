@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::config::{Config, Precedence, Rules};
-use super::options::{CommandLine, Options};
+use super::options::{CommandLine, Given, Options};
 use super::refused::Refused;
 use super::settings::{Backend, Format, Machine, Settings};
 use super::suite::Suite;
 use super::table::{Effect, Key};
+use super::value::Value;
 use crate::judge::FEWEST;
 use crate::primitives::pattern::spec::Kernel;
 use crate::units::{ranges, shown};
@@ -95,6 +96,10 @@ fn of_the_line(line: &CommandLine, file: bool) -> Vec<String> {
             _ => {}
         }
     }
+    let files: Vec<&str> = line.options.0.iter().filter_map(file_of).collect();
+    if let [_, .., last] = files.as_slice() {
+        notes.push(format!("-f is given {} times; {} counts", files.len(), shown(last)));
+    }
     if !idle.is_empty() {
         notes.push(format!(
             "{}: ignored, because with -f configurations come from the file alone",
@@ -108,6 +113,13 @@ fn of_the_line(line: &CommandLine, file: bool) -> Vec<String> {
 fn of_the_rows(settings: &Settings) -> Option<String> {
     (settings.stats && settings.format != Format::Table)
         .then(|| "--stats does nothing with --format: only a table has statistics below it".to_owned())
+}
+
+fn file_of(given: &Given) -> Option<&str> {
+    match &given.value {
+        Value::Text(file) if given.option.key == Key::File => Some(file),
+        _ => None,
+    }
 }
 
 /// Where a backend does otherwise than Spatter's, or takes no notice of an option.

@@ -217,7 +217,7 @@ pub static OPTIONS: [Opt; 36] = [
         "verbosity",
         'v',
         Kind::Count(0),
-        "0: the table; 1: what runs where; 2: configurations; 3: sizes",
+        "0: the table, and errors; 1: what runs where, and remarks; 2: configurations; 3: sizes",
     )
     .default("1"),
     option(Key::Wrap, "wrap", 'w', Kind::Count(1), "uses of the pattern with a tile of the dense array each")

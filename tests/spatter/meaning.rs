@@ -230,6 +230,8 @@ fn what_does_nothing_is_said() {
         ["--stats does nothing with --format: only a table has statistics below it"]
     );
     assert_eq!(serial("--stats"), [""; 0]);
+    let twice = job_with("-b serial -f a.json -f b.json", Some(r#"[{"pattern": [0]}]"#)).expect("a job");
+    assert_eq!(twice.notes, ["-f is given 2 times; b.json counts"]);
     assert_eq!(serial("-x 1"), ["delta-gather does nothing with gather"]);
     assert_eq!(serial("-g 0"), ["pattern-gather does nothing with gather"]);
     assert_eq!(

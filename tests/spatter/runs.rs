@@ -92,6 +92,21 @@ fn statistics_and_rows_for_other_programs() {
     assert_eq!(cell("times_s").split(' ').count(), 2);
 }
 
+/// Without verbosity there is the table, and standard error has errors alone.
+#[test]
+fn verbosity_0_is_silent_about_all_but_errors() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = run(folder.path(), "-b openmp -t 1 -m 1 -p 0,8 -l 20 -r 1 -v0 word");
+    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""), "{output:?}");
+    assert!(text(&output.stdout).starts_with("config "), "{output:?}");
+    let output = run(folder.path(), "-b openmp -t 1 -m 1 -p 0,8 -l 20 -r 1 word");
+    assert_eq!(said(&output).lines().count(), 2, "{output:?}");
+    let output = run(folder.path(), "-v0 -m 1 -b serial -p 35000000000000 -l 5");
+    let stderr = text(&output.stderr);
+    assert_eq!((output.status.code(), stderr.lines().count()), (Some(1), 1), "{stderr}");
+    assert!(stderr.starts_with("spatter: configuration 0: "), "{stderr}");
+}
+
 /// What Spatter 1 had and 2 dropped, and what only an engine can do.
 #[test]
 fn deltas_in_turn_random_order_fences_and_cold_caches() {

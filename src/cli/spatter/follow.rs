@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::rows::Rows;
-use super::say;
+use super::{remark, say};
 use crate::backend::{Availability, Device};
 use crate::cli::out;
 use crate::engine::protocol::{Event, Level};
@@ -15,7 +15,7 @@ use crate::spatter::output::{self, Gpu};
 use crate::spatter::refused::SETUP;
 use crate::spatter::settings::{Backend, Format};
 use crate::spatter::stats::Summary;
-use crate::spatter::{Config, Job, Machine, Refused};
+use crate::spatter::{Config, Job, Machine, Refused, Settings};
 use crate::units::ranges;
 
 /// What has been heard of a run.
@@ -162,7 +162,7 @@ impl Follower {
             out::text(&summary.lines());
         }
         let flags = self.ledger.records().iter().map(Record::flags);
-        in_noise(flags.map(|flags| flags.into_iter().collect()));
+        in_noise(settings, flags.map(|flags| flags.into_iter().collect()));
         let left = self.job.configs.len() - self.told.len();
         if left > 0 {
             say(&format!("{left} of {} configurations were not run to the end", self.job.configs.len()));
@@ -184,14 +184,16 @@ pub(super) fn preface(job: &Job, machine: &Machine, gpu: Option<&Gpu>, header: &
 }
 
 /// Says which configurations were measured in noise, of the flags of each.
-pub(super) fn in_noise(flags: impl Iterator<Item = Vec<Flag>>) {
+pub(super) fn in_noise(settings: &Settings, flags: impl Iterator<Item = Vec<Flag>>) {
     let flagged: Vec<(usize, Vec<Flag>)> = flags.enumerate().filter(|(_, flags)| !flags.is_empty()).collect();
     let ids: Vec<usize> = flagged.iter().map(|(id, _)| *id).collect();
     let words: BTreeSet<&str> = flagged.iter().flat_map(|(_, flags)| flags).map(|flag| flag.word()).collect();
     if !ids.is_empty() {
         let words: Vec<&str> = words.into_iter().collect();
         let several = if ids.len() > 1 { "s" } else { "" };
-        say(&format!("measured in noise: configuration{several} {} ({})", ranges(&ids), words.join(", ")));
+        let text =
+            format!("measured in noise: configuration{several} {} ({})", ranges(&ids), words.join(", "));
+        remark(settings, &text);
     }
 }
 

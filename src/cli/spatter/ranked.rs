@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use self::tell::Teller;
-use super::{Ready, Wish, machine, resolve, say, understand};
+use super::{Ready, Wish, machine, remark, resolve, say, understand};
 use crate::cli::out;
 use crate::engine::client::EngineCommand;
 use crate::engine::executors;
@@ -120,7 +120,7 @@ fn prepare(program: &str, arguments: &[OsString], seats: &Seats, rank: &Ranked) 
         if ready.job.settings.rounds > 1 {
             return Err(Refused::usage("--rounds is for one process; several ranks have one round"));
         }
-        seats.doubts.iter().for_each(|doubt| say(doubt));
+        seats.doubts.iter().for_each(|doubt| remark(&ready.job.settings, doubt));
     }
     Ok(wish)
 }

@@ -9,7 +9,7 @@ use crate::backend::Verdict;
 use crate::cli::out;
 use crate::cli::spatter::follow::{gpu, in_noise, preface};
 use crate::cli::spatter::rows::Rows;
-use crate::cli::spatter::{Ready, say};
+use crate::cli::spatter::{Ready, remark, say};
 use crate::engine::ranked::{Outcome, Place, Share};
 use crate::measure;
 use crate::measure::noise::Flag;
@@ -55,7 +55,7 @@ impl Teller {
         let Ready { job, machine, .. } = ready;
         let cuda = matches!(job.settings.backend, Backend::Cuda { .. });
         if cuda && shared(places) {
-            say("ranks share GPUs: their bandwidths tell nothing of one alone");
+            remark(&job.settings, "ranks share GPUs: their bandwidths tell nothing of one alone");
         }
         if job.settings.format == Format::Table {
             let gpu = places.first().filter(|_| cuda).map(|place| gpu(&place.device, place.among));
@@ -100,7 +100,7 @@ impl Teller {
         {
             out::text(&summary.lines());
         }
-        in_noise(self.flags.into_iter());
+        in_noise(settings, self.flags.into_iter());
     }
 }
 
