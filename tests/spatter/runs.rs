@@ -145,7 +145,7 @@ fn rows_before_a_full_disk_are_whole() {
     let said = said(&output);
     assert!(said.contains("cannot write") && !said.contains("--resume"), "{said}");
     assert!(
-        said.ends_with(&format!("spatter: {} of 9 configurations were not run", 9 - rows.len())),
+        said.ends_with(&format!("spatter: {} of 9 configurations were not run to the end", 9 - rows.len())),
         "{said}"
     );
 }
