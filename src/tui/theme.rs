@@ -46,6 +46,11 @@ const WITH_256: [&str; 7] = ["256color", "direct", "kitty", "alacritty", "foot",
 const MARKERS: [&str; 8] = ["●", "■", "▲", "◆", "○", "□", "△", "◇"];
 const ASCII_MARKERS: [&str; 8] = ["o", "x", "+", "*", "#", "@", "%", "&"];
 
+/// The marks of what failed and of what is doubtful, in Unicode and in ASCII, where `x` is a
+/// marker of points already.
+pub const FAILED: (&str, &str) = ("✗", "X");
+pub const DOUBTFUL: (&str, &str) = ("!", "!");
+
 impl Theme {
     /// Without colour, with symbols outside ASCII.
     pub const PLAIN: Theme = Theme { colour: false, utf8: true, palette: Palette::Dark };
@@ -177,6 +182,16 @@ impl Theme {
     /// Between facts on one line.
     pub fn separator(self) -> &'static str {
         self.symbol(" · ", " | ")
+    }
+
+    /// The mark of what failed, wherever it stands: a case, a run, a place on the chart.
+    pub fn failed(self) -> &'static str {
+        self.symbol(FAILED.0, FAILED.1)
+    }
+
+    /// The mark of what has a result that is doubtful.
+    pub fn doubtful(self) -> &'static str {
+        self.symbol(DOUBTFUL.0, DOUBTFUL.1)
     }
 
     /// Where a value is not known.

@@ -1,5 +1,7 @@
 //! The form in which a recipe's values are changed.
 
+use std::collections::BTreeMap;
+
 use super::edits::with;
 use crate::plan::{FormLine, Overrides, form};
 use crate::recipe;
@@ -17,6 +19,10 @@ pub struct Editor {
     pub field: Option<Field>,
     /// Why that value was not taken.
     pub error: Option<String>,
+    /// Index of the recipe whose form it is.
+    recipe: usize,
+    /// By recipe, the key of the line that was selected when its form was left.
+    left_at: BTreeMap<usize, String>,
 }
 
 impl Editor {
@@ -31,6 +37,17 @@ impl Editor {
 
     pub fn select(&mut self, line: usize) {
         self.selected = line.min(self.lines.len().saturating_sub(1));
+    }
+
+    /// Shows the lines of a recipe, at the one that was selected in its form last.
+    fn show(&mut self, recipe: usize, lines: Vec<FormLine>) {
+        if let Some(key) = self.line().map(|line| line.key.clone()) {
+            self.left_at.insert(self.recipe, key);
+        }
+        let key = self.left_at.get(&recipe);
+        self.selected = lines.iter().position(|line| Some(&line.key) == key).unwrap_or(0);
+        (self.recipe, self.lines) = (recipe, lines);
+        self.close();
     }
 
     /// Ends typing, without taking the value.
@@ -51,20 +68,18 @@ pub fn open(state: &mut State) {
     let (Some(index), Some(entry)) = (state.recipes.selected(), state.recipes.entry()) else { return };
     match lines(entry, &state.home.edits.of(index)) {
         Ok(lines) => {
-            let same = lines.len() == state.home.editor.lines.len();
-            let selected = if same { state.home.editor.selected } else { 0 };
-            state.home.editor = Editor { lines, selected, ..Editor::default() };
+            state.home.editor.show(index, lines);
             state.focus = Focus::Editor;
         }
         Err(error) => state.notice = Some(format!("this recipe cannot be edited: {error}")),
     }
 }
 
-/// Starts to type the value of the selected line.
+/// Starts to type the value of the selected line in place of what it is.
 pub fn change(state: &mut State) {
     let editor = &mut state.home.editor;
     // Values that differ have no one text to start from.
-    let text = |line: &FormLine| if line.differs { Field::default() } else { Field::new(&line.value) };
+    let text = |line: &FormLine| if line.differs { Field::default() } else { Field::offer(&line.value) };
     editor.field = editor.line().map(text);
 }
 
@@ -120,10 +135,7 @@ fn put(state: &mut State, index: usize, overrides: Overrides) {
     let Some(entry) = state.recipes.entries().get(index) else { return };
     match lines(entry, &overrides) {
         Ok(lines) => {
-            let key = state.home.editor.line().map(|line| line.key.clone());
-            let at = lines.iter().position(|line| Some(&line.key) == key.as_ref());
-            let selected = at.unwrap_or(0);
-            state.home.editor = Editor { lines, selected, ..Editor::default() };
+            state.home.editor.show(index, lines);
             state.home.edits.put(index, overrides);
             state.recipes.forget(index);
             state.home.facts.forget(index);

@@ -15,7 +15,7 @@ use crate::tui::pattern;
 use crate::tui::runs::ask;
 use crate::tui::session::Session;
 use crate::tui::state::State;
-use crate::tui::theme::Theme;
+use crate::tui::theme::{DOUBTFUL, FAILED, Theme};
 use crate::tui::words;
 
 pub const COMMANDS: &[Command] = &[
@@ -38,8 +38,8 @@ pub const MARKS: &[(&str, &str, &str)] = &[
     ("▶", ">", "running"),
     ("…", ":", "some rounds"),
     ("✓", "v", "done"),
-    ("!", "!", "doubtful"),
-    ("✗", "x", "failed"),
+    (DOUBTFUL.0, DOUBTFUL.1, "doubtful"),
+    (FAILED.0, FAILED.1, "failed"),
     ("–", "-", "n/a"),
 ];
 

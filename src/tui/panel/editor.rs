@@ -57,18 +57,30 @@ const MOST_UNDER: usize = 6;
 const NAMES: usize = 22;
 
 pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
-    let entry = state.recipes.entry().map_or("", |entry| entry.path.as_str());
-    let area = heading(&format!("Editing {entry}"), state.focus == Focus::Editor, theme, area, buffer);
-    let under = under(state, usize::from(area.width), theme);
-    let list = list(area, under.len());
+    let body = below_heading(area);
+    let under = under(state, usize::from(body.width), theme);
+    let list = list(body, under.len());
     let editor = &state.home.editor;
-    let names = editor.lines.iter().map(|line| words::width(&line.name)).max().unwrap_or(0).min(NAMES);
     let first = first(editor, list);
-    let wrong = wrong(editor, usize::from(area.width), theme);
+    let end = values(editor, first, theme, list, buffer);
+    super::lines(under, Rect { y: list.bottom(), height: body.bottom() - list.bottom(), ..body }, buffer);
+    let more = more(first, editor.lines.len() - end);
+    let entry = state.recipes.entry().map_or("", |entry| entry.path.as_str());
+    let room = usize::from(area.width).saturating_sub(6);
+    let more = if more.is_empty() { more } else { format!("{}{more}", theme.separator()) };
+    let left = room.saturating_sub(words::width(&more));
+    let title = format!("{}{more}", words::fit(&format!("Editing {entry}"), left, theme));
+    heading(&title, state.focus == Focus::Editor, theme, area, buffer);
+}
+
+/// Draws the values from the line `first` on, and returns the first line without room.
+fn values(editor: &Editor, first: usize, theme: Theme, list: Rect, buffer: &mut Buffer) -> usize {
+    let names = editor.lines.iter().map(|line| words::width(&line.name)).max().unwrap_or(0).min(NAMES);
+    let wrong = wrong(editor, usize::from(list.width), theme);
     let mut y = list.top();
     for (at, line) in editor.lines.iter().enumerate().skip(first) {
         if y >= list.bottom() {
-            break;
+            return at;
         }
         row_of(editor, at, line, names, theme, Rect { y, height: 1, ..list }, buffer);
         y += 1;
@@ -82,7 +94,14 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
         super::lines(wrong.iter().cloned(), rest, buffer);
         y = y.saturating_add(wrong.len() as u16).min(list.bottom());
     }
-    super::lines(under, Rect { y: list.bottom(), height: area.bottom() - list.bottom(), ..area }, buffer);
+    editor.lines.len()
+}
+
+/// How many lines there is no room for: `3 above, 19 below`; empty where all are shown.
+fn more(above: usize, below: usize) -> String {
+    let counts = [(above, "above"), (below, "below")];
+    let words = counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// What the list leaves to what stands under it.

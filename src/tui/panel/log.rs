@@ -37,7 +37,7 @@ fn line(row: log::Row<'_>, theme: Theme) -> Line<'static> {
     let (sign, style) = match row.line.level {
         Level::Info => (" ", ratatui::style::Style::default()),
         Level::Warn => ("!", theme.warning()),
-        Level::Error => (theme.symbol("✗", "x"), theme.bad()),
+        Level::Error => (theme.failed(), theme.bad()),
     };
     let (at, sign) = if row.begins { (words::clock(row.line.at), sign) } else { (String::new(), " ") };
     let text = format!("{sign} {}", row.text);

@@ -118,13 +118,15 @@ fn date(entry: &Entry, width: u16) -> String {
     }
 }
 
-/// The baseline is marked `A`, as where runs are compared.
+/// The baseline is marked `A`, as where runs are compared; the others as their worst case is
+/// among the cases.
 fn mark(entry: &Entry, baseline: bool, theme: Theme) -> (&'static str, Style) {
     match entry.summary() {
         _ if baseline => ("A", theme.focus()),
-        None => (theme.symbol("✗", "x"), theme.bad()),
-        Some(summary) if summary.tally.failed > 0 => ("!", theme.bad()),
+        None => ("?", theme.bad()),
+        Some(summary) if summary.tally.failed > 0 => (theme.failed(), theme.bad()),
         Some(summary) if !summary.complete => (theme.symbol("…", ":"), theme.warning()),
+        Some(summary) if summary.tally.doubtful > 0 => (theme.doubtful(), theme.warning()),
         Some(_) => (theme.symbol("✓", "v"), theme.good()),
     }
 }
@@ -178,7 +180,7 @@ fn padded(text: &str, columns: usize, theme: Theme) -> String {
 fn cases(tally: Tally, theme: Theme) -> String {
     let failed = match tally.failed {
         0 => String::new(),
-        failed => format!(" {failed}{}", theme.symbol("✗", "x")),
+        failed => format!(" {failed}{}", theme.failed()),
     };
     format!("{}/{}{failed}", tally.done, tally.possible())
 }

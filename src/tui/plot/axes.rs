@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::frame::Frame;
-use crate::report::scale::{AxisScale, Spacing};
+use crate::report::scale::AxisScale;
 use crate::tui::chart::scales::seen;
 use crate::tui::theme::Theme;
 use crate::tui::words;
@@ -92,24 +92,28 @@ fn heavy(part: &AxisScale, whole: &AxisScale, cells: u16) -> impl Fn(usize) -> b
 
 /// Columns and labels of as many ticks as fit side by side.
 pub fn labels(frame: &Frame, area: Rect) -> Vec<(u16, String)> {
-    let names = frame.x.spacing == Spacing::Category;
-    let with = |most: usize, scale: &AxisScale| -> Vec<(u16, String)> {
-        scale.ticks(most).into_iter().map(|(p, label)| (frame.column_at(p), label)).collect()
-    };
-    if names {
-        let all = with(frame.x.names().len(), &frame.x);
-        if fits(&all, area) {
-            return all;
-        }
-    }
-    let numbered = names.then(|| AxisScale::categories(numbers(frame.x.names().len())).part(frame.x.ends()));
+    let numbered = numbered(frame, area);
     let scale = numbered.as_ref().unwrap_or(&frame.x);
-    let candidates = (1..=MOST_LABELS).rev().map(|most| with(most, scale));
-    candidates.into_iter().find(|labels| fits(labels, area)).unwrap_or_default()
+    let every = Some(frame.x.names().len()).filter(|names| *names > 0 && numbered.is_none());
+    let candidates = every.into_iter().chain((1..=MOST_LABELS).rev());
+    let mut labels = candidates.map(|most| placed(frame, scale, most));
+    labels.find(|labels| fits(labels, area)).unwrap_or_default()
 }
 
-fn numbers(count: usize) -> Vec<String> {
-    (1..=count).map(|n| n.to_string()).collect()
+/// The axis with numbers in place of its names, where those do not fit side by side and
+/// are longer than their numbers; else a number would say less than the name.
+pub fn numbered(frame: &Frame, area: Rect) -> Option<AxisScale> {
+    let names = frame.x.names();
+    let widest = names.iter().map(|name| words::width(name)).max()?;
+    let short = widest <= names.len().to_string().len();
+    let numbers = || (1..=names.len()).map(|n| n.to_string()).collect();
+    let named = short || fits(&placed(frame, &frame.x, names.len()), area);
+    (!named).then(|| AxisScale::categories(numbers()).part(frame.x.ends()))
+}
+
+/// Columns and labels of at most so many ticks of a scale.
+fn placed(frame: &Frame, scale: &AxisScale, most: usize) -> Vec<(u16, String)> {
+    scale.ticks(most).into_iter().map(|(position, label)| (frame.column_at(position), label)).collect()
 }
 
 /// Whether the labels, each centred on its column, stay apart and inside.

@@ -112,7 +112,8 @@ impl Plot<'_> {
             self.name(pane, picture.panes.len(), buffer);
             self.highlight(pane, selection, buffer);
         }
-        self.centred(&self.x_title(selection.case), picture.rows.x_title, buffer);
+        let numbered = picture.panes.iter().any(|pane| pane.numbered);
+        self.centred(&self.x_title(selection.case, numbered), picture.rows.x_title, buffer);
         if let Some(text) = selection.cursor {
             let row = picture.rows.read_out;
             let text = words::fit(text, usize::from(row.width), self.theme);
@@ -162,7 +163,8 @@ impl Plot<'_> {
             if let Some(residual) = residual {
                 residual.draw(self, &frame, rows.residual, buffer);
             }
-            panes.push(Pane { panel: *panel, frame, title: (panels.len() > 1).then_some(title) });
+            let numbered = axes::numbered(&frame, area).is_some();
+            panes.push(Pane { panel: *panel, frame, numbered, title: (panels.len() > 1).then_some(title) });
         }
         panes
     }
@@ -209,8 +211,9 @@ impl Plot<'_> {
         }
     }
 
-    /// The name of the x axis; on an axis of names, the selected one as well.
-    fn x_title(&self, case: usize) -> String {
+    /// The name of the x axis; on an axis of names, the selected one as well, with its tick
+    /// where that is a number.
+    fn x_title(&self, case: usize, numbered: bool) -> String {
         let x = &self.data.x;
         if x.scale != Scale::Category {
             return x.name.clone();
@@ -221,7 +224,8 @@ impl Plot<'_> {
             points.chain(l.absent.iter().map(|a| (a.case, a.x, &a.label)))
         });
         match place.into_iter().find(|(of, _, _)| *of == case) {
-            Some((_, at, label)) => format!("{}: {} {label}", x.name, at as usize + 1),
+            Some((_, at, label)) if numbered => format!("{} (tick {}: {label})", x.name, at as usize + 1),
+            Some((_, _, label)) => format!("{}: {label}", x.name),
             None => x.name.clone(),
         }
     }

@@ -23,6 +23,8 @@ pub struct Pane {
     /// Its index in the chart.
     pub panel: usize,
     pub frame: Frame,
+    /// Whether its ticks are numbers that stand for names.
+    pub numbered: bool,
     /// The row of its title, where there are several.
     pub title: Option<Rect>,
 }
@@ -165,7 +167,7 @@ fn foot(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
 /// The mark of what is no point: the one that it has among the cases.
 pub fn mark(plot: &Plot, absent: &Absent) -> (&'static str, Style) {
     match absent.kind {
-        NoteKind::Failed => ("!", plot.theme.bad()),
+        NoteKind::Failed => (plot.theme.failed(), plot.theme.bad()),
         _ => (plot.theme.symbol("–", "-"), plot.theme.dim()),
     }
 }

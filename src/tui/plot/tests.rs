@@ -114,7 +114,7 @@ fn what_is_no_point_has_a_mark_at_the_foot_of_its_column() {
     ledger.fail(4, "wrong result".to_owned());
     let area = Rect::new(0, 0, 80, 20);
     let buffer = drawn(&chart(&ledger), 4, PLAIN, area);
-    let (failed, absent, ticks) = (cells(&buffer, "!"), cells(&buffer, "–"), cells(&buffer, "┴"));
+    let (failed, absent, ticks) = (cells(&buffer, PLAIN.failed()), cells(&buffer, "–"), cells(&buffer, "┴"));
     let foot = ticks[0].1 - 1;
     assert_eq!(failed, [(ticks[2].0, foot)], "a failure is on top of what cannot run");
     let others: Vec<(u16, u16)> = ticks.iter().filter(|t| **t != ticks[2]).map(|t| (t.0, foot)).collect();
@@ -133,6 +133,34 @@ fn the_selected_case_is_in_brackets() {
     assert_eq!((left.len(), right.len()), (1, 1));
     assert_eq!(buffer[(left[0].0 + 1, left[0].1)].symbol(), "●");
     assert_eq!((right[0].0, right[0].1), (left[0].0 + 2, left[0].1));
+}
+
+/// The rows of a drawn chart.
+fn rows(buffer: &Buffer) -> Vec<String> {
+    let row = |y| (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect();
+    (0..buffer.area.height).map(row).collect()
+}
+
+#[test]
+fn a_tick_is_a_number_only_where_names_are_longer_and_the_caption_says_which() {
+    let mut data = chart(&ledger(fixture::applications(), &(0..68).collect::<Vec<_>>()));
+    let caption = |data: &ChartData, width| {
+        let rows = rows(&drawn(data, 40, PLAIN, Rect::new(0, 0, width, 16)));
+        let labels = rows[rows.len() - 2].split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        (labels, rows[rows.len() - 1].trim().to_owned())
+    };
+    let name = data.panels[0].lines[0].points[20].label.clone();
+    let (ticks, text) = caption(&data, 60);
+    assert_eq!((ticks[0].as_str(), text), ("1", format!("app (tick 21: {name})")));
+    let number = |x: f64| (x as usize).to_string();
+    data.x.categories = (0..34).map(|n| n.to_string()).collect();
+    for point in data.panels[0].lines.iter_mut().flat_map(|line| &mut line.points) {
+        point.label = number(point.x);
+    }
+    for width in [60, 200] {
+        let (ticks, text) = caption(&data, width);
+        assert_eq!((ticks[0].as_str(), text.as_str()), ("0", "app: 20"), "{width}");
+    }
 }
 
 #[test]

@@ -85,6 +85,7 @@ fn named(name: &str) -> KeyCode {
         "tab" => KeyCode::Tab,
         "up" => KeyCode::Up,
         "down" => KeyCode::Down,
+        "left" => KeyCode::Left,
         "back" => KeyCode::Backspace,
         _ => panic!("no key {name}"),
     }
@@ -211,6 +212,60 @@ fn a_bad_value_stays_in_its_field_with_what_would_be_accepted() {
     assert_eq!(app.state.home.edits.of(1).words(), ["--set method.multipass.passes=8"]);
     keys(&mut app, "<enter><back>nonsense<esc>");
     assert_eq!(app.state.home.edits.of(1).words(), ["--set method.multipass.passes=8"], "as it was");
+}
+
+#[test]
+fn what_is_typed_replaces_a_value_or_a_list_unless_the_cursor_was_moved() {
+    let (mut app, _) = open(COLOURED);
+    keys(&mut app, "/mine<enter>e");
+    let mut typed = |name: &str, text: &str| {
+        line(&mut app, name);
+        keys(&mut app, &format!("<enter>{text}<enter>"));
+        app.state.home.editor.line().map(|line| line.value.clone()).unwrap_or_default()
+    };
+    assert_eq!(typed("measure.rounds", "5"), "5");
+    assert_eq!(typed("measure.rounds", "<left>1"), "15", "the cursor was moved");
+    assert_eq!(typed("measure.rounds", ""), "15", "nothing was typed");
+    assert_eq!(typed("tuples", "4Ki"), "4Ki");
+}
+
+#[test]
+fn the_form_says_how_much_of_it_is_not_shown() {
+    let (mut app, _) = open(COLOURED);
+    keys(&mut app, "e");
+    let heading = |app: &mut App, size| {
+        let screen = shown(app, size);
+        screen.lines().find(|row| row.contains("Editing quickstart")).expect("the heading").to_owned()
+    };
+    let count = |heading: &str, word: &str| {
+        let before = heading.split(word).next().filter(|before| before.len() < heading.len());
+        before.and_then(|words| words.split_whitespace().next_back()?.parse::<usize>().ok())
+    };
+    let lines = app.state.home.editor.lines.len();
+    let top = heading(&mut app, (80, 24));
+    let below = count(&top, " below").expect("the form is longer");
+    assert_eq!(count(&top, " above"), None, "{top}");
+    keys(&mut app, "G");
+    let end = heading(&mut app, (80, 24));
+    assert_eq!(count(&end, " below"), None, "{end}");
+    assert!(count(&end, " above").is_some_and(|above| (1..lines).contains(&above)), "{end}");
+    app.state.home.editor.select(lines / 2);
+    let middle = heading(&mut app, (80, 24));
+    assert!(count(&middle, " above").is_some() && count(&middle, " below").is_some(), "{middle}");
+    assert!((1..lines).contains(&below));
+    let large = heading(&mut app, (120, 70));
+    assert!(!large.contains("above") && !large.contains("below"), "{large}");
+}
+
+#[test]
+fn each_form_opens_at_the_line_that_was_left() {
+    let (mut app, _) = open(COLOURED);
+    keys(&mut app, "ejjj<esc>");
+    let left = app.state.home.editor.line().cloned().expect("a line");
+    keys(&mut app, "jej<esc>ke");
+    assert_eq!(app.state.home.editor.line(), Some(&left));
+    keys(&mut app, "<esc>je");
+    assert_eq!(app.state.home.editor.selected, 1, "as in the other form");
 }
 
 #[test]
