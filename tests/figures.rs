@@ -55,6 +55,7 @@ fn radars_of_the_committed_runs() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let svg = fs::read_to_string(out).expect("the picture");
     assert!(svg.contains("NVIDIA H200") && svg.contains("2026-11-21 00:46:27"));
+    assert!(svg.contains("median of the rounds") && !svg.contains("bars:"), "a radar has none");
     let table = fs::read_to_string(folder.path().join("fig07.csv")).expect("the table");
     let of = |platform: &str| table.lines().filter(|line| line.contains(platform)).collect::<Vec<_>>();
     assert_eq!(of("NVIDIA H200").len(), 29);
@@ -69,7 +70,8 @@ fn radars_of_the_committed_runs() {
 #[test]
 fn what_cannot_be_drawn_is_said_in_one_line() {
     for (arguments, words) in [
-        (vec!["figure", "fig03"], "there is no figure fig03; accepted: lavin2020/fig03"),
+        (vec!["figure", "fig02"], "there is no figure fig02; accepted: lavin2020/fig03"),
+        (vec!["figure", "fig03"], "lavin2020/fig03: give folders of runs"),
         (vec!["figure", "lavin2020/fig03"], "scatterlab run lavin2020/fig03-cpu-stride"),
         (vec!["figure", "lavin2020/fig03", "reports"], "reports holds no run"),
         (vec!["figure", "lavin2020/fig06", PATTERNS], "scatterlab run lavin2020/fig06-simd"),

@@ -37,7 +37,8 @@ pub fn run(arguments: &FigureArguments) -> anyhow::Result<ExitCode> {
     let figure = figures::find(name)?;
     if arguments.folders.is_empty() {
         bail!(
-            "{name}: give folders of runs that hold what it shows; to measure it: scatterlab run {}",
+            "{}: give folders of runs that hold what it shows; to measure it: scatterlab run {}",
+            figure.name,
             figure.recipes.join(" ")
         );
     }

@@ -28,6 +28,24 @@ impl RecipeEntry {
     }
 }
 
+/// What a recipe's text tells without its plan.
+#[derive(Clone, Debug)]
+struct Read {
+    /// What it is found by.
+    haystack: String,
+    /// By which it is known in its runs.
+    hash: String,
+    mistaken: bool,
+}
+
+impl Read {
+    fn new(entry: &RecipeEntry) -> Read {
+        let recipe = recipe::parse(&entry.path, &entry.text).ok();
+        let haystack = filter::haystack(entry, recipe.as_ref());
+        Read { haystack, hash: recipe::hash(&entry.text), mistaken: recipe.is_none() }
+    }
+}
+
 /// A row of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row<'a> {
@@ -40,10 +58,8 @@ pub enum Row<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Recipes {
     entries: Vec<RecipeEntry>,
-    /// What each is found by.
-    haystacks: Vec<String>,
-    /// By which each is known in its runs.
-    hashes: Vec<String>,
+    /// What reading each has shown.
+    read: Vec<Read>,
     /// Indices of the entries that the filter keeps, ascending.
     shown: Vec<usize>,
     /// What each recipe resolved to, once somebody looked at it.
@@ -54,10 +70,9 @@ pub struct Recipes {
 impl Recipes {
     pub fn new(entries: Vec<RecipeEntry>) -> Recipes {
         let plans = entries.iter().map(|_| None).collect();
-        let haystacks = entries.iter().map(filter::haystack).collect();
-        let hashes = entries.iter().map(|entry| recipe::hash(&entry.text)).collect();
+        let read = entries.iter().map(Read::new).collect();
         let shown = (0..entries.len()).collect();
-        Recipes { entries, haystacks, hashes, shown, plans, selected: 0 }
+        Recipes { entries, read, shown, plans, selected: 0 }
     }
 
     pub fn entries(&self) -> &[RecipeEntry] {
@@ -66,7 +81,7 @@ impl Recipes {
 
     /// The entry whose text has this hash.
     pub fn by_hash(&self, hash: &str) -> Option<&RecipeEntry> {
-        self.entries.get(self.hashes.iter().position(|own| own == hash)?)
+        self.entries.get(self.read.iter().position(|own| own.hash == hash)?)
     }
 
     /// Indices of the entries that the filter keeps.
@@ -77,7 +92,7 @@ impl Recipes {
     /// Keeps the entries whose haystack `wanted` likes. Where the selected one goes, the
     /// first that stays is selected.
     pub fn keep(&mut self, wanted: impl Fn(&str) -> bool) {
-        let stays = |at: &usize| self.haystacks.get(*at).is_some_and(|haystack| wanted(haystack));
+        let stays = |at: &usize| self.read.get(*at).is_some_and(|read| wanted(&read.haystack));
         self.shown = (0..self.entries.len()).filter(stays).collect();
         if !self.shown.contains(&self.selected) {
             self.selected = self.shown.first().copied().unwrap_or(self.selected);
@@ -120,6 +135,15 @@ impl Recipes {
         self.plans.get(index)?.as_ref()
     }
 
+    /// Whether a recipe cannot run: it cannot be read, or what it means with its changes is
+    /// refused. The latter is known of those that were looked at.
+    pub fn is_mistaken(&self, index: usize) -> bool {
+        match self.plan_of(index) {
+            Some(plan) => plan.is_err(),
+            None => self.read.get(index).is_some_and(|read| read.mistaken),
+        }
+    }
+
     /// Stores what the recipe at `index` resolved to.
     pub fn resolved(&mut self, index: usize, plan: Result<Plan, String>) {
         if let Some(slot) = self.plans.get_mut(index) {
@@ -138,17 +162,16 @@ impl Recipes {
     /// index. The list keeps what it kept.
     pub fn add(&mut self, entry: RecipeEntry) -> usize {
         let same = |known: &RecipeEntry| known.group == entry.group && known.path == entry.path;
-        let (haystack, hash) = (filter::haystack(&entry), recipe::hash(&entry.text));
+        let read = Read::new(&entry);
         match self.entries.iter().position(same) {
             Some(at) => {
-                (self.entries[at], self.haystacks[at], self.hashes[at]) = (entry, haystack, hash);
+                (self.entries[at], self.read[at]) = (entry, read);
                 self.plans[at] = None;
                 at
             }
             None => {
                 self.entries.push(entry);
-                self.haystacks.push(haystack);
-                self.hashes.push(hash);
+                self.read.push(read);
                 self.plans.push(None);
                 self.entries.len() - 1
             }

@@ -3,14 +3,20 @@
 
 use super::mark::{Mark, notes};
 use super::platform::Platform;
-use crate::report::svg::{Caption, POINTS};
+use crate::report::svg::Caption;
 use crate::run::folder::Manifest;
 
-/// `paper` is key, figure and claim; `lines` say how to read this figure.
-pub fn caption(paper: &str, platforms: &[Platform], marks: &[Mark], lines: &[String]) -> Caption {
+/// `paper` is key, figure and claim; `points` and `lines` say how to read this figure.
+pub fn caption(
+    paper: &str,
+    points: &str,
+    platforms: &[Platform],
+    marks: &[Mark],
+    lines: &[String],
+) -> Caption {
     let drawn = |p: &&Platform| marks.iter().any(|mark| mark.platform == p.label);
     let runs = platforms.iter().filter(drawn).map(|p| format!("{}: {}", p.label, p.origin())).collect();
-    let mut below = vec![format!("{POINTS}; the paper's are the fastest of 10 runs")];
+    let mut below = vec![format!("{points}; the paper's are the fastest of 10 runs")];
     below.extend(lines.iter().cloned());
     below.push(versions(platforms));
     let (paper, changes) = (Some(paper.to_owned()), changes(platforms));

@@ -81,15 +81,18 @@ pub const FIGURES: &[Figure] = &[
     lavin2020::table04::FIGURE,
 ];
 
-/// The figure of this name.
+/// The figure of this name, which may leave the paper out where only one has such a figure.
 ///
 /// # Errors
-/// A name that none has, with those that are accepted.
+/// A name that not exactly one has, with those that are accepted.
 pub fn find(name: &str) -> Result<&'static Figure> {
-    FIGURES.iter().find(|figure| figure.name == name).ok_or_else(|| {
-        let names: Vec<&str> = FIGURES.iter().map(|figure| figure.name).collect();
-        anyhow!("there is no figure {name}; accepted: {}", names.join(", "))
-    })
+    let bare = |figure: &Figure| figure.name.split_once('/').is_some_and(|(_, bare)| bare == name);
+    let mut found = FIGURES.iter().filter(|figure| figure.name == name || bare(figure));
+    if let (Some(figure), None) = (found.next(), found.next()) {
+        return Ok(figure);
+    }
+    let names: Vec<&str> = FIGURES.iter().map(|figure| figure.name).collect();
+    Err(anyhow!("there is no figure {name}; accepted: {}", names.join(", ")))
 }
 
 impl Figure {

@@ -110,11 +110,24 @@ fn each_figure_is_drawn_from_its_own_recipes() {
             let here = figure.name != "lavin2020/fig05" || words != "AMD EPYC 7742";
             assert!(!here || drawn.document.contains(words), "{}: {words}", figure.name);
         }
+        let bars =
+            figure.extension == "svg" && !["lavin2020/fig07", "lavin2020/fig08"].contains(&figure.name);
+        assert_eq!(drawn.document.contains("bars:"), bars, "{}: a radar has none", figure.name);
         assert!(!drawn.document.contains("NaN") && !drawn.document.contains("inf,"), "{}", figure.name);
         assert!(!rows(&drawn).is_empty(), "{}", figure.name);
         let again = draw(figure.name, &runs.iter().collect::<Vec<_>>()).expect("again");
         assert_eq!(drawn.document, again.document, "the same bytes");
     }
+}
+
+#[test]
+fn a_figure_is_found_without_its_paper_where_only_one_has_it() {
+    for figure in FIGURES {
+        let bare = figure.name.split_once('/').expect("a paper").1;
+        assert_eq!(find(bare).map(|found| found.name).ok(), Some(figure.name));
+    }
+    let error = find("fig7").expect_err("no such figure").to_string();
+    assert!(error.contains("accepted: lavin2020/fig03, "), "{error}");
 }
 
 #[test]

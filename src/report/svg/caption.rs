@@ -60,8 +60,10 @@ fn paper(paper: &Paper) -> String {
     format!("{}{figure}{table}{claim}", paper.key)
 }
 
-/// How to read a point.
+/// How to read a point, and the bar through it.
 pub const POINTS: &str = "Points: median of the rounds' medians; bars: fastest to slowest sample";
+/// How to read a point without a bar.
+pub const BARE_POINTS: &str = "Points: median of the rounds' medians";
 
 fn sampling(experiment: &Experiment) -> String {
     format!("{POINTS} ({})", names::sampling(&experiment.measure))

@@ -12,7 +12,7 @@ pub(crate) mod tests;
 
 use anyhow::Result;
 
-pub use caption::{Caption, POINTS, device_name};
+pub use caption::{BARE_POINTS, Caption, POINTS, device_name};
 
 use super::series::ChartData;
 

@@ -1,6 +1,6 @@
 //! The words that narrow the list of recipes.
 
-use crate::recipe;
+use crate::recipe::Recipe;
 use crate::tui::field::Field;
 use crate::tui::recipes::{RecipeEntry, Recipes};
 
@@ -26,10 +26,11 @@ impl Filter {
 }
 
 /// What a recipe is found by: its titles, its file, the paper's key, figure and table, and
-/// its primitives; in lower case. Of one with a mistake only what its file's name says.
-pub fn haystack(entry: &RecipeEntry) -> String {
+/// its primitives; in lower case. Of one with a mistake, which was not read, only what its
+/// file's name says.
+pub fn haystack(entry: &RecipeEntry, read: Option<&Recipe>) -> String {
     let mut words = vec![entry.title.clone(), entry.path.clone(), entry.group.clone()];
-    if let Ok(recipe) = recipe::parse(&entry.path, &entry.text) {
+    if let Some(recipe) = read {
         words.push(recipe.title().to_owned());
         for draft in &recipe.drafts {
             words.extend([draft.title.clone(), draft.primitive.name().to_owned()]);

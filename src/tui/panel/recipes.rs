@@ -134,8 +134,13 @@ fn entry(state: &State, index: usize, theme: Theme, area: Rect, buffer: &mut Buf
         _ => "  ",
     };
     let changed = if state.home.edits.any(index) { " *" } else { "" };
-    let text = words::fit(&format!(" {marker}{}{changed}", entry.name()), usize::from(area.width), theme);
-    buffer.set_string(area.x, area.y, text, Style::default());
+    let (mistaken, style) = match state.recipes.is_mistaken(index) {
+        true => (format!(" {}", theme.failed()), theme.bad()),
+        false => (String::new(), Style::default()),
+    };
+    let room = usize::from(area.width).saturating_sub(words::width(&mistaken));
+    let text = words::fit(&format!(" {marker}{}{changed}", entry.name()), room, theme);
+    buffer.set_stringn(area.x, area.y, format!("{text}{mistaken}"), usize::from(area.width), style);
     if selected {
         let focused = state.focus == Focus::Recipes;
         let style = if focused { theme.selected() } else { theme.selected_elsewhere() };

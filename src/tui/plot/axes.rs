@@ -14,20 +14,22 @@ const ROWS_PER_LABEL: u16 = 2;
 /// Most labels of the x axis.
 const MOST_LABELS: usize = 24;
 
-/// Columns of the widest label that `rows` rows of this axis have, with the rule.
-pub fn gutter(y: &AxisScale, rows: u16) -> u16 {
-    let ticks = ticks_of_y(y, rows);
+/// Where ticks of an axis are, 0 to 1, and their labels.
+pub type Ticks = Vec<(f64, String)>;
+
+/// Columns of the widest label of a y axis, with the rule.
+pub fn gutter(ticks: &Ticks) -> u16 {
     ticks.iter().map(|(_, label)| words::width(label)).max().unwrap_or(0) as u16 + 1
 }
 
-/// Positions and labels on so many rows.
-fn ticks_of_y(y: &AxisScale, rows: u16) -> Vec<(f64, String)> {
+/// The ticks of a y axis on so many rows.
+pub fn ticks(y: &AxisScale, rows: u16) -> Ticks {
     y.ticks(usize::from((rows / ROWS_PER_LABEL).max(2)))
 }
 
 /// The rule left of the frame with its ticks. Where only a part of the whole axis is
 /// shown, the rule is heavy where that part lies.
-pub fn left(frame: &Frame, whole: &AxisScale, labels: bool, theme: Theme, buffer: &mut Buffer) {
+pub fn left(frame: &Frame, whole: &AxisScale, ticks: Ticks, theme: Theme, buffer: &mut Buffer) {
     let inner = frame.area;
     let rule = inner.x.saturating_sub(1);
     let rows = inner.top()..frame.rule_row();
@@ -40,15 +42,13 @@ pub fn left(frame: &Frame, whole: &AxisScale, labels: bool, theme: Theme, buffer
         };
         buffer[(rule, y)].set_symbol(symbol).set_style(theme.dim());
     }
-    if labels {
-        y_ticks(frame, theme, buffer);
-    }
+    y_ticks(frame, ticks, theme, buffer);
 }
 
-fn y_ticks(frame: &Frame, theme: Theme, buffer: &mut Buffer) {
+fn y_ticks(frame: &Frame, ticks: Ticks, theme: Theme, buffer: &mut Buffer) {
     let rule = frame.area.x.saturating_sub(1);
     let mut taken = None;
-    for (position, label) in ticks_of_y(&frame.y, frame.area.height) {
+    for (position, label) in ticks {
         let row = frame.row_at(position);
         let width = words::width(&label) as u16;
         let start = rule.checked_sub(width).filter(|start| *start >= buffer.area.x);

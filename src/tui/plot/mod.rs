@@ -171,9 +171,12 @@ impl Plot<'_> {
 
     /// Columns left of the frame, the same for the chart and for the differences under it.
     fn gutter(&self, scales: &Scales, residual: Option<&Residual>, rows: &Rows, area: Rect) -> u16 {
-        let own =
-            if self.data.is_empty() { 1 } else { axes::gutter(&scales.y, area.height.saturating_sub(2)) };
-        let below = residual.map_or(0, |r| axes::gutter(&r.scale, rows.residual.height.saturating_sub(1)));
+        let rows_of = |area: Rect, around: u16| area.height.saturating_sub(around);
+        let own = match self.data.is_empty() {
+            true => 1,
+            false => axes::gutter(&axes::ticks(&scales.y, rows_of(area, 2))),
+        };
+        let below = residual.map_or(0, |r| axes::gutter(&r.ticks(rows_of(rows.residual, 1))));
         own.max(below)
     }
 

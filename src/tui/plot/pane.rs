@@ -41,7 +41,9 @@ pub fn frame(panel: &Panel, scales: &Scales, left: u16, area: Rect) -> Frame {
 /// Draws a panel with its axes; `area` is the frame's and that of its labels.
 pub fn draw(plot: &Plot, panel: usize, scales: &Scales, frame: &Frame, area: Rect, buffer: &mut Buffer) {
     let Some(shown) = plot.data.panels.get(panel) else { return };
-    axes::left(frame, &scales.whole_y, !plot.data.is_empty(), plot.theme, buffer);
+    let empty = plot.data.is_empty();
+    let ticks = if empty { Vec::new() } else { axes::ticks(&frame.y, frame.area.height) };
+    axes::left(frame, &scales.whole_y, ticks, plot.theme, buffer);
     axes::bottom(frame, &scales.whole_x, area, plot.theme, buffer);
     guides(plot, shown, frame, buffer);
     references(plot, shown, frame, buffer);

@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::Plot;
-use super::axes;
+use super::axes::{self, Ticks};
 use super::frame::Frame;
 use super::pane::dashes;
 use crate::report::scale::{AxisScale, Spacing};
@@ -18,7 +18,7 @@ use crate::tui::words;
 pub struct Residual {
     differences: Vec<Difference>,
     name: String,
-    pub scale: AxisScale,
+    scale: AxisScale,
 }
 
 impl Residual {
@@ -32,6 +32,16 @@ impl Residual {
         (!differences.is_empty()).then(|| Residual { differences, name: overlay.name.clone(), scale })
     }
 
+    /// The ticks on so many rows. Where there is room for two at most, which may leave zero
+    /// alone, they are zero and both ends.
+    pub fn ticks(&self, rows: u16) -> Ticks {
+        let ticks = axes::ticks(&self.scale, rows);
+        let (low, high) = self.scale.ends();
+        let ends = [low, high].into_iter().filter(|end| *end != 0.0).chain([0.0]);
+        let tick = |value| Some((self.scale.position(value)?, self.scale.label(value)));
+        if ticks.len() > 2 { ticks } else { ends.filter_map(tick).collect() }
+    }
+
     /// Draws it into `area`, whose columns are those of the chart's `above`.
     pub fn draw(&self, plot: &Plot, above: &Frame, area: Rect, buffer: &mut Buffer) {
         let unit = if plot.data.y.relative_to.is_some() { "percentage points" } else { "%" };
@@ -40,7 +50,7 @@ impl Residual {
         buffer.set_string(area.x, area.y, title, plot.theme.dim());
         let inner = Rect { x: above.area.x, width: above.area.width, y: area.y + 1, height: area.height - 1 };
         let frame = Frame { area: inner, foot: false, x: above.x.clone(), y: self.scale.clone() };
-        axes::left(&frame, &self.scale, true, plot.theme, buffer);
+        axes::left(&frame, &self.scale, self.ticks(inner.height), plot.theme, buffer);
         if let Some(zero) = frame.row(0.0) {
             dashes(plot, zero, plot.theme.dim(), &frame, buffer);
         }

@@ -304,12 +304,17 @@ fn bars_are_of_the_kind_that_was_asked_for() {
 
 /// The fixture's run, and the same a fifth faster.
 fn two_runs() -> (Ledger, Overlay) {
+    runs_apart(|_| 1.25)
+}
+
+/// The case at each position was so many times as fast before.
+fn runs_apart(factor: impl Fn(usize) -> f64) -> (Ledger, Overlay) {
     let now = ledger(fixture::passes(), &CPU);
     let mut before = now.records().to_vec();
-    for record in &mut before {
+    for (at, record) in before.iter_mut().enumerate() {
         if let Some(statistics) = &mut record.statistics {
             for seconds in [&mut statistics.median, &mut statistics.min, &mut statistics.max] {
-                *seconds /= 1.25;
+                *seconds /= factor(at);
             }
         }
     }
@@ -339,6 +344,24 @@ fn another_run_lies_behind_with_its_differences_below() {
     let without = show(&Plot { differences: false, ..plot }, usize::MAX, area);
     assert_eq!(cells(&without, "●").len(), 7);
     assert_eq!(cells(&show(&plot, usize::MAX, Rect::new(0, 0, 80, 13)), "●").len(), 7, "no room for a pane");
+}
+
+#[test]
+fn differences_have_numbers_on_both_sides_of_zero_however_low_their_pane_is() {
+    let (now, overlay) = runs_apart(|at| if at % 4 == 0 { 1.25 } else { 0.8 });
+    let (data, look) = (chart(&now), Look::default());
+    let plot = Plot { overlay: Some(&overlay), ..plot(&data, &look, PLAIN) };
+    for height in 18..50 {
+        let area = Rect::new(0, 0, 80, height);
+        let pane = plot.picture(area).rows.residual;
+        let rows = rows(&show(&plot, usize::MAX, area));
+        let pane = &rows[usize::from(pane.y) + 1..usize::from(pane.bottom())];
+        let labels: Vec<&str> =
+            pane.iter().filter_map(|row| row.split_once(" %┤")).map(|(n, _)| n.trim()).collect();
+        let (first, last) = (labels.first().expect("a label"), labels.last().expect("a label"));
+        assert!(first.parse::<u32>().is_ok_and(|n| n > 0), "{height}: {labels:?}");
+        assert!(last.starts_with('−') && labels.contains(&"0"), "{height}: {labels:?}");
+    }
 }
 
 #[test]

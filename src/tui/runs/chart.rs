@@ -18,8 +18,11 @@ pub(super) fn is_laid(runs: &Runs) -> bool {
 pub(super) fn choose(state: &mut State, baseline: Arc<Baseline>) {
     let name = baseline.name();
     state.runs.laid = Some(baseline);
-    let said = state.session.as_mut().and_then(|session| lay_chosen(&state.runs, session));
-    state.notice = said.or_else(|| Some(format!("baseline: {name}, under the chart of the next run")));
+    state.notice = Some(match &mut state.session {
+        None => format!("baseline: {name}, under the chart of the next run"),
+        Some(session) => lay_chosen(&state.runs, session)
+            .unwrap_or_else(|| format!("baseline: {name}, under other runs; it is the one that is shown")),
+    });
 }
 
 /// Lays no run under charts any more.

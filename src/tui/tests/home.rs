@@ -215,6 +215,22 @@ fn a_bad_value_stays_in_its_field_with_what_would_be_accepted() {
 }
 
 #[test]
+fn a_recipe_with_a_mistake_is_marked_in_the_list_before_anybody_looks_at_it() {
+    let (mut app, _) = open(COLOURED);
+    let marked = |app: &mut App, name: &str| {
+        let screen = shown(app, (120, 40));
+        let row = screen.lines().find(|row| row.contains(name)).expect("the recipe");
+        row.split(name).nth(1).is_some_and(|rest| rest.trim_start().starts_with('✗'))
+    };
+    assert!(marked(&mut app, " wrong") && !marked(&mut app, " mine"));
+    keys(&mut app, "/mine<enter>e");
+    set(&mut app, "chart.x", "nothing");
+    assert!(marked(&mut app, " mine *"), "its changes are refused");
+    keys(&mut app, "u");
+    assert!(!marked(&mut app, " mine"));
+}
+
+#[test]
 fn what_is_typed_replaces_a_value_or_a_list_unless_the_cursor_was_moved() {
     let (mut app, _) = open(COLOURED);
     keys(&mut app, "/mine<enter>e");

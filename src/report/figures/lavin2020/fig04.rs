@@ -14,7 +14,7 @@ use crate::report::figures::{Drawn, Figure, some_point};
 use crate::report::overlay::letter;
 use crate::report::scale::Spacing;
 use crate::report::series::YAxis;
-use crate::report::svg::{layout, paint};
+use crate::report::svg::{POINTS, layout, paint};
 use crate::report::unit::Unit;
 use crate::report::verdicts::Named;
 use crate::run::facts::PREFETCHERS;
@@ -55,7 +55,7 @@ fn draw(runs: &[Named]) -> Result<Drawn> {
     some_point(&absolute, "uniform-stride gathers of CPUs")?;
     let marks = [absolute.clone(), normalised.clone()].concat();
     let states: Vec<String> = runs.iter().enumerate().map(|(at, run)| told(at, run)).collect();
-    let caption = caption(CLAIM, &platforms, &marks, &states);
+    let caption = caption(CLAIM, POINTS, &platforms, &marks, &states);
     let charts =
         [sweep::chart(title(runs), sweep::bandwidth(), &absolute), sweep::chart("", parts(), &normalised)];
     let document = paint::svg(&layout::stacked(&charts, &caption))?;

@@ -12,7 +12,7 @@ use crate::report::figures::platform::{Kind, Platform, separate};
 use crate::report::figures::sweep::{self, SIDES};
 use crate::report::figures::{Drawn, Figure, some_point};
 use crate::report::series::YAxis;
-use crate::report::svg::render;
+use crate::report::svg::{POINTS, render};
 use crate::report::unit::Unit;
 use crate::report::verdicts::Named;
 
@@ -54,7 +54,7 @@ fn draw(runs: &[Named]) -> Result<Drawn> {
                paper's Scalar backend: its OpenMP backend without vectorisation (§3.2), not one thread"
             .to_owned();
     let data = sweep::chart(TITLE, improvement(), &marks);
-    let document = render(&data, &caption(CLAIM, &vector, &marks, &[how]))?;
+    let document = render(&data, &caption(CLAIM, POINTS, &vector, &marks, &[how]))?;
     Ok(Drawn { document, table: table(NAME, &marks)?, text: None })
 }
 

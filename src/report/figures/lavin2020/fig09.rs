@@ -12,7 +12,7 @@ use crate::report::figures::platform::{Kind, Platform, joined};
 use crate::report::figures::rating::{self, Dot, Plot};
 use crate::report::figures::sweep::{SIDES, title};
 use crate::report::figures::{Drawn, Figure, lettered, some_point};
-use crate::report::svg::paint;
+use crate::report::svg::{POINTS, paint};
 use crate::report::verdicts::Named;
 
 const NAME: &str = "lavin2020/fig09";
@@ -51,7 +51,7 @@ fn draw(runs: &[Named]) -> Result<Drawn> {
     let how = "On the diagonal: stride 1. A platform's dots stand over each other; dashed lines: constant parts of \
                stride 1; solid ones join CPUs with CPUs and GPUs with GPUs"
         .to_owned();
-    let scene = rating::draw(TITLE, &plots, &legend, &caption(CLAIM, &platforms, &marks, &[how]));
+    let scene = rating::draw(TITLE, &plots, &legend, &caption(CLAIM, POINTS, &platforms, &marks, &[how]));
     Ok(Drawn { document: paint::svg(&scene)?, table: table(NAME, &marks)?, text: None })
 }
 

@@ -18,7 +18,7 @@ use super::mark::{Mark, table};
 use super::platform::{Kind, separate};
 use super::sweep::{self, SIDES};
 use super::{Drawn, some_point};
-use crate::report::svg::render;
+use crate::report::svg::{POINTS, render};
 use crate::report::verdicts::Named;
 
 /// Figures 3 and 5: bandwidth over uniform stride, a line for each platform of a kind.
@@ -31,7 +31,7 @@ fn strides(figure: &str, kind: Kind, title: &str, claim: &str, runs: &[Named]) -
         .collect();
     some_point(&marks, &format!("uniform strides without reuse on {}", kind.words()))?;
     let how = "Uniform stride without reuse; bandwidth counts the doubles that are used (§3.5)".to_owned();
-    let caption = caption(claim, &platforms, &marks, &[how]);
+    let caption = caption(claim, POINTS, &platforms, &marks, &[how]);
     let data = sweep::chart(title, sweep::bandwidth(), &marks);
     Ok(Drawn { document: render(&data, &caption)?, table: table(figure, &marks)?, text: None })
 }

@@ -9,7 +9,7 @@ use crate::report::figures::mark::{Mark, table};
 use crate::report::figures::platform::{Kind, Platform, joined};
 use crate::report::figures::radar::{self, Radar, Section, Spoke};
 use crate::report::figures::{Drawn, lettered, some_point};
-use crate::report::svg::paint;
+use crate::report::svg::{BARE_POINTS, paint};
 use crate::report::verdicts::Named;
 
 pub const RECIPES: &[&str] = &["lavin2020/app-patterns", "lavin2020/fig09-references"];
@@ -34,7 +34,8 @@ pub fn draw(figure: &str, side: Use, title: &str, claim: &str, runs: &[Named]) -
     let kinds = [Kind::Cpu, Kind::Gpu];
     let sections: Vec<Section> =
         kinds.iter().filter_map(|kind| section(*kind, &platforms, &letters, &apps, &marks)).collect();
-    let scene = radar::draw(title, &together(sections), &caption(claim, &platforms, &marks, &lines));
+    let scene =
+        radar::draw(title, &together(sections), &caption(claim, BARE_POINTS, &platforms, &marks, &lines));
     Ok(Drawn { document: paint::svg(&scene)?, table: table(figure, &marks)?, text: None })
 }
 

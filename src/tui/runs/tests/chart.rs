@@ -56,6 +56,9 @@ fn a_run_does_not_lie_under_itself_and_none_without_a_matching_case() {
     press(&mut app, KeyCode::Enter);
     assert_eq!(laid(&app), None);
     press(&mut app, KeyCode::Esc);
+    typed(&mut app, "bb");
+    let under_others = "baseline: 20261121-080000-passes, under other runs; it is the one that is shown";
+    assert_eq!((laid(&app), notice(&app)), (None, under_others));
     press(&mut app, KeyCode::Esc);
     let runs = ["20261119-101500-passes", "20261120-223758-passes"];
     let other = root.path().join(runs[0]).join("manifest.json");
