@@ -23,7 +23,7 @@ pub fn recipes() -> Vec<RecipeEntry> {
         backend: [cpu, cuda]\nchart: {x: passes, y: bandwidth, lines: backend}\n";
     let shipped = |path| crate::experiments::find(path).expect("shipped").text;
     vec![
-        recipe("", "quickstart", "Stream kernels and array sizes", shipped("quickstart")),
+        recipe("", "quickstart", "Stream kernels and array sizes", "stream: {kernel: copy}\n"),
         recipe("he2007", "he2007/fig09-passes", "Multi-pass scatter, by number of passes", passes),
         recipe("he2007", "he2007/fig10-segments", "A recipe with a mistake", "scatter: {method: segmentd}\n"),
         recipe(
