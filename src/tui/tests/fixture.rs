@@ -21,9 +21,10 @@ pub fn recipes() -> Vec<RecipeEntry> {
         paper: {key: he2007, figure: 9, claim: 16 passes suit a G80 best}\n\
         scatter: {method: {multipass: {passes: 1..64 x2}}, tuples: 16Mi, tuple: 8B, locations: random}\n\
         backend: [cpu, cuda]\nchart: {x: passes, y: bandwidth, lines: backend}\n";
+    let stream = "stream: {kernel: copy, elements: 16Mi}\nbackend: cpu\nchart: {x: elements, y: time}\n";
     let shipped = |path| crate::experiments::find(path).expect("shipped").text;
     vec![
-        recipe("", "quickstart", "Stream kernels and array sizes", "stream: {kernel: copy}\n"),
+        recipe("", "quickstart", "Stream kernels and array sizes", stream),
         recipe("he2007", "he2007/fig09-passes", "Multi-pass scatter, by number of passes", passes),
         recipe("he2007", "he2007/fig10-segments", "A recipe with a mistake", "scatter: {method: segmentd}\n"),
         recipe(
