@@ -157,8 +157,8 @@ experiments:
     fn only_what_is_near_is_called_nearest() {
         let error = |word: &str| only(&[word]).expect_err("no such case");
         assert_eq!(
-            error("traid"),
-            "--only traid: no case `traid`; nearest: triad (--dry-run lists them all)"
+            error("triadd"),
+            "--only triadd: no case `triadd`; nearest: triad (--dry-run lists them all)"
         );
         assert_eq!(error("zzzzzz"), "--only zzzzzz: no case `zzzzzz` (--dry-run lists them all)");
         assert_eq!(error("?"), "--only ?: no case `?` (--dry-run lists them all)");
