@@ -7,6 +7,8 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
@@ -256,8 +258,20 @@ impl Folder {
 }
 
 /// One program at a time writes a run. The lock goes with the process, however it ends.
+///
+/// A child that is being started shares its parent's open files until its own program
+/// begins, and with them a lock that the parent has let go of: hence the patience.
 fn lock(events: &File, path: &Path) -> anyhow::Result<()> {
-    match events.try_lock() {
+    const TRIES: u32 = 20;
+    let again = |_| {
+        thread::sleep(Duration::from_millis(10));
+        events.try_lock()
+    };
+    let held = |taken: &Result<(), TryLockError>| matches!(taken, Err(TryLockError::WouldBlock));
+    let first = events.try_lock();
+    let taken =
+        if held(&first) { (1..TRIES).map(again).find(|taken| !held(taken)).unwrap_or(first) } else { first };
+    match taken {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => {
             bail!("{}: another scatterlab is writing this run; wait for it or stop it", path.display())
