@@ -34,6 +34,7 @@ impl<T: Plain> Drop for DeviceBuffer<T> {
         let _ = self.gpu.synchronize();
         // SAFETY: allocated by `alloc` with the same context, freed once.
         let _ = unsafe { cuda_free(DevicePointer::<u8>::from_raw(self.address.0)) };
+        self.gpu.scrub.freed(self.bytes());
     }
 }
 

@@ -15,6 +15,7 @@ use super::driver;
 use super::error::{Code, check, code};
 use super::kernel::{Loaded, Module};
 use super::management::Management;
+use super::scrub::Scrub;
 use crate::backend::Failure;
 use crate::backend::cuda::{GpuFacts, ManagedFacts, Unavailable};
 use crate::measure::noise::GpuConditions;
@@ -35,6 +36,7 @@ pub(super) struct Inner {
     pub modules: Mutex<HashMap<String, Arc<Loaded>>>,
     pub stream: Stream,
     pub facts: GpuFacts,
+    pub scrub: Scrub,
     management: Option<Management>,
     context: Context,
 }
@@ -81,7 +83,16 @@ impl Gpu {
                 code(Stream::new(StreamFlags::DEFAULT, None)).map_err(step("cuStreamCreateWithPriority"))?;
             let (facts, management) = known(device)?;
             let modules = Mutex::default();
-            Ok(Gpu { inner: Arc::new(Inner { modules, stream, facts, management, context }) })
+            Ok(Gpu {
+                inner: Arc::new(Inner {
+                    modules,
+                    stream,
+                    facts,
+                    scrub: Scrub::default(),
+                    management,
+                    context,
+                }),
+            })
         };
         open().map_err(failed)
     }
@@ -147,8 +158,11 @@ impl Gpu {
     /// batch, at most a few per cent of the shortest sample (100 µs), and always to the
     /// kernel's disadvantage. Launches that follow are queued while their predecessor
     /// runs, unless they are shorter than it takes to queue one.
+    ///
+    /// Waits first until the driver has cleared the memory that was freed before.
     pub fn timed(&self, work: &mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
         self.synchronize()?;
+        self.inner.scrub.wait();
         let event = || check("cuEventCreate", Event::new(EventFlags::DEFAULT));
         let (start, end) = (event()?, event()?);
         let stream = &self.inner.stream;

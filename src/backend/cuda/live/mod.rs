@@ -7,6 +7,7 @@ mod gpu;
 mod kernel;
 mod management;
 mod ptx;
+mod scrub;
 
 pub use buffer::DeviceBuffer;
 pub use gpu::Gpu;
