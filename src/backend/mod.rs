@@ -4,6 +4,7 @@
 pub mod cpu;
 pub mod cuda;
 pub mod listed;
+pub mod tuning;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -206,12 +207,21 @@ pub const BACKENDS: Param = Param {
         },
         Variant {
             name: "cuda",
-            params: &[Param {
-                name: "device",
-                kind: Kind::Count { min: 0, max: LAST_GPU },
-                default: Default::Unset,
-                doc: "the GPU, in the order of the CUDA driver; unset: 0, the first",
-            }],
+            params: &[
+                Param {
+                    name: "device",
+                    kind: Kind::Count { min: 0, max: LAST_GPU },
+                    default: Default::Unset,
+                    doc: "the GPU, in the order of the CUDA driver; unset: 0, the first",
+                },
+                tuning::BLOCK,
+                tuning::ITEMS,
+                tuning::GRID,
+                tuning::HINT,
+                tuning::VECTOR,
+                tuning::FETCH,
+                tuning::PERSIST,
+            ],
             main: None,
             doc: "one NVIDIA GPU",
         },

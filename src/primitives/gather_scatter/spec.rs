@@ -1,5 +1,6 @@
 //! What a gather or scatter case computes: its parameters, typed, and its data.
 
+use crate::backend::tuning::{Offered, Tuning};
 use crate::patterns::mix::{index_of_word32, index_of_word64, word32, word64};
 use crate::patterns::permutation::{MAX_ELEMENTS, Permutation};
 use crate::patterns::zipf::{self, Zipf};
@@ -20,6 +21,19 @@ pub enum Kernel {
     /// `R_out[L[i]] = R_in[i]`
     Scatter,
 }
+
+impl Kernel {
+    /// The primitive's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kernel::Gather => "gather",
+            Kernel::Scatter => "scatter",
+        }
+    }
+}
+
+/// What the CUDA kernels are built for.
+const OFFERED: Offered = Offered::NOTHING;
 
 /// How it is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,6 +166,7 @@ impl Spec {
         spec.check_sizes()?;
         spec.check_scheme()?;
         spec.check_backend(params)?;
+        Tuning::of(params)?.within(kernel.name(), &OFFERED)?;
         Ok(spec)
     }
 

@@ -3,10 +3,14 @@
 
 use super::source::{DEFAULT_DELTA, Source};
 use super::starts::Starts;
+use crate::backend::tuning::{Offered, Tuning};
 use crate::patterns::Permutation;
 use crate::patterns::applications::Use;
 use crate::plan::Params;
 use crate::primitives::{Refusal, reader};
+
+/// What the CUDA kernels are built for.
+const OFFERED: Offered = Offered::NOTHING;
 
 /// What untouched words of a destination hold.
 pub const POISON: u64 = 0xDEAD_BEEF_DEAD_BEEF;
@@ -124,6 +128,7 @@ impl Spec {
         spec.count = spec.resolve_count(params)?;
         spec.check_sizes()?;
         spec.check_method(params)?;
+        Tuning::of(params)?.within("pattern", &OFFERED)?;
         Ok(spec)
     }
 

@@ -1,5 +1,6 @@
 //! What a stream case computes: its parameters, typed, and its data.
 
+use crate::backend::tuning::{Offered, Tuning};
 use crate::patterns::mix::word64;
 use crate::plan::Params;
 use crate::primitives::{Refusal, reader};
@@ -13,6 +14,9 @@ pub const Q: f64 = 3.0;
 
 /// What `write` stores.
 pub const WRITTEN: f64 = 7.0;
+
+/// What the CUDA kernels are built for.
+const OFFERED: Offered = Offered::NOTHING;
 
 /// STREAM's kernels (McCalpin) and a read and a write alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,6 +146,7 @@ impl Spec {
         if spec.method == Method::Streaming {
             spec.check_streaming(params)?;
         }
+        Tuning::of(params)?.within("stream", &OFFERED)?;
         Ok(spec)
     }
 
