@@ -9,9 +9,28 @@ static int failing_with, devices = 1, version = 13000;
 static size_t free_bytes = 9ull << 30;
 static unsigned raised, launched[3], allocations;
 static long loaded;
-static unsigned opened, which;
+static unsigned opened, which, resets;
+static int persisting = 32 << 20;
+/* Of the limits 5 and 6: what L2 fetches, and what of it is set aside. */
+static size_t limits[2] = {64, 0};
+/* The access policy window of the stream, as cuda.h lays it out. */
+static struct {
+    void *base;
+    size_t bytes;
+    float share;
+    int hit, miss;
+} window;
 
-void fake_reset(void) { failing[0] = 0; devices = 1; version = 13000; raised = allocations = opened = which = 0; }
+void fake_reset(void) {
+    failing[0] = 0;
+    devices = 1;
+    version = 13000;
+    raised = allocations = opened = which = resets = 0;
+    persisting = 32 << 20;
+    limits[0] = 64;
+    limits[1] = 0;
+    memset(&window, 0, sizeof window);
+}
 void fake_fail(const char *name, int code) { strncpy(failing, name, 63); failing_with = code; }
 void fake_devices(int count) { devices = count; }
 void fake_version(int cuda) { version = cuda; }
@@ -21,6 +40,11 @@ unsigned fake_allocations(void) { return allocations; }
 long fake_loaded(void) { return loaded; }
 unsigned fake_opened(void) { return opened; }
 unsigned fake_which(void) { return which; }
+void fake_persisting(int bytes) { persisting = bytes; }
+size_t fake_limit(int limit) { return limits[limit - 5]; }
+size_t fake_window(void) { return window.bytes; }
+int fake_persists(void) { return window.hit == 2 && window.share > 0; }
+unsigned fake_resets(void) { return resets; }
 
 #define CU(name, parameters, ...)                              \
     int name parameters {                                      \
@@ -42,11 +66,20 @@ CU(cuDeviceGetAttribute, (int *v, int attribute, int d), switch (attribute) {
     case 76: *v = 0; break;              /* and minor */
     case 97: *v = 227 << 10; break;      /* shared memory per block, opted in */
     case 32: *v = 1; break;              /* ECC */
+    case 108: *v = persisting; break;    /* L2 that can be set aside */
+    case 109: *v = 1 << 20; break;       /* largest window */
     default: *v = 1024;
 })
 CU(cuDevicePrimaryCtxRetain, (void **context, int d), *context = &devices; opened++; which |= 1u << d;)
 CU(cuDevicePrimaryCtxRelease_v2, (int d))
 CU(cuCtxSetCurrent, (void *context))
+CU(cuCtxGetLimit, (size_t *value, int limit), if (limit < 5) return 215; *value = limits[limit - 5];)
+/* What L2 sets aside is whole sixteenths of what it can. */
+CU(cuCtxSetLimit, (int limit, size_t value), if (limit < 5) return 215;
+   if (limit == 6) value = (value + (2 << 20) - 1) / (2 << 20) * (2 << 20); limits[limit - 5] = value;)
+CU(cuCtxResetPersistingL2Cache, (void), resets++;)
+CU(cuStreamSetAttribute, (void *stream, int attribute, const void *value),
+   if (attribute != 1) return 1; memcpy(&window, value, sizeof window);)
 CU(cuStreamCreateWithPriority, (void **stream, unsigned f, int p), *stream = &version;)
 CU(cuStreamSynchronize, (void *stream))
 CU(cuStreamDestroy_v2, (void *stream))

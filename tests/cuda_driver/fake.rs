@@ -77,6 +77,34 @@ impl Fake {
         unsafe { self.get::<unsafe extern "C" fn() -> c_uint>("fake_raised")() }
     }
 
+    /// Most of L2 that can be set aside, from the next opening on.
+    pub fn persisting(&self, bytes: c_int) {
+        // SAFETY: as above.
+        unsafe { self.get::<unsafe extern "C" fn(c_int)>("fake_persisting")(bytes) };
+    }
+
+    /// What L2 fetches at a miss, and what of it is set aside.
+    pub fn limits(&self) -> [usize; 2] {
+        // SAFETY: as above.
+        let get = self.get::<unsafe extern "C" fn(c_int) -> usize>("fake_limit");
+        // SAFETY: as above.
+        [5, 6].map(|limit| unsafe { get(limit) })
+    }
+
+    /// Bytes of the stream's window, and whether accesses there persist.
+    pub fn window(&self) -> (usize, bool) {
+        // SAFETY: as above.
+        let bytes = unsafe { self.get::<unsafe extern "C" fn() -> usize>("fake_window")() };
+        // SAFETY: as above.
+        (bytes, unsafe { self.get::<unsafe extern "C" fn() -> c_int>("fake_persists")() } != 0)
+    }
+
+    /// How often L2 gave up what it kept.
+    pub fn resets(&self) -> c_uint {
+        // SAFETY: as above.
+        unsafe { self.get::<unsafe extern "C" fn() -> c_uint>("fake_resets")() }
+    }
+
     /// Modules that are loaded.
     pub fn loaded(&self) -> c_long {
         // SAFETY: as above.

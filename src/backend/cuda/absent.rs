@@ -35,6 +35,12 @@ pub struct Module(Infallible);
 #[derive(Clone)]
 pub struct Kernel(Infallible);
 
+/// A limit of a GPU that does not exist.
+pub struct Limit(Infallible);
+
+/// A part of the L2 cache of a GPU that does not exist.
+pub struct Persisting(Infallible);
+
 /// An argument of a launch that cannot happen.
 #[derive(Clone, Copy)]
 pub struct Arg<'a>(PhantomData<&'a ()>);
@@ -98,6 +104,8 @@ impl Gpu {
         fn memset32<T>(buffer: &mut DeviceBuffer<T>, word: u32) -> Result<(), Failure>;
         fn copy<T>(from: &DeviceBuffer<T>, range: Range<usize>, to: &mut DeviceBuffer<T>, at: usize) -> Result<(), Failure>;
         fn launch(kernel: &Kernel, grid: u32, block: u32, shared_bytes: u32, args: &[Arg]) -> Result<(), Failure>;
+        fn fetching(bytes: u32) -> Result<Limit, Failure>;
+        fn persisting<T>(array: &DeviceBuffer<T>, bytes: u64) -> Result<Persisting, Failure>;
         fn max_blocks(kernel: &Kernel, block: u32, shared_bytes: u32) -> Result<u32, Failure>;
     }
 }
@@ -116,6 +124,14 @@ impl<T: Plain> DeviceBuffer<T> {
 
 impl Module {
     never! { fn kernel(name: &str) -> Result<Kernel, Failure>; }
+}
+
+impl Limit {
+    never! { fn bytes() -> u64; }
+}
+
+impl Persisting {
+    never! { fn bytes() -> u64; }
 }
 
 impl Kernel {

@@ -31,6 +31,10 @@ pub struct GpuFacts {
     pub sms: u32,
     /// L2 cache, bytes.
     pub l2_bytes: u64,
+    /// Most of the L2 cache that can be set aside for some accesses, bytes; 0 where it cannot.
+    pub persisting_l2: u64,
+    /// Most bytes of an array that such accesses may lie in.
+    pub policy_window: u64,
     /// Memory of the device, bytes.
     pub memory: u64,
     /// Shared memory that one block may ask for, bytes (with the opt-in above 48 KiB).

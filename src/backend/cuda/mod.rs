@@ -21,4 +21,4 @@ mod imp;
 mod imp;
 
 pub use facts::{DevicePtr, GpuFacts, ManagedFacts, Plain, Unavailable};
-pub use imp::{Arg, DeviceBuffer, Gpu, Kernel, Module};
+pub use imp::{Arg, DeviceBuffer, Gpu, Kernel, Limit, Module, Persisting};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
+use super::fetching;
 use crate::backend::cuda::{DeviceBuffer, Gpu, GpuFacts, ManagedFacts, Unavailable};
 use crate::backend::{Availability, Cancel, Device, Executor, Failure, Fault, Prepared};
 use crate::indices::Store;
@@ -114,12 +115,12 @@ impl Executor for CudaExecutor {
     ) -> Result<Box<dyn Prepared>, Failure> {
         self.turn_to(case.device());
         let gpu = &self.needed()?;
-        match case.primitive.as_str() {
+        fetching::prepared(gpu, case, || match case.primitive.as_str() {
             "stream" => stream::cuda::prepare(gpu, case, fault, cancel),
             "gather" | "scatter" => gather_scatter::cuda::prepare(gpu, case, &self.indices, fault, cancel),
             "pattern" => pattern::cuda::prepare(gpu, case, fault, cancel),
             other => Err(Failure::NotApplicable(format!("{other} has no CUDA kernels"))),
-        }
+        })
     }
 
     fn bring(&mut self, indices: &Arc<Store>) {
@@ -214,6 +215,8 @@ mod tests {
             name: "NVIDIA H200".into(),
             sms: 132,
             l2_bytes: 60 << 20,
+            persisting_l2: 0,
+            policy_window: 0,
             memory: 140 << 30,
             shared_per_block: 227 << 10,
             shared_per_sm: 228 << 10,

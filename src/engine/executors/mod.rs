@@ -2,6 +2,7 @@
 
 pub mod cpu;
 pub mod cuda;
+mod fetching;
 pub mod mock;
 
 use crate::backend::Executor;

@@ -9,7 +9,7 @@ use cust::device::{Device, DeviceAttribute};
 use cust::error::CudaResult;
 use cust::event::{Event, EventFlags};
 use cust::stream::{Stream, StreamFlags};
-use cust::sys;
+use cust::sys::{self, CUdevice_attribute as Unnamed};
 
 use super::driver;
 use super::error::{Code, check, code};
@@ -223,8 +223,12 @@ fn facts(device: Device) -> CudaResult<GpuFacts> {
         name: device.name()?,
         sms: number(DeviceAttribute::MultiprocessorCount)?,
         l2_bytes: number(DeviceAttribute::L2CacheSize)?.into(),
+        persisting_l2: unnamed(device, Unnamed::CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE)
+            .map_or(0, u64::from),
+        policy_window: unnamed(device, Unnamed::CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE)
+            .map_or(0, u64::from),
         memory: device.total_memory()? as u64,
-        shared_per_block: shared_per_block_optin(device)
+        shared_per_block: unnamed(device, Unnamed::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
             .map_or_else(|| number(DeviceAttribute::MaxSharedMemoryPerBlock), Ok)?,
         shared_per_sm: number(DeviceAttribute::MaxSharedMemoryPerMultiprocessor)?,
         threads_per_sm: number(DeviceAttribute::MaxThreadsPerMultiprocessor)?,
@@ -251,14 +255,13 @@ fn pci_bus_id(device: Device) -> Option<String> {
     Some(format!("{domain:08X}:{bus:02X}:{slot:02X}.0"))
 }
 
-/// Shared memory that a block gets after opting in, which `cust` has no name for.
-fn shared_per_block_optin(device: Device) -> Option<u32> {
-    let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+/// A positive attribute that `cust` has no name for.
+fn unnamed(device: Device, attribute: Unnamed) -> Option<u32> {
     let mut value = 0;
     // SAFETY: `value` outlives the call, which writes one integer there.
     let result = unsafe { sys::cuDeviceGetAttribute(&mut value, attribute, device.as_raw()) };
     super::error::raw(result).ok()?;
-    u32::try_from(value).ok().filter(|&bytes| bytes > 0)
+    u32::try_from(value).ok().filter(|&value| value > 0)
 }
 
 /// The driver's release, which its kernel module tells.

@@ -28,6 +28,8 @@ fn facts(driver_cuda: (u32, u32), compute_capability: (u32, u32)) -> GpuFacts {
         name: "Test GPU".into(),
         sms: 2,
         l2_bytes: 1 << 20,
+        persisting_l2: 0,
+        policy_window: 0,
         memory: 1 << 30,
         shared_per_block: 1 << 16,
         shared_per_sm: 1 << 16,

@@ -1,4 +1,5 @@
-//! Every driver function that `cust` 0.3.2 refers to, under the driver's own name.
+//! Every driver function that `cust` 0.3.2 or this backend refers to, under the driver's own
+//! name.
 //!
 //! The table is checked against `cust_raw`'s declarations when it is compiled; the
 //! linker names any function that is missing from it.
@@ -68,6 +69,7 @@ forward! {
     fn cuCtxPopCurrent_v2(pctx: *mut CUcontext);
     fn cuCtxSetCacheConfig(config: CUfunc_cache);
     fn cuCtxSetCurrent(ctx: CUcontext);
+    fn cuCtxResetPersistingL2Cache();
     fn cuCtxSetLimit(limit: CUlimit, value: usize);
     fn cuCtxSetSharedMemConfig(config: CUsharedconfig);
     fn cuCtxSynchronize();
@@ -101,6 +103,7 @@ forward! {
     fn cuStreamDestroy_v2(stream: CUstream);
     fn cuStreamGetFlags(stream: CUstream, flags: *mut c_uint);
     fn cuStreamGetPriority(stream: CUstream, priority: *mut c_int);
+    fn cuStreamSetAttribute(stream: CUstream, attr: CUstreamAttrID, value: *const CUstreamAttrValue);
     fn cuStreamSynchronize(stream: CUstream);
     fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
     fn cuEventCreate(event: *mut CUevent, flags: c_uint);
