@@ -2,67 +2,79 @@
 // inputs and their certificates. Multi-pass and segmented methods are several launches:
 // each handles a range of i and, of it, the locations in a chunk (he2007 §3.4).
 #include "fill.cuh"
-
-#define BLOCK 256u
-
-struct alignas(16) Tuple32 {
-    uint4 low, high;
-};
+#include "hints.cuh"
 
 // ---- the timed kernels ----------------------------------------------------------------
 
-// Independent tuples that a thread has in flight: about 64 bytes of them.
-template <typename T> struct InFlight {
-    static const u32 tuples = sizeof(T) <= 8 ? 8 : 64 / sizeof(T);
-};
-
 // Handles i in [0, count) where location[i] - low < span. Gather reads `in` at the
 // location and writes `out` at i, scatter the other way round. 64-bit offsets; no
-// alignment beyond a tuple's own (32-byte tuples: 16 bytes). Blocks of BLOCK threads.
-template <typename T, typename I, bool SCATTER>
+// alignment beyond a tuple's own (32-byte tuples: 16 bytes). A block handles tiles of
+// blockDim.x · ITEMS tuples, each thread ITEMS of them at once. `tiles` of them, fewer than
+// 2^31, are full and hold `tiled` tuples; the host says so, for a division by blockDim.x is
+// long.
+template <typename T, typename I, bool SCATTER, u32 ITEMS, int HINT>
 LAB void move_tuples(T* __restrict__ out, const T* __restrict__ in, const I* __restrict__ location,
-                     u64 count, u64 low, u64 span) {
-    const u32 UNROLL = InFlight<T>::tuples;
-    const u64 tile_size = (u64)BLOCK * UNROLL;
-    const u64 tiles = count / tile_size;
-    for (u64 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const u64 first = tile * tile_size + threadIdx.x;
-        I at[UNROLL];
-        T tuple[UNROLL];
+                     u32 tiles, u64 tiled, u64 count, u64 low, u64 span) {
+    const int ORDERED = HINT == STREAMING ? STREAMING : NO_HINT;
+    const int AT_RANDOM = HINT == NO_L1 ? NO_L1 : NO_HINT;
+    for (u32 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const u64 first = (u64)tile * (blockDim.x * ITEMS) + threadIdx.x;
+        I at[ITEMS];
+        T tuple[ITEMS];
 #pragma unroll
-        for (u32 u = 0; u < UNROLL; ++u) at[u] = location[first + u * BLOCK];
+        for (u32 u = 0; u < ITEMS; ++u) at[u] = load<ORDERED>(&location[first + u * blockDim.x]);
 #pragma unroll
-        for (u32 u = 0; u < UNROLL; ++u) {
-            if ((u64)at[u] - low < span) tuple[u] = in[SCATTER ? first + u * BLOCK : (u64)at[u]];
+        for (u32 u = 0; u < ITEMS; ++u) {
+            if ((u64)at[u] - low >= span) continue;
+            tuple[u] = SCATTER ? load<ORDERED>(&in[first + u * blockDim.x]) : load<AT_RANDOM>(&in[at[u]]);
         }
 #pragma unroll
-        for (u32 u = 0; u < UNROLL; ++u) {
-            if ((u64)at[u] - low < span) out[SCATTER ? (u64)at[u] : first + u * BLOCK] = tuple[u];
+        for (u32 u = 0; u < ITEMS; ++u) {
+            if ((u64)at[u] - low >= span) continue;
+            if (SCATTER) {
+                out[at[u]] = tuple[u];
+            } else {
+                store<ORDERED>(&out[first + u * blockDim.x], tuple[u]);
+            }
         }
     }
-    for (u64 i = tiles * tile_size + thread_index(); i < count; i += thread_count()) {
+    if (tiled == count) return;
+    for (u64 i = tiled + thread_index(); i < count; i += thread_count()) {
         const u64 at = location[i];
         if (at - low < span) out[SCATTER ? at : i] = in[SCATTER ? i : at];
     }
 }
 
-#define MOVE(name, T, I, SCATTER)                                                             \
-    extern "C" __global__ void __launch_bounds__(BLOCK)                                       \
+// gather_tBYTES_iBYTES_nITEMS and scatter_…, with _cs for the streaming hint and _no_l1.
+#define MOVE(name, T, I, SCATTER, ITEMS, HINT)                                                \
+    extern "C" __global__ void IN_FLIGHT(ITEMS)                                               \
         name(T* __restrict__ out, const T* __restrict__ in, const I* __restrict__ location,   \
-             u64 count, u64 low, u64 span) {                                                  \
-        move_tuples<T, I, SCATTER>(out, in, location, count, low, span);                      \
+             u32 tiles, u64 tiled, u64 count, u64 low, u64 span) {                            \
+        move_tuples<T, I, SCATTER, ITEMS, HINT>(out, in, location, tiles, tiled, count, low, span); \
     }
 
-#define MOVES(z, T)                          \
-    MOVE(gather_t##z##_i4, T, u32, false)    \
-    MOVE(gather_t##z##_i8, T, u64, false)    \
-    MOVE(scatter_t##z##_i4, T, u32, true)    \
-    MOVE(scatter_t##z##_i8, T, u64, true)
+// Hints are for one tuple a thread.
+#define ITEMS(z, T, i, I, n)                                      \
+    MOVE(gather_t##z##_i##i##_n##n, T, I, false, n, NO_HINT)      \
+    MOVE(scatter_t##z##_i##i##_n##n, T, I, true, n, NO_HINT)
 
-MOVES(4, u32)
-MOVES(8, u64)
-MOVES(16, uint4)
-MOVES(32, Tuple32)
+#define MOVES(z, T, i, I)                                         \
+    ITEMS(z, T, i, I, 1)                                          \
+    ITEMS(z, T, i, I, 2)                                          \
+    ITEMS(z, T, i, I, 4)                                          \
+    ITEMS(z, T, i, I, 8)                                          \
+    MOVE(gather_t##z##_i##i##_n1_cs, T, I, false, 1, STREAMING)   \
+    MOVE(gather_t##z##_i##i##_n1_no_l1, T, I, false, 1, NO_L1)    \
+    MOVE(scatter_t##z##_i##i##_n1_cs, T, I, true, 1, STREAMING)
+
+#define TUPLES(i, I)             \
+    MOVES(4, u32, i, I)          \
+    MOVES(8, u64, i, I)          \
+    MOVES(16, uint4, i, I)       \
+    MOVES(32, Tuple32, i, I)
+
+TUPLES(4, u32)
+TUPLES(8, u64)
 
 // ---- inputs ---------------------------------------------------------------------------
 

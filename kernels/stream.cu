@@ -1,16 +1,15 @@
 // stream: read, write, copy, scale, add and triad of f64 arrays (lavin2020 §4.1 takes
 // the ceilings of its charts from such kernels).
+//
+// A block handles tiles of blockDim.x · ITEMS vectors, each thread ITEMS of them at once. With
+// a block for each tile, blocks start in the order of their addresses, so that those in flight
+// lie close together and memory finds its rows open. On an H200 a grid of as many blocks as fit
+// at once reached 4.56 TB/s reading, 4.45 writing and 4.01 copying, one block a tile 4.62, 4.70
+// and 4.32. What writes is best with the smallest tile. The number of full tiles and the elements
+// in them are the host's to give: a division by blockDim.x costs more than everything else that
+// a short block does.
 #include "certify.cuh"
-
-#define BLOCK 256u
-
-// 16-byte vectors that a thread has in flight. A block handles one tile of BLOCK·UNROLL of
-// them, and the grid has a block for each: blocks start in the order of their addresses, so
-// that those in flight lie close together and memory finds its rows open. On an H200 a grid
-// of as many blocks as fit at once reached 4.56 TB/s reading, 4.45 writing and 4.01 copying,
-// one block a tile 4.62, 4.70 and 4.32. What writes is best with the smallest tile.
-#define MAP_UNROLL 1u
-#define READ_UNROLL 8u
+#include "hints.cuh"
 
 #define WRITE 1
 #define COPY 2
@@ -26,120 +25,149 @@ template <int OP> LAB double combine(double x, double y, double q) {
     return __dadd_rn(x, __dmul_rn(q, y));  // exact either way: integers
 }
 
-template <int OP> LAB double2 combine2(double2 x, double2 y, double q) {
+template <int OP> LAB double2 combine(double2 x, double2 y, double q) {
     return make_double2(combine<OP>(x.x, y.x, q), combine<OP>(x.y, y.y, q));
 }
 
-LAB bool on_vectors(const void* pointer) { return ((u64)pointer & 15u) == 0; }
+// Where a thread's first vector of a tile lies. Fewer than 2^31 tiles: 32 bits do for them
+// with a grid added.
+template <u32 ITEMS> LAB u64 vector_of(u32 tile) {
+    return (u64)tile * (blockDim.x * ITEMS) + threadIdx.x;
+}
 
-// dst[i] = combine(x[i], y[i]). Blocks must have BLOCK threads. Arrays that OP does not
-// read may be null. Full tiles go as 16-byte vectors where all arrays allow it; the
-// rest, and everything where one is misplaced, element by element.
-template <int OP>
+// dst[i] = combine(x[i], y[i]) for i in [0, n): `tiles` tiles of `tiled` elements as vectors, for
+// which all arrays must be aligned, and the rest element by element. Arrays that OP does not
+// read may be null.
+template <int OP, typename V, u32 ITEMS, int HINT>
 LAB void map(double* __restrict__ dst, const double* __restrict__ x, const double* __restrict__ y,
-             u64 n, double q) {
-    u64 done = 0;
-    if (on_vectors(dst) && on_vectors(x) && on_vectors(y)) {
-        const u64 tiles = n / (2 * BLOCK * MAP_UNROLL);
-        for (u64 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-            const u64 at = tile * (BLOCK * MAP_UNROLL) + threadIdx.x;
-            double2 a[MAP_UNROLL], b[MAP_UNROLL];
+             u32 tiles, u64 tiled, u64 n, double q) {
+    for (u32 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const u64 at = vector_of<ITEMS>(tile);
+        V a[ITEMS], b[ITEMS];
 #pragma unroll
-            for (u32 u = 0; u < MAP_UNROLL; ++u) {
-                a[u] = b[u] = make_double2(0.0, 0.0);
-                if (OP >= COPY) a[u] = ((const double2*)x)[at + u * BLOCK];
-                if (OP >= ADD) b[u] = ((const double2*)y)[at + u * BLOCK];
-            }
-#pragma unroll
-            for (u32 u = 0; u < MAP_UNROLL; ++u) ((double2*)dst)[at + u * BLOCK] = combine2<OP>(a[u], b[u], q);
+        for (u32 u = 0; u < ITEMS; ++u) {
+            a[u] = b[u] = V();
+            if (OP >= COPY) a[u] = load<HINT>((const V*)x + at + u * blockDim.x);
+            if (OP >= ADD) b[u] = load<HINT>((const V*)y + at + u * blockDim.x);
         }
-        done = tiles * (2 * BLOCK * MAP_UNROLL);
+#pragma unroll
+        for (u32 u = 0; u < ITEMS; ++u) store<HINT>((V*)dst + at + u * blockDim.x, combine<OP>(a[u], b[u], q));
     }
-    for (u64 i = done + thread_index(); i < n; i += thread_count()) {
+    if (tiled == n) return;
+    for (u64 i = tiled + thread_index(); i < n; i += thread_count()) {
         dst[i] = combine<OP>(OP >= COPY ? x[i] : 0.0, OP >= ADD ? y[i] : 0.0, q);
     }
 }
 
-#define MAP(name, OP)                                                                              \
-    extern "C" __global__ void __launch_bounds__(BLOCK)                                            \
-        name(double* __restrict__ dst, const double* __restrict__ x, const double* __restrict__ y, \
-             u64 n, double q) {                                                                    \
-        map<OP>(dst, x, y, n, q);                                                                  \
+LAB double both(double v) { return v; }
+LAB double both(double2 v) { return v.x + v.y; }
+
+// The thread's share of the sum of x[0..n), which is cut as for map.
+template <typename V, u32 ITEMS, int HINT>
+LAB double thread_sum(const double* __restrict__ x, u32 tiles, u64 tiled, u64 n) {
+    double sum = 0.0;
+    for (u32 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const u64 at = vector_of<ITEMS>(tile);
+        V v[ITEMS];
+#pragma unroll
+        for (u32 u = 0; u < ITEMS; ++u) v[u] = load<HINT>((const V*)x + at + u * blockDim.x);
+#pragma unroll
+        for (u32 u = 0; u < ITEMS; ++u) sum += both(v[u]);
     }
+    if (tiled == n) return sum;
+    for (u64 i = tiled + thread_index(); i < n; i += thread_count()) sum += x[i];
+    return sum;
+}
 
-MAP(stream_write, WRITE)
-MAP(stream_copy, COPY)
-MAP(stream_scale, SCALE)
-MAP(stream_add, ADD)
-MAP(stream_triad, TRIAD)
-
-// The sum over the block, in thread 0. Blocks must have BLOCK threads.
-LAB double block_sum(double mine) {
-    __shared__ double warps[BLOCK / 32u];
+template <typename T> LAB T warp_sum(T mine) {
     for (int step = 16; step > 0; step /= 2) mine += __shfl_down_sync(0xFFFFFFFFu, mine, step);
-    __syncthreads();  // the caller may have used `warps` before
-    if ((threadIdx.x & 31u) == 0) warps[threadIdx.x / 32u] = mine;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        for (u32 w = 1; w < BLOCK / 32u; ++w) mine += warps[w];
-    }
     return mine;
 }
 
-// The thread's share of the sum of x[0..n).
-LAB double thread_sum(const double* __restrict__ x, u64 n) {
-    double sum[2 * READ_UNROLL];
-#pragma unroll
-    for (u32 u = 0; u < 2 * READ_UNROLL; ++u) sum[u] = 0.0;
-    u64 done = 0;
-    if (on_vectors(x)) {
-        const u64 tiles = n / (2 * BLOCK * READ_UNROLL);
-        for (u64 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-            const u64 at = tile * (BLOCK * READ_UNROLL) + threadIdx.x;
-            double2 v[READ_UNROLL];
-#pragma unroll
-            for (u32 u = 0; u < READ_UNROLL; ++u) v[u] = ((const double2*)x)[at + u * BLOCK];
-#pragma unroll
-            for (u32 u = 0; u < READ_UNROLL; ++u) {
-                sum[2 * u] += v[u].x;
-                sum[2 * u + 1] += v[u].y;
-            }
-        }
-        done = tiles * (2 * BLOCK * READ_UNROLL);
-    }
-    for (u64 i = done + thread_index(); i < n; i += thread_count()) sum[0] += x[i];
-#pragma unroll
-    for (u32 u = 1; u < 2 * READ_UNROLL; ++u) sum[0] += sum[u];
-    return sum[0];
-}
-
-// Sums that the blocks of a read share, so that the adds of many blocks to one place do not
-// hold each other up.
+// Sums that the warps of a read share, so that the adds of many of them to one place do not
+// hold each other up. Values are integers and sums below 2^53: exact in any order and as
+// either type.
 #define PARTIALS 1024u
 
-// *total = the sum of x[0..n). `partials` has PARTIALS sums; they and *ticket are 0 before
-// and after. The block that takes the last ticket adds the partial sums, so one launch does
-// it all. Values are integers and sums below 2^53: exact in any order and as either type.
-extern "C" __global__ void __launch_bounds__(BLOCK)
-    stream_read(const double* __restrict__ x, u64 n, u64* partials, u32* ticket, double* total) {
-    __shared__ bool last;
-    const double mine = block_sum(thread_sum(x, n));
-    if (threadIdx.x == 0) {
-        atomicAdd(&partials[blockIdx.x % PARTIALS], (u64)mine);
-        __threadfence();
-        last = atomicInc(ticket, gridDim.x - 1u) == gridDim.x - 1u;
+// *total = the sum of `partials`, which become 0. By one block.
+LAB void finish(u64* partials, double* total) {
+    __shared__ u64 warps[32];
+    u64 mine = 0;
+    for (u32 p = threadIdx.x; p < PARTIALS; p += blockDim.x) {
+        mine += __ldcg(&partials[p]);
+        partials[p] = 0;
     }
+    mine = warp_sum(mine);
+    if ((threadIdx.x & 31u) == 0) warps[threadIdx.x / 32u] = mine;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+#pragma unroll 1  // else its registers are those of every block
+    for (u32 w = 1; w < blockDim.x / 32u; ++w) mine += warps[w];
+    *total = (double)mine;
+}
+
+extern "C" __global__ void stream_finish(u64* partials, double* total) { finish(partials, total); }
+
+// `partials`, 0 before, become sums whose sum is that of x[0..n). With a ticket (0 before and
+// after) the block that takes the last one goes on to *total, so that one launch does it all.
+// Without one, stream_finish does so as a launch of its own: a block that waits for its
+// ticket keeps its place on the multiprocessor, and where thousands of blocks follow each
+// other that costs more than the second launch.
+template <typename V, u32 ITEMS, int HINT>
+LAB void read(const double* __restrict__ x, u32 tiles, u64 tiled, u64 n, u64* partials, u32* ticket,
+              double* total) {
+    __shared__ bool last;
+    const double mine = warp_sum(thread_sum<V, ITEMS, HINT>(x, tiles, tiled, n));
+    if ((threadIdx.x & 31u) == 0) {
+        const u32 warp = blockIdx.x * (blockDim.x / 32u) + threadIdx.x / 32u;
+        atomicAdd(&partials[warp % PARTIALS], (u64)mine);
+    }
+    if (ticket == nullptr) return;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) last = atomicInc(ticket, gridDim.x - 1u) == gridDim.x - 1u;
     __syncthreads();
     if (!last) return;
     __threadfence();
-    double sum = 0.0;
-    for (u32 b = threadIdx.x; b < PARTIALS; b += BLOCK) {
-        sum += (double)__ldcg(&partials[b]);
-        partials[b] = 0;
-    }
-    sum = block_sum(sum);
-    if (threadIdx.x == 0) *total = sum;
+    finish(partials, total);
 }
+
+// ---- the timed kernels: stream_OP_vWIDTH_nITEMS, with _cs for the streaming hint ---------
+
+#define READ(name, V, ITEMS, HINT)                                                            \
+    extern "C" __global__ void IN_FLIGHT(ITEMS)                                               \
+        name(const double* __restrict__ x, u32 tiles, u64 tiled, u64 n, u64* partials,        \
+             u32* ticket, double* total) {                                                    \
+        read<V, ITEMS, HINT>(x, tiles, tiled, n, partials, ticket, total);                    \
+    }
+
+#define MAP(name, OP, V, ITEMS, HINT)                                                         \
+    extern "C" __global__ void IN_FLIGHT(ITEMS)                                               \
+        name(double* __restrict__ dst, const double* __restrict__ x,                          \
+             const double* __restrict__ y, u32 tiles, u64 tiled, u64 n, double q) {           \
+        map<OP, V, ITEMS, HINT>(dst, x, y, tiles, tiled, n, q);                               \
+    }
+
+#define KERNELS(V, WIDTH, ITEMS, HINT, SUFFIX)                                                \
+    READ(stream_read_v##WIDTH##_n##ITEMS##SUFFIX, V, ITEMS, HINT)                             \
+    MAP(stream_write_v##WIDTH##_n##ITEMS##SUFFIX, WRITE, V, ITEMS, HINT)                      \
+    MAP(stream_copy_v##WIDTH##_n##ITEMS##SUFFIX, COPY, V, ITEMS, HINT)                        \
+    MAP(stream_scale_v##WIDTH##_n##ITEMS##SUFFIX, SCALE, V, ITEMS, HINT)                      \
+    MAP(stream_add_v##WIDTH##_n##ITEMS##SUFFIX, ADD, V, ITEMS, HINT)                          \
+    MAP(stream_triad_v##WIDTH##_n##ITEMS##SUFFIX, TRIAD, V, ITEMS, HINT)
+
+#define HINTS(V, WIDTH, ITEMS)                 \
+    KERNELS(V, WIDTH, ITEMS, NO_HINT, )        \
+    KERNELS(V, WIDTH, ITEMS, STREAMING, _cs)
+
+#define WIDTHS(ITEMS)          \
+    HINTS(double, 8, ITEMS)    \
+    HINTS(double2, 16, ITEMS)
+
+WIDTHS(1)
+WIDTHS(2)
+WIDTHS(4)
+WIDTHS(8)
 
 // ---- inputs and certificates --------------------------------------------------------
 

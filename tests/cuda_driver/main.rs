@@ -211,6 +211,105 @@ fn a_kernel_is_launched_with_arguments_of_its_own_sizes_only() {
     assert_eq!(lost, Err(Failure::Lost(text.into())));
 }
 
+/// A case of a primitive on `cuda`, from `key=value` words.
+fn case(primitive: &str, words: &str) -> Case {
+    let mut params = Params::default().with("backend", Value::Text("cuda".into()));
+    for (key, value) in words.split_whitespace().filter_map(|word| word.split_once('=')) {
+        let value = value.parse().map_or_else(|_| Value::Text(value.into()), Value::Int);
+        params = params.with(key, value);
+    }
+    let primitive = primitive.to_owned();
+    Case { id: String::new(), experiment: 0, primitive, params, seed: 1, not_applicable: None }
+}
+
+fn resolved(words: &[(&str, u64)]) -> Vec<(String, Value)> {
+    words.iter().map(|(name, value)| (format!("backend.cuda.{name}"), Value::Int(*value))).collect()
+}
+
+#[test]
+fn what_l2_fetches_is_the_cases_and_then_the_drivers_again() {
+    let Some(fake) = Fake::new() else { return };
+    let executor = CudaExecutor::default();
+    for (primitive, words) in [("stream", "kernel=copy elements=8"), ("gather", "tuples=8")] {
+        let case = case(primitive, &format!("{words} backend.cuda.fetch=128"));
+        let prepared = executor.prepare(&case, None, &Cancel::default()).unwrap();
+        assert_eq!(fake.limits(), [128, 0], "{primitive}");
+        assert!(prepared.resolved().ends_with(&resolved(&[("fetch", 128)])), "{primitive}");
+        drop(prepared);
+        assert_eq!(fake.limits(), [64, 0], "{primitive}");
+    }
+    let large = case("stream", "kernel=copy elements=1099511627776 backend.cuda.fetch=32");
+    assert!(executor.prepare(&large, None, &Cancel::default()).is_err());
+    assert_eq!(fake.limits(), [64, 0], "also where it cannot be prepared");
+    fake.fail("cuCtxGetLimit", 215);
+    let failure =
+        executor.prepare(&case("gather", "tuples=8 backend.cuda.fetch=32"), None, &Cancel::default());
+    let reason = "this GPU has no such limit of its L2";
+    assert_eq!(failure.err(), Some(Failure::NotApplicable(reason.into())));
+}
+
+#[test]
+fn what_l2_sets_aside_is_the_cases_and_then_given_up() {
+    let Some(fake) = Fake::new() else { return };
+    let executor = CudaExecutor::default();
+    let words = "tuple=8 backend.cuda.persist=3000000";
+    // The window has at most 1 MiB here.
+    for (primitive, tuples, window) in [("gather", 1000, 8008), ("scatter", 1 << 20, 1 << 20)] {
+        let case = case(primitive, &format!("tuples={tuples} {words}"));
+        let resets = fake.resets();
+        let prepared = executor.prepare(&case, None, &Cancel::default()).unwrap();
+        assert_eq!((fake.limits(), fake.window()), ([64, 4 << 20], (window, true)), "{primitive}");
+        assert!(prepared.resolved().ends_with(&resolved(&[("persist", 4 << 20)])), "as the driver rounds");
+        drop(prepared);
+        assert_eq!((fake.limits(), fake.window()), ([64, 0], (0, false)), "{primitive}");
+        assert_eq!(fake.resets(), resets + 1);
+    }
+}
+
+#[test]
+fn more_of_l2_than_can_be_set_aside_is_not_applicable() {
+    let Some(fake) = Fake::new() else { return };
+    let case = case("gather", "tuples=1000 backend.cuda.persist=40000000");
+    let refused = || CudaExecutor::default().prepare(&case, None, &Cancel::default()).err();
+    let reason = "persist: this GPU sets at most 32.0 MiB of its L2 aside";
+    assert_eq!(refused(), Some(Failure::NotApplicable(reason.into())));
+    fake.persisting(0);
+    let reason = "this GPU sets no part of its L2 aside";
+    assert_eq!(refused(), Some(Failure::NotApplicable(reason.into())));
+    assert_eq!((fake.limits(), fake.window()), ([64, 0], (0, false)));
+}
+
+#[test]
+fn a_block_and_a_grid_are_what_the_case_asks_for() {
+    let Some(fake) = Fake::new() else { return };
+    let launched = |words: &str| {
+        let case = case("stream", &format!("kernel=copy elements=1048576 {words}"));
+        let mut prepared = CudaExecutor::default().prepare(&case, None, &Cancel::default()).unwrap();
+        prepared.sample(1).unwrap();
+        fake.launched()
+    };
+    assert_eq!(launched(""), [2048, 256, 0]);
+    assert_eq!(launched("backend.cuda.block=64 backend.cuda.items=4"), [2048, 64, 0]);
+    assert_eq!(launched("backend.cuda.vector=8"), [4096, 256, 0]);
+    // Four multiprocessors that hold 2048 threads each.
+    assert_eq!(launched("backend.cuda.block=128 backend.cuda.grid=resident"), [64, 128, 0]);
+}
+
+/// A sum of many blocks is finished by a launch of one, a sum of few by the last of them.
+#[test]
+fn a_read_of_more_blocks_than_work_at_once_takes_a_second_launch() {
+    let Some(fake) = Fake::new() else { return };
+    let launched = |elements: u64, words: &str| {
+        let case = case("stream", &format!("kernel=read elements={elements} {words}"));
+        let mut prepared = CudaExecutor::default().prepare(&case, None, &Cancel::default()).unwrap();
+        prepared.sample(1).unwrap();
+        fake.launched()
+    };
+    assert_eq!(launched(32 * 4096, ""), [32, 256, 0]);
+    assert_eq!(launched(33 * 4096, ""), [1, 256, 0]);
+    assert_eq!(launched(33 * 4096, "backend.cuda.grid=resident"), [32, 256, 0]);
+}
+
 #[test]
 fn more_shared_memory_than_48_kib_is_opted_into() {
     let Some(fake) = Fake::new() else { return };

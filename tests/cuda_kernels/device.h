@@ -44,6 +44,8 @@ inline long long __double_as_longlong(double v) {
 }
 inline void __threadfence() {}
 template <typename T> T __ldcg(const T *p) { return *p; }
+template <typename T> T __ldcs(const T *p) { return *p; }
+template <typename T> void __stcs(T *p, T value) { *p = value; }
 template <typename T> T __ldg(const T *p) { return *p; }
 
 template <typename T> T atomicAdd(T *p, T v) { return std::exchange(*p, *p + v); }

@@ -65,7 +65,7 @@ fn compile() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda_kernels");
     fs::create_dir_all(&folder).unwrap();
     let mut sources = vec![root().join("tests/cuda_kernels/driver.cpp")];
-    for header in ["inputs.cuh", "certify.cuh", "fill.cuh", "visits.cuh"] {
+    for header in ["inputs.cuh", "certify.cuh", "fill.cuh", "hints.cuh", "visits.cuh"] {
         fs::write(folder.join(header), translated(header)).unwrap();
     }
     for module in MODULES {

@@ -78,6 +78,32 @@ fn stream() {
     prove_all("stream", &all.collect::<Vec<_>>());
 }
 
+/// Every timed kernel of stream, with blocks of a warp so that small arrays have many tiles.
+#[test]
+fn stream_tuned() {
+    let mut all = Vec::new();
+    for (items, vector) in [1, 2, 4, 8].into_iter().flat_map(|n| [(n, 8), (n, 16)]) {
+        let tile = 32 * items * vector / 8;
+        for (hint, grid) in [("none", "tiles"), ("streaming", "tiles"), ("none", "resident")] {
+            let tuned = tuned(&format!("block=32 items={items} vector={vector} hint={hint} grid={grid}"));
+            for kernel in ["read", "write", "copy", "scale", "add", "triad"] {
+                for n in [1, 31, 32, 33, tile - 1, tile, tile + 1, 6 * tile, 1025] {
+                    all.push(format!("kernel={kernel} elements={n} {tuned}"));
+                }
+            }
+        }
+    }
+    all.push(format!("kernel=read elements=9001 {}", tuned("block=1024")));
+    all.push(format!("kernel=read elements=9001 {}", tuned("block=96 grid=resident")));
+    all.push(format!("kernel=copy elements=9001 {}", tuned("block=1024 fetch=32")));
+    prove_all("stream", &all);
+}
+
+/// Tunables with their full keys.
+fn tuned(words: &str) -> String {
+    words.split_whitespace().map(|word| format!("backend.cuda.{word} ")).collect()
+}
+
 const METHODS: [&str; 4] = [
     "method=direct",
     "method=multipass method.multipass.passes=3",
@@ -118,6 +144,109 @@ fn scatter() {
     let partitions = "partitions locations.partitions.count=7";
     prove_all("scatter", &moves(&["sequential", "random", partitions]));
     prove_all("scatter", &["tuples=3 locations=partitions locations.partitions.count=3".into()]);
+}
+
+/// Every timed kernel of gather and scatter, as `stream_tuned`.
+fn moves_tuned(hints: &[&str]) -> Vec<String> {
+    let mut all = Vec::new();
+    let plain = [1, 2, 4, 8].map(|items| format!("items={items}"));
+    let hinted = hints.iter().map(|hint| format!("hint={hint}"));
+    for choice in plain.into_iter().chain(hinted) {
+        for (tuple, index) in [4, 8, 16, 32].into_iter().flat_map(|z| [(z, 4), (z, 8)]) {
+            let words = |n: u64, rest: &str, grid: &str| {
+                let tuned = tuned(&format!("block=32 grid={grid} {choice}"));
+                format!("tuples={n} tuple={tuple} index={index} {rest} {tuned}")
+            };
+            all.extend([1, 31, 32, 33, 255, 257, 513].map(|n| words(n, "", "tiles")));
+            all.extend([257, 1025].map(|n| words(n, METHODS[1], "resident")));
+            all.push(words(1000, "locations=sequential", "tiles"));
+        }
+    }
+    all.push(format!("tuples=5000 {}", tuned("block=1024 persist=1000")));
+    all
+}
+
+#[test]
+fn gather_tuned() {
+    prove_all("gather", &moves_tuned(&["none", "streaming", "no-l1"]));
+}
+
+#[test]
+fn scatter_tuned() {
+    prove_all("scatter", &moves_tuned(&["none", "streaming"]));
+}
+
+/// No recipe asks for it, but a segment may have no tuples.
+#[test]
+fn nothing_at_all() {
+    let Some(_host) = Host::new() else { return };
+    let cases = [("stream", "kernel=read elements=0"), ("stream", "kernel=copy elements=0")];
+    for (primitive, words) in cases.into_iter().chain([("gather", "tuples=0"), ("scatter", "tuples=0")]) {
+        for tuned in [String::new(), tuned("block=32 items=8 grid=resident")] {
+            let case = case(primitive, &format!("{words} {tuned}"));
+            let mut prepared = CudaExecutor::default().prepare(&case, None, &Cancel::default()).unwrap();
+            let verdict = prepared.certify(&Cancel::default());
+            assert_eq!(verdict, Ok(Verdict::Certified { checked: 0 }), "{primitive} {words}");
+            let output = prepared.read_back().unwrap();
+            let oracle = primitives::find(primitive).unwrap();
+            assert_eq!(oracle.check_against_oracle(&case.params, case.seed, &output), Ok(()), "{words}");
+        }
+    }
+}
+
+/// What was open is in the record, and nothing else.
+#[test]
+fn what_open_tunables_became_is_told() {
+    let Some(_host) = Host::new() else { return };
+    let told = |primitive: &str, words: &str| {
+        let prepared = CudaExecutor::default().prepare(&case(primitive, words), None, &Cancel::default());
+        let resolved = prepared.unwrap().resolved();
+        let word = |(key, value): &(String, Value)| format!("{}={value}", key.replace("backend.cuda.", ""));
+        resolved.iter().map(word).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(told("stream", "kernel=read elements=8"), "block=256 items=8 grid=tiles hint=none vector=16");
+    assert_eq!(told("gather", "tuples=8"), "block=256 items=1 grid=tiles hint=streaming");
+    let all = tuned("block=64 items=2 grid=resident fetch=32");
+    assert_eq!(
+        told("scatter", &format!("tuples=8 {all}")),
+        "block=64 items=2 grid=resident hint=none fetch=32"
+    );
+}
+
+/// What the kernels are not built for.
+#[test]
+fn other_tunables_are_not_applicable() {
+    let Some(_host) = Host::new() else { return };
+    for (primitive, words, tuned_words, reason) in [
+        ("stream", "kernel=copy elements=8", "vector=4", "stream takes vector 8B, 16B, not 4B"),
+        ("stream", "kernel=copy elements=8", "hint=no-l1", "stream takes hint none, streaming, not no-l1"),
+        ("stream", "kernel=copy elements=8", "persist=1", "stream has no choice of persist: leave it unset"),
+        ("gather", "tuples=8", "vector=8", "gather has no choice of vector: leave it unset"),
+        ("gather", "tuples=8", "items=16", "gather takes items 1, 2, 4, 8, not 16"),
+        ("gather", "tuples=8", "items=2 hint=streaming", "gather takes hint streaming with items 1, not 2"),
+        ("scatter", "tuples=8", "hint=no-l1", "scatter takes hint none, streaming, not no-l1"),
+    ] {
+        let case = case(primitive, &format!("{words} {}", tuned(tuned_words)));
+        let refused = CudaExecutor::default().prepare(&case, None, &Cancel::default()).err();
+        assert_eq!(refused, Some(Failure::NotApplicable(reason.into())), "{primitive} {tuned_words}");
+    }
+}
+
+/// Loads of a thread are issued together, before the first is needed: nothing but loads and
+/// addresses stands between them in the PTX, and read waits for no other block.
+#[test]
+fn loads_of_a_thread_stand_together_in_the_ptx() {
+    let text = host::ptx("stream");
+    for (kernel, operands) in [("read", 1), ("copy", 1), ("triad", 2)] {
+        for items in [1, 2, 4, 8] {
+            let from = text.find(&format!(".entry stream_{kernel}_v16_n{items}(")).unwrap();
+            let body = &text[from..from + text[from..].find("\n}").unwrap()];
+            let vectors: Vec<&str> =
+                body.lines().filter(|l| l.contains(".v2.f64") || l.contains("add.f64")).collect();
+            let loads = vectors.iter().take_while(|l| l.contains("ld.global")).count();
+            assert_eq!(loads, operands * items, "{kernel} {items}");
+        }
+    }
 }
 
 /// Locations of one's own: repeats, gaps, more places than locations and fewer.

@@ -3,6 +3,7 @@
 
 pub mod finding;
 pub mod range;
+pub mod tiles;
 
 use crate::backend::Failure;
 use crate::backend::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
@@ -10,8 +11,7 @@ use crate::patterns::mix::key64;
 use crate::plan::Case;
 use crate::primitives::{Refusal, gather_scatter, pattern, stream};
 
-/// Threads of a block, as `BLOCK` in the kernels.
-pub const BLOCK: u32 = 256;
+pub use tiles::BLOCK;
 
 /// Both halves of the poison word (`certify.cuh`).
 pub const POISON32: u32 = 0xDEAD_BEEF;

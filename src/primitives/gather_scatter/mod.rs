@@ -8,6 +8,7 @@
 pub mod cpu;
 pub mod cuda;
 pub mod given;
+mod offered;
 mod oracle;
 mod schema;
 pub mod spec;

@@ -1,6 +1,6 @@
 //! What a gather or scatter case computes: its parameters, typed, and its data.
 
-use crate::backend::tuning::{Offered, Tuning};
+use super::offered;
 use crate::patterns::mix::{index_of_word32, index_of_word64, word32, word64};
 use crate::patterns::permutation::{MAX_ELEMENTS, Permutation};
 use crate::patterns::zipf::{self, Zipf};
@@ -31,9 +31,6 @@ impl Kernel {
         }
     }
 }
-
-/// What the CUDA kernels are built for.
-const OFFERED: Offered = Offered::NOTHING;
 
 /// How it is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,7 +163,7 @@ impl Spec {
         spec.check_sizes()?;
         spec.check_scheme()?;
         spec.check_backend(params)?;
-        Tuning::of(params)?.within(kernel.name(), &OFFERED)?;
+        offered::check(kernel, params)?;
         Ok(spec)
     }
 

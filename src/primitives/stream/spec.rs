@@ -1,6 +1,6 @@
 //! What a stream case computes: its parameters, typed, and its data.
 
-use crate::backend::tuning::{Offered, Tuning};
+use crate::backend::tuning::{Grid, Hint, Offered, Tuning};
 use crate::patterns::mix::word64;
 use crate::plan::Params;
 use crate::primitives::{Refusal, reader};
@@ -16,7 +16,15 @@ pub const Q: f64 = 3.0;
 pub const WRITTEN: f64 = 7.0;
 
 /// What the CUDA kernels are built for.
-const OFFERED: Offered = Offered::NOTHING;
+const OFFERED: Offered = Offered {
+    block: 1024,
+    items: &[1, 2, 4, 8],
+    grids: &[Grid::Tiles, Grid::Resident],
+    hints: &[Hint::None, Hint::Streaming],
+    vectors: &[8, 16],
+    fetch: &[32, 64, 128],
+    persist: false,
+};
 
 /// STREAM's kernels (McCalpin) and a read and a write alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +69,11 @@ impl Kernel {
         ("add", Kernel::Add),
         ("triad", Kernel::Triad),
     ];
+
+    /// Its name, as in a recipe.
+    pub fn name(self) -> &'static str {
+        Kernel::NAMES.iter().find(|(_, kernel)| *kernel == self).map_or("", |(name, _)| name)
+    }
 
     /// Arrays that it reads, in the order of its formula.
     pub fn sources(self) -> &'static [Array] {

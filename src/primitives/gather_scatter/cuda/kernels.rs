@@ -2,15 +2,18 @@
 
 use super::locations::ClosedForm;
 use super::spans::Span;
+use super::tuned::Tuned;
 use crate::backend::Failure;
 use crate::backend::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
 use crate::patterns::mix::key64;
+use crate::primitives::cuda::tiles::Tiles;
 use crate::primitives::cuda::{BLOCK, Fill, grid, launch_over, length};
 use crate::primitives::gather_scatter::spec::{Kernel, Spec};
 
 /// The kernels that one case needs.
 pub struct Kernels {
     timed: cuda::Kernel,
+    tiles: Tiles,
     fill: Fill,
     fill_words32: cuda::Kernel,
     fill_locations: cuda::Kernel,
@@ -59,26 +62,14 @@ pub struct Claim {
 // SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers and device addresses.
 unsafe impl Plain for Claim {}
 
-/// The timed kernel's name in the PTX.
-pub fn timed_name(kernel: Kernel, tuple: u64, index: u64) -> String {
-    let name = match kernel {
-        Kernel::Gather => "gather",
-        Kernel::Scatter => "scatter",
-    };
-    format!("{name}_t{tuple}_i{index}")
-}
-
-/// Tuples that a thread of the timed kernel has in flight: `InFlight` in the kernels.
-fn in_flight(tuple: u64) -> u64 {
-    if tuple <= 8 { 8 } else { 64 / tuple }
-}
-
 impl Kernels {
-    pub fn new(gpu: &Gpu, spec: &Spec) -> Result<Kernels, Failure> {
+    pub fn new(gpu: &Gpu, spec: &Spec, tuned: &Tuned) -> Result<Kernels, Failure> {
         let module = gpu.module("gather_scatter")?;
+        let timed = module.kernel(&tuned.kernel_name(spec))?;
         let indexed = |name: &str| module.kernel(&format!("{name}_i{}", spec.index));
         Ok(Kernels {
-            timed: module.kernel(&timed_name(spec.kernel, spec.tuple, spec.index))?,
+            tiles: Tiles::new(gpu, &timed, &tuned.0, 1)?,
+            timed,
             fill: Fill::new(&module)?,
             fill_words32: module.kernel("fill_words32")?,
             fill_locations: indexed("fill_locations")?,
@@ -110,17 +101,18 @@ impl Kernels {
         let output = arrays.output.pointer_at(length(to)?)?;
         let input = arrays.input.pointer_at(length(from)?)?;
         let locations = arrays.locations.pointer_at(length(span.first * spec.index / 4)?)?;
-        let width = span.high - span.low;
+        let ((tiles, tiled), width) = (self.tiles.full(span.count), span.high - span.low);
         let args = [
             (&output).into(),
             (&input).into(),
             (&locations).into(),
+            (&tiles).into(),
+            (&tiled).into(),
             (&span.count).into(),
             (&span.low).into(),
             (&width).into(),
         ];
-        let per_block = u64::from(BLOCK) * in_flight(spec.tuple);
-        gpu.launch(&self.timed, grid(span.count, per_block), BLOCK, 0, &args)
+        gpu.launch(&self.timed, self.tiles.blocks(span.count), self.tiles.block, 0, &args)
     }
 
     /// R_in's tuples.

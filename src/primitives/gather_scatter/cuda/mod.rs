@@ -5,27 +5,32 @@ mod certify;
 mod kernels;
 mod locations;
 mod spans;
+mod tuned;
 
-use crate::backend::cuda::{DeviceBuffer, Gpu};
+use crate::backend::cuda::{DeviceBuffer, Gpu, Persisting};
+use crate::backend::tuning::Tuning;
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
 use crate::indices::Store;
-use crate::plan::Case;
+use crate::plan::{Case, Value};
 use crate::primitives::cuda::{Launched, length, poison, refused};
 use crate::primitives::gather_scatter::given;
 use crate::primitives::gather_scatter::spec::{Kernel, Locations as Distribution, Spec};
 use kernels::{Arrays, Kernels};
 use locations::Locations;
 use spans::Span;
+use tuned::Tuned;
 
 /// A case in place. R_in and R_out have a guard tuple behind their last one, which the
 /// deliberately wrong implementations may touch.
 struct Move {
     gpu: Gpu,
     spec: Spec,
+    tuned: Tuned,
     kernels: Kernels,
     input: DeviceBuffer<u32>,
     output: DeviceBuffer<u32>,
     locations: Locations,
+    persisting: Option<Persisting>,
     /// What an execution launches.
     spans: Vec<Span>,
     /// Tuples by which the randomly accessed array is misplaced.
@@ -43,10 +48,10 @@ pub fn prepare(
     fault: Option<Fault>,
     cancel: &Cancel,
 ) -> Result<Box<dyn Prepared>, Failure> {
-    let spec = spec(case)?;
+    let (spec, tuned) = read(case)?;
     let given = given::load(&spec, &case.params, |hash| indices.get(hash))?;
     gpu.require(needed(&spec))?;
-    let kernels = Kernels::new(gpu, &spec)?;
+    let kernels = Kernels::new(gpu, &spec, &tuned)?;
     cancel.check()?;
     let room = |tuples: u64| length((tuples + 1) * spec.tuple / 4);
     let mut input = gpu.alloc(room(spec.input())?)?;
@@ -55,6 +60,8 @@ pub fn prepare(
     let output = gpu.alloc(room(spec.output())?)?;
     let all = given.as_deref().map(Vec::as_slice);
     let locations = Locations::new(gpu, &spec, all, &kernels, cancel)?;
+    let by_location = if spec.kernel == Kernel::Gather { &input } else { &output };
+    let persisting = tuned.0.persist.map(|bytes| gpu.persisting(by_location, bytes)).transpose()?;
     let fault_at = match fault {
         Some(fault) => Some((fault, locations.first(&spec)?)),
         None => None,
@@ -62,12 +69,15 @@ pub fn prepare(
     let spans = spans::spans(&spec, fault_at)?;
     gpu.synchronize()?;
     let shift = u64::from(fault == Some(Fault::OffByOne));
-    Ok(Box::new(Move { gpu: gpu.clone(), spec, kernels, input, output, locations, spans, shift }))
+    let gpu = gpu.clone();
+    Ok(Box::new(Move { gpu, spec, tuned, kernels, input, output, locations, persisting, spans, shift }))
 }
 
-fn spec(case: &Case) -> Result<Spec, Failure> {
+fn read(case: &Case) -> Result<(Spec, Tuned), Failure> {
     let kernel = if case.primitive == "scatter" { Kernel::Scatter } else { Kernel::Gather };
-    Spec::from_params(kernel, &case.params, case.seed).map_err(refused)
+    let spec = Spec::from_params(kernel, &case.params, case.seed).map_err(refused)?;
+    let asked = Tuning::of(&case.params).map_err(refused)?;
+    Ok((spec, Tuned::new(&spec, asked)))
 }
 
 /// What an execution of a case launches.
@@ -75,9 +85,8 @@ fn spec(case: &Case) -> Result<Spec, Failure> {
 /// # Errors
 /// A case that does not exist, or that takes too many launches.
 pub fn launched(case: &Case) -> Result<Launched, Failure> {
-    let spec = spec(case)?;
-    let kernel = kernels::timed_name(spec.kernel, spec.tuple, spec.index);
-    Ok(Launched { kernel, launches: spans::spans(&spec, None)?.len() as u64 })
+    let (spec, tuned) = read(case)?;
+    Ok(Launched { kernel: tuned.kernel_name(&spec), launches: spans::spans(&spec, None)?.len() as u64 })
 }
 
 /// Bytes that the case needs at its peak: the arrays, and either the counters of the
@@ -118,6 +127,11 @@ impl Prepared for Move {
 
     fn memory(&self) -> u64 {
         self.input.bytes() + self.output.bytes() + self.locations.bytes()
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        let persist = self.persisting.as_ref().map(Persisting::bytes);
+        Tuning { persist, ..self.tuned.0 }.resolved()
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {

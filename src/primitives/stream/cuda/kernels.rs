@@ -1,18 +1,14 @@
 //! The kernels of `kernels/stream.cu`, typed.
 
 use super::Arrays;
+use super::tuned::Tuned;
 use crate::backend::Failure;
 use crate::backend::cuda::{self, DeviceBuffer, DevicePtr, Gpu};
 use crate::patterns::mix::key64;
 use crate::primitives::cuda::range::Range;
-use crate::primitives::cuda::{BLOCK, grid, launch_over, length, poison};
+use crate::primitives::cuda::tiles::Tiles;
+use crate::primitives::cuda::{BLOCK, launch_over, length, poison};
 use crate::primitives::stream::spec::{Kernel, Q, Spec, WRITTEN};
-
-/// f64 elements of a block of the kernels that write, `2 * BLOCK * MAP_UNROLL` there.
-const MAPPED: u64 = 2 * BLOCK as u64;
-
-/// f64 elements of a block of read, `2 * BLOCK * READ_UNROLL` there.
-const SUMMED: u64 = 2 * 8 * BLOCK as u64;
 
 /// `PARTIALS` in the kernels.
 const PARTIALS: usize = 1024;
@@ -21,6 +17,10 @@ const PARTIALS: usize = 1024;
 pub struct Kernels {
     kernel: Kernel,
     timed: cuda::Kernel,
+    tiles: Tiles,
+    /// f64 elements of a load or store.
+    lanes: u64,
+    finish: cuda::Kernel,
     fill: cuda::Kernel,
     expected_sum: cuda::Kernel,
     certify: cuda::Kernel,
@@ -54,18 +54,6 @@ impl Sum {
     }
 }
 
-/// The kernel's name in the PTX.
-pub fn timed_name(kernel: Kernel) -> &'static str {
-    match kernel {
-        Kernel::Read => "stream_read",
-        Kernel::Write => "stream_write",
-        Kernel::Copy => "stream_copy",
-        Kernel::Scale => "stream_scale",
-        Kernel::Add => "stream_add",
-        Kernel::Triad => "stream_triad",
-    }
-}
-
 /// The kernel's code in the certificate; read has none.
 fn code(kernel: Kernel) -> u32 {
     match kernel {
@@ -79,11 +67,15 @@ fn code(kernel: Kernel) -> u32 {
 }
 
 impl Kernels {
-    pub fn new(gpu: &Gpu, kernel: Kernel) -> Result<Kernels, Failure> {
+    pub fn new(gpu: &Gpu, kernel: Kernel, tuned: &Tuned) -> Result<Kernels, Failure> {
         let module = gpu.module("stream")?;
+        let timed = module.kernel(&tuned.kernel_name(kernel))?;
         Ok(Kernels {
             kernel,
-            timed: module.kernel(timed_name(kernel))?,
+            tiles: Tiles::new(gpu, &timed, &tuned.0, tuned.lanes())?,
+            lanes: tuned.lanes(),
+            timed,
+            finish: module.kernel("stream_finish")?,
             fill: module.kernel("stream_fill")?,
             expected_sum: module.kernel("stream_expected_sum")?,
             certify: module.kernel("stream_certify")?,
@@ -110,25 +102,52 @@ impl Kernels {
         }
     }
 
+    /// Where all blocks are at work at once, the last of them adds up what all have left;
+    /// else a launch of its own does.
     fn read(&self, gpu: &Gpu, arrays: &Arrays, sum: &Sum, range: Range, shift: u64) -> Result<(), Failure> {
         let x = at(arrays.sources.first(), range.first + shift)?;
+        let (tiles, tiled) = self.vectors(range, range.first + shift);
+        let together = self.tiles.together(range.count);
+        let ticket = if together { sum.ticket.pointer() } else { DevicePtr::null() };
         let args = [
             (&x).into(),
+            (&tiles).into(),
+            (&tiled).into(),
             (&range.count).into(),
             (&sum.partials).into(),
-            (&sum.ticket).into(),
+            (&ticket).into(),
             (&sum.total).into(),
         ];
-        gpu.launch(&self.timed, grid(range.count, SUMMED), BLOCK, 0, &args)
+        gpu.launch(&self.timed, self.tiles.blocks(range.count), self.tiles.block, 0, &args)?;
+        if together {
+            return Ok(());
+        }
+        gpu.launch(&self.finish, 1, BLOCK, 0, &[(&sum.partials).into(), (&sum.total).into()])
     }
 
     fn map(&self, gpu: &Gpu, arrays: &Arrays, range: Range, shift: u64) -> Result<(), Failure> {
         let destination = at(arrays.destination.as_ref(), range.first + shift)?;
         let x = at(arrays.sources.first(), range.first)?;
         let y = at(arrays.sources.get(1), range.first)?;
+        let (tiles, tiled) = self.vectors(range, range.first | (range.first + shift));
         let q = factor(self.kernel);
-        let args = [(&destination).into(), (&x).into(), (&y).into(), (&range.count).into(), (&q).into()];
-        gpu.launch(&self.timed, grid(range.count, MAPPED), BLOCK, 0, &args)
+        let args = [
+            (&destination).into(),
+            (&x).into(),
+            (&y).into(),
+            (&tiles).into(),
+            (&tiled).into(),
+            (&range.count).into(),
+            (&q).into(),
+        ];
+        gpu.launch(&self.timed, self.tiles.blocks(range.count), self.tiles.block, 0, &args)
+    }
+
+    /// Tiles of a range that can be moved as vectors, and their elements: none where a first
+    /// element, of which `first` has all bits, does not begin one. Arrays begin with whole
+    /// vectors.
+    fn vectors(&self, range: Range, first: u64) -> (u32, u64) {
+        if first.is_multiple_of(self.lanes) { self.tiles.full(range.count) } else { (0, 0) }
     }
 
     /// Queues the check of the destination.

@@ -1,15 +1,19 @@
-//! stream on a GPU: 16-byte vectors, one launch an execution (`kernels/stream.cu`).
+//! stream on a GPU: vectors, one launch an execution, or two for a read that has more blocks
+//! than are at work at once (`kernels/stream.cu`).
 
 mod certify;
 mod kernels;
+mod tuned;
 
 use crate::backend::cuda::{DeviceBuffer, Gpu};
+use crate::backend::tuning::Tuning;
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
-use crate::plan::Case;
+use crate::plan::{Case, Value};
 use crate::primitives::cuda::range::{Range, ranges};
 use crate::primitives::cuda::{Launched, length, poison, refused};
 use crate::primitives::stream::spec::{Kernel, Spec};
 use kernels::{Kernels, Sum};
+use tuned::Tuned;
 
 /// Arrays on the device. Each has a guard element behind its last one, which the
 /// deliberately wrong implementations may touch.
@@ -24,6 +28,7 @@ struct Arrays {
 struct Stream {
     gpu: Gpu,
     spec: Spec,
+    tuned: Tuned,
     kernels: Kernels,
     arrays: Arrays,
     /// What an execution launches.
@@ -42,16 +47,17 @@ pub fn prepare(
     fault: Option<Fault>,
     cancel: &Cancel,
 ) -> Result<Box<dyn Prepared>, Failure> {
-    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
+    let (spec, tuned) = read(case)?;
     let bytes = 8 * (spec.elements + 1) * spec.arrays().count() as u64;
     gpu.require(bytes)?;
-    let kernels = Kernels::new(gpu, spec.kernel)?;
+    let kernels = Kernels::new(gpu, spec.kernel, &tuned)?;
     cancel.check()?;
     let arrays = Arrays::new(gpu, &spec, &kernels)?;
     gpu.synchronize()?;
     Ok(Box::new(Stream {
         gpu: gpu.clone(),
         spec,
+        tuned,
         kernels,
         arrays,
         ranges: ranges(spec.elements, fault),
@@ -59,13 +65,19 @@ pub fn prepare(
     }))
 }
 
+fn read(case: &Case) -> Result<(Spec, Tuned), Failure> {
+    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
+    let asked = Tuning::of(&case.params).map_err(refused)?;
+    Ok((spec, Tuned::new(spec.kernel, asked)))
+}
+
 /// What an execution of a case launches.
 ///
 /// # Errors
 /// A case that does not exist.
 pub fn launched(case: &Case) -> Result<Launched, Failure> {
-    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
-    Ok(Launched { kernel: kernels::timed_name(spec.kernel).to_owned(), launches: 1 })
+    let (spec, tuned) = read(case)?;
+    Ok(Launched { kernel: tuned.kernel_name(spec.kernel), launches: 1 })
 }
 
 impl Arrays {
@@ -130,6 +142,10 @@ impl Prepared for Stream {
 
     fn memory(&self) -> u64 {
         self.arrays.bytes()
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        self.tuned.0.resolved()
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {

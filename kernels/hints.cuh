@@ -1,0 +1,65 @@
+// What loads and stores tell the caches.
+#pragma once
+
+#include "inputs.cuh"
+
+#define NO_HINT 0
+#define STREAMING 1  // not needed again: the first to make room
+#define NO_L1 2      // not worth a place in the first-level cache; loads only
+
+// For timed kernels with `items` loads in flight. Told only of the largest block, the compiler
+// takes registers for as many blocks as fit, and where these are too few for all loads it
+// waits for the first ones before it issues the last; that one block is enough keeps the
+// loads together.
+#define IN_FLIGHT(items) __launch_bounds__((items) <= 4 ? 1024 : 512, 1)
+
+struct alignas(16) Tuple32 {
+    uint4 low, high;
+};
+
+template <typename T> LAB T load_streaming(const T* at) { return __ldcs(at); }
+LAB Tuple32 load_streaming(const Tuple32* at) { return {__ldcs(&at->low), __ldcs(&at->high)}; }
+
+template <typename T> LAB void store_streaming(T* at, T value) { __stcs(at, value); }
+LAB void store_streaming(Tuple32* at, Tuple32 value) {
+    __stcs(&at->low, value.low);
+    __stcs(&at->high, value.high);
+}
+
+#if defined(__CUDACC__)
+// What is read so must not be written by the same launch.
+LAB u32 load_no_l1(const u32* at) {
+    u32 v;
+    asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(at));
+    return v;
+}
+LAB u64 load_no_l1(const u64* at) {
+    u64 v;
+    asm("ld.global.nc.L1::no_allocate.u64 %0, [%1];" : "=l"(v) : "l"(at));
+    return v;
+}
+LAB uint4 load_no_l1(const uint4* at) {
+    uint4 v;
+    asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+        : "l"(at));
+    return v;
+}
+LAB Tuple32 load_no_l1(const Tuple32* at) { return {load_no_l1(&at->low), load_no_l1(&at->high)}; }
+#else
+template <typename T> LAB T load_no_l1(const T* at) { return *at; }
+#endif
+
+template <int HINT, typename T> LAB T load(const T* at) {
+    if constexpr (HINT == STREAMING) return load_streaming(at);
+    if constexpr (HINT == NO_L1) return load_no_l1(at);
+    return *at;
+}
+
+template <int HINT, typename T> LAB void store(T* at, T value) {
+    if constexpr (HINT == STREAMING) {
+        store_streaming(at, value);
+    } else {
+        *at = value;
+    }
+}

@@ -1,0 +1,93 @@
+//! How the elements of a timed launch are cut into tiles, and which blocks handle them.
+
+use super::{MAX_GRID, grid};
+use crate::backend::Failure;
+use crate::backend::cuda::{Gpu, Kernel};
+use crate::backend::tuning::{Grid, Tuning};
+
+/// Threads of a block where nothing else is asked for.
+pub const BLOCK: u32 = 256;
+
+/// The tiles of one kernel: a block handles one at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tiles {
+    /// Threads of a block.
+    pub block: u32,
+    /// Elements of a tile.
+    size: u64,
+    /// Blocks that the device works on at once.
+    at_once: u32,
+    /// Most blocks of a launch.
+    most: u32,
+}
+
+impl Tiles {
+    /// Those of a kernel whose threads have `per_item` elements in flight for each item.
+    ///
+    /// # Errors
+    /// `NotApplicable` where no multiprocessor has the registers for such a block.
+    pub fn new(gpu: &Gpu, kernel: &Kernel, tuning: &Tuning, per_item: u64) -> Result<Tiles, Failure> {
+        let block = tuning.block.unwrap_or(BLOCK);
+        let at_once = gpu.max_blocks(kernel, block, 0)?;
+        Ok(Tiles::of(tuning, per_item, at_once))
+    }
+
+    fn of(tuning: &Tuning, per_item: u64, at_once: u32) -> Tiles {
+        let block = tuning.block.unwrap_or(BLOCK);
+        let size = u64::from(block) * u64::from(tuning.items.unwrap_or(1)) * per_item;
+        let most = if tuning.grid == Some(Grid::Resident) { at_once } else { u32::MAX };
+        Tiles { block, size, at_once, most }
+    }
+
+    /// Full tiles among `n` elements, but for those that no block number could count, and
+    /// the elements in them.
+    pub fn full(&self, n: u64) -> (u32, u64) {
+        let tiles = (n / self.size).min(MAX_GRID);
+        (tiles as u32, tiles * self.size)
+    }
+
+    /// Blocks for `n` elements, the tile that is not full included.
+    pub fn blocks(&self, n: u64) -> u32 {
+        grid(n, self.size).min(self.most.max(1))
+    }
+
+    /// Whether the blocks for `n` elements are all at work at once.
+    pub fn together(&self, n: u64) -> bool {
+        self.blocks(n) <= self.at_once
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tiles(grid: Grid) -> Tiles {
+        let tuning = Tuning { block: Some(128), items: Some(4), grid: Some(grid), ..Tuning::default() };
+        Tiles::of(&tuning, 2, 8)
+    }
+
+    #[test]
+    fn every_element_has_a_block() {
+        let tiles = tiles(Grid::Tiles);
+        for (n, full, blocks) in [(1, 0, 1), (1023, 0, 1), (1024, 1, 1), (1025, 1, 2), (1 << 20, 1024, 1024)]
+        {
+            let elements = u64::from(full) * 1024;
+            assert_eq!((tiles.full(n), tiles.blocks(n)), ((full, elements), blocks), "{n}");
+        }
+        let (most, elements) = tiles.full(u64::MAX);
+        assert_eq!((u64::from(most), elements), (MAX_GRID, MAX_GRID * 1024));
+        assert!(tiles.together(8 << 10) && !tiles.together((8 << 10) + 1));
+    }
+
+    #[test]
+    fn a_resident_grid_has_no_more_blocks_than_are_at_work_at_once() {
+        let tiles = tiles(Grid::Resident);
+        assert_eq!([1, 8 << 10, 1 << 30].map(|n| tiles.blocks(n)), [1, 8, 8]);
+        assert!(tiles.together(1 << 40));
+    }
+
+    #[test]
+    fn unset_tunables_are_one_item_in_blocks_of_256() {
+        assert_eq!(Tiles::of(&Tuning::default(), 1, 8).full(600), (2, 512));
+    }
+}
