@@ -8,6 +8,7 @@ use crate::recipe;
 
 const SMALL: &str = include_str!("small.yaml");
 const LARGE: &str = include_str!("large.yaml");
+const TUNED: &str = include_str!("tuned.yaml");
 
 /// What one check of one case found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,15 +58,22 @@ pub fn suite(suite: Suite, backend: &str, seed: u64) -> anyhow::Result<Plan> {
         (other, _) => (other, "backend"),
     };
     let text = text.replace("BACKEND_AXES", axes).replace("BACKEND", target);
-    let recipe = recipe::parse("verify.yaml", &text)?;
-    let set = vec![("seed".to_owned(), seed.to_string())];
-    let mut plan = plan::resolve(&recipe, &Overrides { set, ..Overrides::default() })?;
+    let mut plan = resolved(&text, seed)?;
+    if backend == "cuda" && suite != Suite::Large {
+        plan.cases.extend(resolved(TUNED, seed)?.cases);
+    }
     match suite {
         Suite::Small => add_empty_twins(&mut plan),
         Suite::Mutants => plan.cases.retain(large_enough_to_be_wrong),
         Suite::Large => {}
     }
     Ok(plan)
+}
+
+fn resolved(text: &str, seed: u64) -> anyhow::Result<Plan> {
+    let recipe = recipe::parse("verify.yaml", text)?;
+    let set = vec![("seed".to_owned(), seed.to_string())];
+    Ok(plan::resolve(&recipe, &Overrides { set, ..Overrides::default() })?)
 }
 
 /// The parameter that holds a case's size.
@@ -203,6 +211,20 @@ mod tests {
                 assert!(covered, "{} {method}", primitive.name());
             }
         }
+    }
+
+    /// Whatever may be set for the kernels of stream, gather and scatter is.
+    #[test]
+    fn every_tunable_is_in_the_small_suite() {
+        let plan = suite(Suite::Small, "cuda", 5).expect("suite");
+        let keys: std::collections::BTreeSet<&str> =
+            plan.cases.iter().flat_map(|c| c.params.0.keys()).map(String::as_str).collect();
+        for tunable in ["block", "items", "grid", "hint", "vector", "fetch", "persist"] {
+            assert!(keys.contains(format!("backend.cuda.{tunable}").as_str()), "{tunable}");
+        }
+        let tuned = |case: &&Case| case.params.0.keys().any(|key| key.starts_with("backend.cuda."));
+        let refused = plan.cases.iter().filter(tuned).find(|case| case.not_applicable.is_some());
+        assert_eq!(refused, None);
     }
 
     #[test]
