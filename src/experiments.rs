@@ -15,17 +15,23 @@ macro_rules! shipped {
     };
 }
 
-/// Every recipe, `quickstart.yaml` first, then by paper and figure.
+/// Every recipe, `quickstart.yaml` first, then by paper and figure; a paper's `gpu-` recipes go
+/// beyond its figures.
 pub fn shipped() -> &'static [Shipped] {
     shipped![
         "quickstart.yaml",
         "sanity.yaml",
+        "ceilings.yaml",
         "he2007/fig01.yaml",
         "he2007/fig08-partitions.yaml",
         "he2007/fig09-passes.yaml",
         "he2007/fig10-segments.yaml",
         "he2007/fig12-tuple-size.yaml",
         "he2007/fig13-tuples.yaml",
+        "he2007/gpu-random.yaml",
+        "he2007/gpu-fetch.yaml",
+        "he2007/gpu-hints.yaml",
+        "he2007/gpu-passes.yaml",
         "lavin2020/fig03-cpu-stride.yaml",
         "lavin2020/fig04-prefetch.yaml",
         "lavin2020/fig05-gpu-stride.yaml",
