@@ -1,4 +1,5 @@
 use super::*;
+use crate::engine::verify::{Suite, suite};
 use crate::plan::Value;
 
 const RECIPE: &str = "\
@@ -27,7 +28,7 @@ fn the_gpus_second_execution_is_profiled_and_nothing_else() {
     let direct = text(&origin, "cuda", None);
     for part in [
         "ncu --target-processes all",
-        "--kernel-name scatter_t8_i4 ",
+        "--kernel-name scatter_t8_i4_n1_cs ",
         "--launch-skip 1 --launch-count 1 ",
         "--cache-control none --clock-control none",
         "dram__bytes_read.sum,dram__bytes_write.sum",
@@ -84,9 +85,7 @@ fn every_timed_kernel_is_in_the_ptx() {
         let path = format!("{}/kernels/ptx/{module}.ptx", env!("CARGO_MANIFEST_DIR"));
         std::fs::read_to_string(path).expect("a PTX file")
     });
-    let recipe = include_str!("../../engine/verify/small.yaml").replace("BACKEND_AXES", "backend");
-    let source = Source { name: "verify".into(), text: recipe.replace("BACKEND", "[cuda]") };
-    let plan = source.resolve(&Overrides::default()).expect("the suite");
+    let plan = suite(Suite::Small, "cuda", 1).expect("the suite");
     let mut names = std::collections::BTreeSet::new();
     for case in plan.cases.iter().filter(|case| case.not_applicable.is_none()) {
         let launched = primitives::cuda::launched(case).expect("launches");
