@@ -1,6 +1,8 @@
 // pattern where a use does not simply start at δ·i, or where stores are atomic: how a thread
-// reaches its words. pattern.cu includes this behind what it needs.
+// reaches its words.
 #pragma once
+
+#include "walk.cuh"
 
 // Where visit i starts: for what is not timed.
 LAB u64 start_of(const Side& side, u64 i) {

@@ -38,6 +38,8 @@ pub fn shipped() -> &'static [Shipped] {
         "lavin2020/fig06-simd.yaml",
         "lavin2020/fig09-references.yaml",
         "lavin2020/app-patterns.yaml",
+        "lavin2020/gpu-suites.yaml",
+        "lavin2020/gpu-tuning.yaml",
     ]
 }
 

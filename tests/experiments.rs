@@ -1,7 +1,7 @@
 //! The shipped recipes: that each parses and resolves, and that their numbers are
 //! those of the papers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use scatterlab::experiments::{find, shipped};
 use scatterlab::patterns::applications::{TABLE_5, Use};
@@ -43,9 +43,10 @@ fn every_recipe_resolves_to_cases_that_exist() {
     }
 }
 
+/// Those named `gpu-` are about the kernels of this program, in the settings of a paper.
 #[test]
 fn each_figure_names_its_paper_and_claim() {
-    for recipe in shipped().iter().filter(|r| r.path.contains('/')) {
+    for recipe in shipped().iter().filter(|r| r.path.contains('/') && !r.path.contains("/gpu-")) {
         for experiment in plan(recipe.path).experiments {
             let paper = experiment.paper.expect("a paper");
             assert_eq!(Some(paper.key.as_str()), recipe.path.split('/').next());
@@ -158,4 +159,49 @@ fn figure_6_is_relative_to_the_scalar_instruction_set() {
         assert_eq!((key.as_str(), value.to_string().as_str()), ("backend.cpu.isa", "scalar"));
     }
     assert!(plan.cases.iter().all(|c| c.params.text("backend.cpu.threads") == Some("auto")));
+}
+
+/// Base patterns of Spatter's suites, with their kernels.
+fn suite(name: &str) -> Vec<(String, Vec<u64>)> {
+    let path = format!("{}/tests/fixtures/spatter/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let all: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
+    let entry = |case: &serde_json::Value| {
+        let pattern = serde_json::from_value(case["pattern"].clone()).unwrap();
+        (case["kernel"].as_str().unwrap().to_lowercase(), pattern)
+    };
+    all.iter().map(entry).collect()
+}
+
+/// A configuration's name, its place in its suite, and what it is in the GPU's form.
+#[test]
+fn gpu_suites_are_sixteen_uses_written_out() {
+    let plan = plan("lavin2020/gpu-suites.yaml");
+    let mut seen = BTreeMap::new();
+    for case in &plan.cases {
+        let spec = Spec::from_params(&case.params, case.seed).unwrap();
+        let label = case.params.text("label").unwrap().to_owned();
+        let (name, number) = label.split_once(' ').unwrap();
+        let (kernel, base) = suite(name).swap_remove(number.parse().unwrap());
+        assert!(spec.delta.is_multiple_of(16), "{label}");
+        let d = spec.delta / 16;
+        let written_out: Vec<u64> = (0..16).flat_map(|i| base.iter().map(move |p| p + d * i)).collect();
+        assert_eq!((spec.pattern, spec.kernel.name()), (written_out, kernel.as_str()), "{label}");
+        *seen.entry((label, d, spec.count)).or_insert(0) += 1;
+    }
+    assert_eq!(seen.len(), 14);
+    let methods = |label: &str| seen.iter().find(|(key, _)| key.0 == label).map(|(_, times)| *times);
+    assert_eq!((methods("amg 0"), methods("lulesh 0")), (Some(2), Some(1)));
+}
+
+/// Figure 5's cases, in every way that there is.
+#[test]
+fn gpu_tuning_sweeps_every_choice() {
+    let (figure, tuning) = (plan("lavin2020/fig05-gpu-stride.yaml"), plan("lavin2020/gpu-tuning.yaml"));
+    let counts = |plan: &Plan| {
+        let all = plan.cases.iter().map(|c| Spec::from_params(&c.params, 1).unwrap());
+        all.map(|spec| (spec.kernel.name(), spec.count)).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(counts(&figure), counts(&tuning));
+    assert_eq!(tuning.cases.len(), 3 * 8 * 4 * 2);
 }

@@ -11,6 +11,17 @@ use libloading::Library;
 
 pub const MODULES: [&str; 3] = ["gather_scatter", "pattern", "stream"];
 
+/// What they include.
+const HEADERS: [&str; 7] = [
+    "inputs.cuh",
+    "certify.cuh",
+    "fill.cuh",
+    "hints.cuh",
+    "walk.cuh",
+    "visits.cuh",
+    "pattern_certify.cuh",
+];
+
 /// The one GPU of this process. Tests that hold it run one at a time.
 pub struct Host {
     library: &'static Library,
@@ -65,7 +76,7 @@ fn compile() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda_kernels");
     fs::create_dir_all(&folder).unwrap();
     let mut sources = vec![root().join("tests/cuda_kernels/driver.cpp")];
-    for header in ["inputs.cuh", "certify.cuh", "fill.cuh", "hints.cuh", "visits.cuh"] {
+    for header in HEADERS {
         fs::write(folder.join(header), translated(header)).unwrap();
     }
     for module in MODULES {

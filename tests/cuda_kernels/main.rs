@@ -8,6 +8,8 @@
 #![cfg(all(feature = "cuda", target_os = "linux"))]
 
 mod host;
+mod pattern_ptx;
+mod pattern_walks;
 mod twins;
 
 use host::Host;
@@ -426,42 +428,4 @@ fn a_dense_side_that_does_not_fit_is_not_applicable() {
     let large = case("pattern", &format!("{} kernel=gather wrap=2000", PATTERNS[0]));
     let failure = CudaExecutor::default().prepare(&large, None, &Cancel::default()).err().unwrap();
     assert!(matches!(&failure, Failure::NotApplicable(why) if why.contains("shared memory")), "{failure}");
-}
-
-/// The timed pattern kernels touch their dense side in the loop: nothing is hoisted or
-/// left out.
-#[test]
-fn the_dense_side_is_volatile_in_the_ptx() {
-    let text = host::ptx("pattern");
-    let kernel = |name: &str| {
-        let from = text.find(&format!(".entry {name}(")).unwrap();
-        let body = &text[from..];
-        body[..body.find("\n}").unwrap()].to_owned()
-    };
-    // The unrolled loop and its tail, for wrap 1 and for others: eight accesses each.
-    let gather = kernel("pattern_gather");
-    assert_eq!(gather.matches("st.volatile.shared.u64").count(), 32);
-    assert_eq!(kernel("pattern_scatter").matches("ld.volatile.shared.u64").count(), 32);
-    // Two sizes of starts; of the scatter also none.
-    assert_eq!(kernel("pattern_gather_visits").matches("st.volatile.shared.u64").count(), 32);
-    assert_eq!(kernel("pattern_scatter_variant").matches("ld.volatile.shared.u64").count(), 48);
-    for other in ["pattern_scatter_variant", "pattern_gs_variant"] {
-        assert_eq!(kernel(other).matches("atom.global.exch.b64").count(), 48, "{other}");
-    }
-    for fast in ["pattern_scatter", "pattern_gs", "pattern_gather"] {
-        assert!(!kernel(fast).contains("atom."), "{fast}");
-    }
-    assert!(!kernel("pattern_read_only").contains("st.volatile"));
-    // A loop ends in a branch back to a label before its stores.
-    let mut loops = 0;
-    for (at, label) in gather
-        .lines()
-        .filter(|l| l.starts_with("$L") && l.ends_with(':'))
-        .map(|l| (gather.find(l).unwrap(), l.trim_end_matches(':')))
-    {
-        let body = &gather[at..];
-        let Some(end) = body.find(&format!("bra \t{label};")) else { continue };
-        loops += usize::from(body[..end].matches("st.volatile.shared.u64").count() == 8);
-    }
-    assert_eq!(loops, 2);
 }

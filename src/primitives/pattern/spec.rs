@@ -1,16 +1,14 @@
 //! What a pattern case computes: its parameters, typed, with the index vectors
 //! generated and the count resolved.
 
+use super::cuda::OFFERED;
 use super::source::{DEFAULT_DELTA, Source};
 use super::starts::Starts;
-use crate::backend::tuning::{Offered, Tuning};
+use crate::backend::tuning::Tuning;
 use crate::patterns::Permutation;
 use crate::patterns::applications::Use;
 use crate::plan::Params;
 use crate::primitives::{Refusal, reader};
-
-/// What the CUDA kernels are built for.
-const OFFERED: Offered = Offered::NOTHING;
 
 /// What untouched words of a destination hold.
 pub const POISON: u64 = 0xDEAD_BEEF_DEAD_BEEF;

@@ -10,6 +10,7 @@
 use super::Case;
 use super::checks::{Expect, Region};
 use super::kernels::Launch;
+use super::walk::SINGLE;
 use crate::backend::cuda::DeviceBuffer;
 use crate::backend::{Cancel, Failure, Verdict};
 use crate::primitives::cuda::finding::{Finding, find};
@@ -77,7 +78,7 @@ fn kept(case: &Case, cancel: &Cancel) -> Result<Verdict, Failure> {
             cancel.check()?;
             case.gpu.memset32(&mut kept, POISON as u32)?;
             case.keep(&kept, window)?;
-            let launch = case.launch(window, 1);
+            let launch = case.launch(window, SINGLE);
             case.kernels.checks.check_kept(&case.gpu, &launch, &case.side(), case.spec.seed, &kept, report)
         })
     })?;
@@ -131,18 +132,18 @@ fn marked_left(
 }
 
 fn folded(case: &mut Case) -> Result<Verdict, Failure> {
-    case.gpu.memset32(&mut case.fold, 0)?;
+    case.gpu.memset32(&mut case.partials, 0)?;
     case.execute()?;
-    let found = case.fold.to_host()?.first().copied();
+    let found = case.partials.to_host()?.into_iter().fold(0, u64::wrapping_add);
     let all = Range { first: 0, count: case.spec.count };
     let expected = find(&case.gpu, |report| {
-        let launch = case.launch(all, 1);
+        let launch = case.launch(all, SINGLE);
         case.kernels.checks.expected_fold(&case.gpu, &launch, &case.side(), case.spec.seed, report)
     })?;
-    Ok(match found {
-        Some(found) if found == expected.sum => Verdict::Certified { checked: expected.checked },
-        _ => Verdict::Wrong {
-            mistake: format!("the sum of all words is {found:#x?} instead of {:#x}", expected.sum),
+    Ok(match found == expected.sum {
+        true => Verdict::Certified { checked: expected.checked },
+        false => Verdict::Wrong {
+            mistake: format!("the sum of all words is {found:#x} instead of {:#x}", expected.sum),
         },
     })
 }
@@ -215,7 +216,7 @@ fn window_of_scatter(
     }
     let [touched, explained] = &*bitmaps;
     let region = Region { destination: &case.sparse, begin, words, touched, explained };
-    let mut launch = case.launch(window, 1);
+    let mut launch = case.launch(window, SINGLE);
     launch.walk.wrap = u32::try_from(case.spec.wrap).unwrap_or(u32::MAX);
     let (side, source) = (case.side(), case.source_side());
     case.kernels.checks.mark(

@@ -67,6 +67,9 @@ fn words(indices: &[u64], bytes: u64) -> Vec<u32> {
     }
 }
 
+/// Sums that the blocks of a gather without a destination share: `PARTIALS` in the kernels.
+pub const PARTIALS: usize = 1024;
+
 /// A walk and the threads of its blocks.
 #[derive(Clone, Copy)]
 pub struct Launch {
@@ -76,19 +79,20 @@ pub struct Launch {
     pub shared: u32,
 }
 
-/// The timed kernel's name in the PTX.
-pub fn timed_name(spec: &Spec) -> &'static str {
-    let other = spec.based() || spec.atomic;
-    match (spec.kernel, spec.method) {
-        (Kernel::Gs, _) if other => "pattern_gs_variant",
-        (Kernel::Gs, _) => "pattern_gs",
-        (Kernel::Scatter | Kernel::Multiscatter, _) if other => "pattern_scatter_variant",
-        (Kernel::Scatter | Kernel::Multiscatter, _) => "pattern_scatter",
-        (Kernel::Gather | Kernel::Multigather, Method::Direct) if other => "pattern_gather_visits",
-        (Kernel::Gather | Kernel::Multigather, Method::Direct) => "pattern_gather",
-        (Kernel::Gather | Kernel::Multigather, Method::ReadOnly) if other => "pattern_read_only_visits",
-        (Kernel::Gather | Kernel::Multigather, Method::ReadOnly) => "pattern_read_only",
-    }
+/// The timed kernel's name in the PTX, of those of so many items.
+pub fn timed_name(spec: &Spec, items: u32) -> String {
+    let name = match (spec.kernel, spec.method) {
+        (Kernel::Gs, _) => "gs",
+        (Kernel::Scatter | Kernel::Multiscatter, _) => "scatter",
+        (Kernel::Gather | Kernel::Multigather, Method::Direct) => "gather",
+        (Kernel::Gather | Kernel::Multigather, Method::ReadOnly) => "read_only",
+    };
+    let other = match (spec.based() || spec.atomic, spec.kernel.scatters()) {
+        (false, _) => "",
+        (true, true) => "_variant",
+        (true, false) => "_visits",
+    };
+    format!("pattern_{name}{other}_u{items}")
 }
 
 /// The kernels that a case needs.
@@ -105,18 +109,18 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    pub fn new(gpu: &Gpu, spec: &Spec) -> Result<Kernels, Failure> {
+    /// Those of a case, the timed one with so many items.
+    pub fn new(gpu: &Gpu, spec: &Spec, items: u32) -> Result<Kernels, Failure> {
         let module = gpu.module("pattern")?;
-        let timed = timed_name(spec);
         Ok(Kernels {
             fill: Fill::new(&module)?,
             checks: Checks::new(&module)?,
-            timed: module.kernel(timed)?,
+            timed: module.kernel(&timed_name(spec, items))?,
             gather_keep: module.kernel("pattern_gather_keep")?,
             scatter_keep: module.kernel("pattern_scatter_keep")?,
             starts: module.kernel("pattern_starts")?,
             atomic: u32::from(spec.atomic),
-            takes_atomic: timed.ends_with("_variant"),
+            takes_atomic: spec.kernel.scatters() && (spec.based() || spec.atomic),
         })
     }
 
@@ -149,16 +153,20 @@ impl Kernels {
         launch.start(gpu, &self.gather_keep, &args)
     }
 
-    /// The gather that stores nothing.
+    /// The gather that stores nothing; `partials` has room for [`PARTIALS`] sums.
     pub fn read_only(
         &self,
         gpu: &Gpu,
         launch: &Launch,
         side: &Side,
         source: DevicePtr<u64>,
-        fold: &DeviceBuffer<u64>,
+        partials: &DeviceBuffer<u64>,
     ) -> Result<(), Failure> {
-        launch.start(gpu, &self.timed, &[(&launch.walk).into(), side.into(), (&source).into(), fold.into()])
+        launch.start(
+            gpu,
+            &self.timed,
+            &[(&launch.walk).into(), side.into(), (&source).into(), partials.into()],
+        )
     }
 
     /// The timed scatter, or the one with a word of its own for each (i, j).

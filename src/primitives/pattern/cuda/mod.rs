@@ -3,21 +3,25 @@
 
 mod certify;
 mod checks;
+mod choice;
+mod execute;
 mod fault;
 mod kernels;
 mod starts;
 mod walk;
 
-use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu};
+use crate::backend::cuda::{DeviceBuffer, Gpu};
+use crate::backend::tuning::Tuning;
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
 use crate::plan;
 use crate::primitives::cuda::range::Range;
 use crate::primitives::cuda::{Launched, length, poison, refused};
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
+pub use choice::OFFERED;
 use fault::Plan;
-use kernels::{Kernels, Launch, Pattern, Side};
+use kernels::{Kernels, PARTIALS, Pattern};
 use starts::Array;
-use walk::{Dense, Shape, UNROLL};
+use walk::{Dense, Shape, Steps};
 
 /// A case in place.
 struct Case {
@@ -25,6 +29,7 @@ struct Case {
     spec: Spec,
     kernels: Kernels,
     shape: Shape,
+    steps: Steps,
     /// The dense side of a block; `None` for the kernels that have none.
     dense: Option<Dense>,
     /// What an execution launches.
@@ -42,8 +47,8 @@ struct Case {
     sparse: DeviceBuffer<u64>,
     /// S_g of gs.
     source: Option<DeviceBuffer<u64>>,
-    /// The sum of read-only.
-    fold: DeviceBuffer<u64>,
+    /// The sum of read-only, in parts.
+    partials: DeviceBuffer<u64>,
     /// Smallest and largest entry of the pattern as applied to S.
     smallest: u64,
     largest: u64,
@@ -67,6 +72,7 @@ pub fn prepare(
         return Err(Failure::Failed("a pattern without entries".to_owned()));
     }
     let shape = Shape::of(spec.length())?;
+    let steps = choice::steps(&spec, &case.params).map_err(refused)?;
     let dense = match (spec.kernel, spec.method) {
         (Kernel::Gs, _) | (_, Method::ReadOnly) => None,
         _ => Some(shape.dense(spec.wrap, !spec.kernel.scatters())?),
@@ -75,7 +81,7 @@ pub fn prepare(
         + 2 * spec.index * spec.length()
         + spec.bases_bytes();
     gpu.require(arrays + certify::scratch(&spec, largest - smallest + 1))?;
-    let kernels = Kernels::new(gpu, &spec)?;
+    let kernels = Kernels::new(gpu, &spec, steps.items)?;
     cancel.check()?;
     let plan = fault::plan(&spec, fault, largest);
     let wrong_pattern = match plan.replace {
@@ -85,6 +91,7 @@ pub fn prepare(
     let prepared = Case {
         gpu: gpu.clone(),
         shape,
+        steps,
         dense,
         pattern: pattern(gpu, &spec, None)?,
         wrong_pattern,
@@ -99,7 +106,7 @@ pub fn prepare(
         )?,
         sparse: sparse(gpu, &spec, &kernels)?,
         source: source(gpu, &spec, &kernels)?,
-        fold: gpu.upload(&[0u64])?,
+        partials: gpu.upload(&[0u64; PARTIALS])?,
         kernels,
         plan,
         spec,
@@ -116,7 +123,8 @@ pub fn prepare(
 /// A case that does not exist.
 pub fn launched(case: &plan::Case) -> Result<Launched, Failure> {
     let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
-    Ok(Launched { kernel: kernels::timed_name(&spec).to_owned(), launches: 1 })
+    let steps = choice::steps(&spec, &case.params).map_err(refused)?;
+    Ok(Launched { kernel: kernels::timed_name(&spec, steps.items), launches: 1 })
 }
 
 /// The pattern as applied to S, entries equal to `replace.0` replaced by `replace.1`.
@@ -173,105 +181,6 @@ fn source(gpu: &Gpu, spec: &Spec, kernels: &Kernels) -> Result<Option<DeviceBuff
     Ok(Some(source))
 }
 
-impl Case {
-    /// max(p) − min(p) + 1.
-    fn span(&self) -> u64 {
-        self.largest - self.smallest + 1
-    }
-
-    /// The side of S.
-    fn side(&self) -> Side {
-        self.moved(&self.pattern)
-    }
-
-    /// The side that is executed, right or wrong.
-    fn executed(&self) -> Side {
-        self.moved(self.wrong_pattern.as_ref().unwrap_or(&self.pattern))
-    }
-
-    fn moved(&self, pattern: &Pattern) -> Side {
-        self.starts.as_ref().map_or(pattern.side(), |starts| starts.of(pattern.side()))
-    }
-
-    /// The side of S_g, of kernels other than gs that of S.
-    fn source_side(&self) -> Side {
-        let Some(pattern) = &self.source_pattern else { return self.side() };
-        self.source_starts.as_ref().map_or(pattern.side(), |starts| starts.of(pattern.side()))
-    }
-
-    /// S as it is executed on, misplaced or not.
-    fn base(&self) -> Result<DevicePtr<u64>, Failure> {
-        self.sparse.pointer_at(length(self.plan.shift)?)
-    }
-
-    /// A launch over some iterations, `unroll` at a time, without a dense side.
-    fn launch(&self, range: Range, unroll: u64) -> Launch {
-        let walk = self.shape.walk(range, unroll, self.gpu.device().sms);
-        Launch { walk, threads: self.shape.threads(), shared: 0 }
-    }
-
-    /// A launch of the timed kernel over some iterations.
-    fn timed_launch(&self, range: Range) -> Launch {
-        let launch = self.launch(range, UNROLL);
-        match self.dense {
-            Some(dense) => Launch { walk: launch.walk.with(dense), shared: dense.bytes, ..launch },
-            None => launch,
-        }
-    }
-
-    /// Queues one execution.
-    fn execute(&self) -> Result<(), Failure> {
-        self.plan.ranges.iter().try_for_each(|&range| self.execute_range(range))
-    }
-
-    fn execute_range(&self, range: Range) -> Result<(), Failure> {
-        let (gpu, launch, side, base) = (&self.gpu, self.timed_launch(range), self.executed(), self.base()?);
-        match (self.spec.kernel, self.spec.method) {
-            (Kernel::Gs, _) => self.execute_gs(range),
-            (Kernel::Scatter | Kernel::Multiscatter, _) => {
-                self.kernels.scatter(gpu, &launch, &side, base, (self.spec.seed, false))
-            }
-            (_, Method::ReadOnly) => self.kernels.read_only(gpu, &launch, &side, base, &self.fold),
-            (_, Method::Direct) => self.kernels.gather(gpu, &launch, &side, base, DevicePtr::null()),
-        }
-    }
-
-    fn execute_gs(&self, range: Range) -> Result<(), Failure> {
-        let Some(source) = &self.source else {
-            return Err(Failure::Failed("gs without a source".to_owned()));
-        };
-        let sides = (&self.source_side(), &self.executed());
-        self.kernels.gs(&self.gpu, &self.launch(range, UNROLL), sides, source.pointer(), self.base()?)
-    }
-
-    /// Queues the gather of a window's iterations that keeps every word: the word of
-    /// (i, j) at (i − window.first)·P + j.
-    fn keep(&self, kept: &DeviceBuffer<u64>, window: Range) -> Result<(), Failure> {
-        let (begin, end) = (window.first, window.first + window.count);
-        for range in self.plan.ranges.iter().map(|r| r.within(begin, end)).filter(|r| r.count > 0) {
-            let to = kept.pointer_at(length((range.first - begin) * self.spec.length())?)?;
-            let (launch, side) = (self.launch(range, UNROLL), self.executed());
-            self.kernels.gather_keep(&self.gpu, &launch, &side, self.base()?, to)?;
-        }
-        Ok(())
-    }
-
-    /// Queues the scatter or gs of a window's iterations; `keep`: the instantiation with a
-    /// word of its own for each (i, j).
-    fn scatter(&self, window: Range, keep: bool) -> Result<(), Failure> {
-        let (begin, end) = (window.first, window.first + window.count);
-        for range in self.plan.ranges.iter().map(|r| r.within(begin, end)).filter(|r| r.count > 0) {
-            if !keep {
-                self.execute_range(range)?;
-                continue;
-            }
-            let (launch, side) = (self.launch(range, UNROLL), self.executed());
-            self.kernels.scatter(&self.gpu, &launch, &side, self.base()?, (self.spec.seed, true))?;
-        }
-        Ok(())
-    }
-}
-
 impl Prepared for Case {
     fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
         self.gpu.timed(&mut || (0..batch).try_for_each(|_| self.execute()))
@@ -287,9 +196,14 @@ impl Prepared for Case {
         let starts = [&self.starts, &self.source_starts].into_iter().flatten().map(Array::bytes);
         self.sparse.bytes()
             + self.source.as_ref().map_or(0, DeviceBuffer::bytes)
-            + self.fold.bytes()
+            + self.partials.bytes()
             + indices
             + starts.sum::<u64>()
+    }
+
+    fn resolved(&self) -> Vec<(String, plan::Value)> {
+        let Steps { items, grid } = self.steps;
+        Tuning { items: Some(items), grid: Some(grid), ..Tuning::default() }.resolved()
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {

@@ -2,11 +2,9 @@
 
 use crate::backend::Failure;
 use crate::backend::cuda::Plain;
+use crate::backend::tuning::Grid;
 use crate::primitives::cuda::BLOCK;
 use crate::primitives::cuda::range::Range;
-
-/// Iterations that a thread of the timed kernels has in flight: `UNROLL` there.
-pub const UNROLL: u64 = 8;
 
 /// Most bytes of a block's dense side.
 pub const MAX_SHARED: u64 = 96 << 10;
@@ -15,9 +13,27 @@ pub const MAX_SHARED: u64 = 96 << 10;
 /// on a multiprocessor.
 const PRIVATE_SHARED: u64 = 16 << 10;
 
-/// Blocks for each multiprocessor, where there is work for them: several for each that
-/// fits at once, so that the last ones to end are short.
+/// Blocks for each multiprocessor of a resident grid, where there is work for them: several
+/// for each that fits at once, so that the last ones to end are short.
 const BLOCKS_PER_SM: u64 = 32;
+
+/// Most blocks of a launch.
+const MAX_BLOCKS: u64 = (1 << 31) - 1;
+
+/// How a walk hands out the iterations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Steps {
+    /// Iterations that a thread has in flight: N of the timed kernels' names, [`KEPT`] of those
+    /// that keep every word, 1 of those that check.
+    pub items: u32,
+    pub grid: Grid,
+}
+
+/// Of the kernels that keep every word: their items are `KEPT_ITEMS` there.
+pub const KEPT: Steps = Steps { items: 8, grid: Grid::Resident };
+
+/// Of the kernels that check.
+pub const SINGLE: Steps = Steps { items: 1, grid: Grid::Resident };
 
 /// `Walk` in `kernels/pattern.cu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +49,7 @@ pub struct Walk {
     pub wrap: u32,
     pub slots: u32,
     pub private_rows: u32,
-    unused: u32,
+    pub items: u32,
 }
 
 // SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers.
@@ -71,10 +87,20 @@ impl Shape {
         (self.columns * self.rows).next_multiple_of(32)
     }
 
-    /// The walk over some iterations, `unroll` at a time, without a dense side.
-    pub fn walk(self, range: Range, unroll: u64, sms: u32) -> Walk {
-        let per_block = u64::from(self.rows) * unroll;
-        let most = (u64::from(sms.max(1)) * BLOCKS_PER_SM / u64::from(self.tiles)).max(1);
+    /// Most blocks that share a tile of columns. Where a block for each tile of iterations
+    /// would be more than a launch can have, each goes on to further ones.
+    fn most_workers(self, grid: Grid, sms: u32) -> u64 {
+        let blocks = match grid {
+            Grid::Tiles => MAX_BLOCKS,
+            Grid::Resident => u64::from(sms.max(1)) * BLOCKS_PER_SM,
+        };
+        (blocks / u64::from(self.tiles)).max(1)
+    }
+
+    /// The walk over some iterations, without a dense side.
+    pub fn walk(self, range: Range, steps: Steps, sms: u32) -> Walk {
+        let per_block = u64::from(self.rows) * u64::from(steps.items);
+        let most = self.most_workers(steps.grid, sms);
         Walk {
             length: self.length,
             first: range.first,
@@ -86,7 +112,7 @@ impl Shape {
             wrap: 1,
             slots: self.columns,
             private_rows: 0,
-            unused: 0,
+            items: steps.items,
         }
     }
 
@@ -186,9 +212,20 @@ mod tests {
     /// The loop of the kernels, in Rust: each (i, j) once.
     #[test]
     fn each_iteration_of_each_entry_is_walked_once() {
-        for (length, unroll, sms) in [(8, 8, 1), (8, 1, 2), (300, 8, 1), (3, 8, 132), (9, 8, 3)] {
+        let resident = |length, items, sms| (length, Steps { items, grid: Grid::Resident }, sms);
+        let tiles =
+            [1, 2, 4, 8].map(|items| (300 - 30 * u64::from(items), Steps { items, grid: Grid::Tiles }, 1));
+        let all = [
+            resident(8, 8, 1),
+            resident(8, 1, 2),
+            resident(300, 8, 1),
+            resident(3, 8, 132),
+            resident(9, 8, 3),
+        ];
+        for (length, steps, sms) in all.into_iter().chain(tiles) {
             let shape = Shape::of(length).unwrap();
-            let w = shape.walk(RANGE, unroll, sms);
+            let w = shape.walk(RANGE, steps, sms);
+            let unroll = u64::from(w.items);
             let mut seen = vec![0; (length * (w.last + 1)) as usize];
             for block in 0..w.blocks() {
                 for thread in 0..shape.threads() {
@@ -210,8 +247,25 @@ mod tests {
                 }
             }
             let wanted = |k: usize| usize::from((RANGE.first..w.last).contains(&(k as u64 / length)));
-            assert!(seen.iter().enumerate().all(|(k, &times)| times == wanted(k)), "{length}, {unroll}");
+            assert!(seen.iter().enumerate().all(|(k, &times)| times == wanted(k)), "{length}, {steps:?}");
         }
+    }
+
+    /// A block for each tile, or as many as a launch can have.
+    #[test]
+    fn a_grid_of_tiles_strides_only_where_it_must() {
+        let walk = |length, items, count| {
+            Shape::of(length).unwrap().walk(
+                Range { first: 0, count },
+                Steps { items, grid: Grid::Tiles },
+                132,
+            )
+        };
+        assert_eq!((walk(256, 1, 1 << 30).blocks(), walk(256, 8, 1 << 30).blocks()), (1 << 30, 1 << 27));
+        assert_eq!(walk(256, 1, 1 << 40).blocks(), (1 << 31) - 1);
+        assert_eq!(walk(512, 1, 1 << 40).blocks(), (1 << 31) - 2);
+        let resident = Shape::of(256).unwrap().walk(Range { first: 0, count: 1 << 30 }, KEPT, 132);
+        assert_eq!(resident.blocks(), 132 * 32);
     }
 
     #[test]

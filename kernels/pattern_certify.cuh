@@ -1,0 +1,180 @@
+// pattern: what proves that its kernels do what their definition says. What checks takes one
+// iteration at a time, but pattern_mark_left.
+#pragma once
+
+#define KEPT_ITEMS 8u  // of the walks of pattern_gather_keep and pattern_scatter_keep
+
+// A gather that keeps every word: kept[(i − first)·P + j].
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    pattern_gather_keep(Walk w, Side side, const u64* __restrict__ source, u64* __restrict__ kept) {
+    const Place at = place_of(w);
+    if (!at.active) return;
+    Kept to;
+    to.word = kept + at.j;
+    to.first = w.first;
+    to.length = w.length;
+    if (side.starts == nullptr) {
+        auto from = sparse(source, side, w, at);
+        move_words<KEPT_ITEMS>(w, at, from, to);
+    } else {
+        auto from = anywhere(source, side, at, 0);
+        move_words<KEPT_ITEMS>(w, at, from, to);
+    }
+}
+
+// A scatter with a word of its own for each (i, j).
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    pattern_scatter_keep(Walk w, Side side, u64* __restrict__ destination, u64 key, u32 atomic) {
+    const Place at = place_of(w);
+    if (!at.active) return;
+    Computed from;
+    from.key = key;
+    from.j = at.j;
+    from.length = w.length;
+    if (side.starts == nullptr && atomic == 0) {
+        auto to = sparse(destination, side, w, at);
+        move_words<KEPT_ITEMS>(w, at, from, to);
+    } else {
+        auto to = anywhere(destination, side, at, atomic);
+        move_words<KEPT_ITEMS>(w, at, from, to);
+    }
+}
+
+// Checks what pattern_gather_keep kept.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    pattern_check_kept(Walk w, Side side, u64 key, const u64* __restrict__ kept, Finding* finding) {
+    const Place at = place_of(w);
+    u32 checked = 0;
+    if (at.active) {
+        const u64 e = entry(side, at.j);
+        for (u64 i = at.i; i < w.last; i += (u64)w.rows * w.workers) {
+            const u64 expected = word64(key, e + start_of(side, i));
+            const u64 found = kept[(i - w.first) * w.length + at.j];
+            const u64 which = i * w.length + at.j;
+            if (found != expected) {
+                mistake(finding, which, found == POISON ? NOT_WRITTEN : WRONG_VALUE, which, expected, found);
+            }
+            checked += 1;
+        }
+    }
+    __syncwarp();
+    add_count(&finding->checked, checked);
+}
+
+// Checks what the timed gather's blocks left in D: each word that was written is
+// S[p[j] + δ·i] with the j and the i mod wrap of its place. The walk is the one that
+// pattern_gather had; finding->touched counts the words.
+extern "C" __global__ void pattern_check_left(Walk w, Side side, u64 key, const u64* __restrict__ left,
+                                              u64 n, Finding* finding) {
+    const u32 words = w.slots * w.wrap;
+    u32 touched = 0;
+    for (u64 k = thread_index(); k < n; k += thread_count()) {
+        const u64 found = left[k];
+        if (found == POISON) continue;
+        const u64 block = k / words;
+        const u32 slot = (u32)(k % words);
+        const u64 j = (block % w.tiles) * w.columns + slot % w.slots % w.columns;
+        const u64 from = index_of_word64(key, found);
+        bool right = j < w.length;
+        if (right) {
+            const u64 e = entry(side, j);
+            if (side.delta == 0) {
+                right = from == e;
+            } else {
+                const u64 i = (from - e) / side.delta;
+                right = from >= e && (from - e) % side.delta == 0 && i < w.last && i % w.wrap == slot / w.slots;
+            }
+        }
+        if (!right) mistake(finding, k, WRONG_VALUE, k, 0, found);
+        touched += 1;
+    }
+    add_count(&finding->touched, touched);
+}
+
+// The same where uses start anywhere: marks each word of D that a block stores to in
+// `touched`, and in `explained` if it holds what one of these iterations puts there. Bit k of
+// the bitmaps, 0 before, is left[k]; pattern_check_region compares them. The walk is the one
+// that the gather had.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    pattern_mark_left(Walk w, Side side, u64 key, const u64* __restrict__ left, u32* touched,
+                      u32* explained) {
+    const Place at = place_of(w);
+    if (!at.active) return;
+    const u64 e = entry(side, at.j), rows = w.rows, tile = rows * w.items;
+    const u64 mine = (u64)blockIdx.x * w.slots * w.wrap + at.slot;
+    for (u64 first = at.i; first < w.last; first += tile * w.workers) {
+        for (u64 i = first; i < first + tile && i < w.last; i += rows) {
+            const u64 k = mine + i % w.wrap * w.slots;
+            mark(touched, k);
+            if (left[k] == word64(key, e + start_of(side, i))) mark(explained, k);
+        }
+    }
+}
+
+// Adds all words of a gather to finding->sum.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    pattern_expected_fold(Walk w, Side side, u64 key, Finding* finding) {
+    const Place at = place_of(w);
+    u64 sum = 0;
+    u32 checked = 0;
+    if (at.active) {
+        const u64 e = entry(side, at.j);
+        for (u64 i = at.i; i < w.last; i += (u64)w.rows * w.workers) {
+            sum += word64(key, e + start_of(side, i));
+            checked += 1;
+        }
+    }
+    __syncwarp();
+    add_sum(&finding->sum, sum);
+    add_count(&finding->checked, checked);
+}
+
+// What a scatter's certificate expects of (i, j).
+#define FROM_DENSE 0u     // pattern_scatter: word64(seed, j + P·(i mod wrap))
+#define FROM_COMPUTED 1u  // pattern_scatter_keep: word64(seed, i·P + j)
+#define FROM_SPARSE 2u    // pattern_gs: word64(seed, p_g[j] + δ_g·i)
+
+// For each (i, j) marks the word of the destination that it must write in `touched`, and
+// in `explained` if the word holds what (i, j) stores. A word may have several writers;
+// it is right if it holds what any of them stores. Bit k of the bitmaps, 0 before, is
+// word begin + k. `source_side` is gs's p_g.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    pattern_mark(Walk w, Side side, Side source_side, u32 kind, u64 key,
+                 const u64* __restrict__ destination, u64 begin, u32* touched, u32* explained,
+                 Finding* finding) {
+    const Place at = place_of(w);
+    u32 checked = 0;
+    if (at.active) {
+        const u64 e = entry(side, at.j);
+        const u64 g = kind == FROM_SPARSE ? entry(source_side, at.j) : 0;
+        for (u64 i = at.i; i < w.last; i += (u64)w.rows * w.workers) {
+            const u64 number = kind == FROM_DENSE      ? at.j + w.length * (i % w.wrap)
+                               : kind == FROM_COMPUTED ? i * w.length + at.j
+                                                       : g + start_of(source_side, i);
+            const u64 k = e + start_of(side, i);
+            mark(touched, k - begin);
+            if (destination[k] == word64(key, number)) mark(explained, k - begin);
+            checked += 1;
+        }
+    }
+    __syncwarp();
+    add_count(&finding->checked, checked);
+}
+
+// Checks `words` words from word `begin` on: a touched one is explained, any other holds
+// poison. finding->touched counts the touched ones.
+extern "C" __global__ void pattern_check_region(const u64* __restrict__ destination, u64 begin, u64 words,
+                                                const u32* __restrict__ touched,
+                                                const u32* __restrict__ explained, Finding* finding) {
+    u32 count = 0;
+    for (u64 k = thread_index(); k < words; k += thread_count()) {
+        const u64 at = begin + k, found = destination[at];
+        if (marked(touched, k)) {
+            count += 1;
+            if (!marked(explained, k)) mistake(finding, at, found == POISON ? NOT_WRITTEN : WRONG_WRITER, at, 0, found);
+        } else if (found != POISON) {
+            mistake(finding, at, STRAY_WRITE, at, 0, found);
+        }
+    }
+    add_count(&finding->touched, count);
+}

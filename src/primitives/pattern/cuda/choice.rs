@@ -1,0 +1,167 @@
+//! How many iterations a thread has in flight, and which grid hands them out: what the recipe
+//! says, else what measured best on an H200 for cases of the same shape. Pure.
+//!
+//! What was measured (GB/s, blocks of 256 threads, 30 GB moved where that fits; the words of
+//! 512 GB for δ = 0) and why it is so:
+//!
+//! - A block for each tile starts in the order of addresses, so those at work lie close
+//!   together: memory finds its rows open, and stores meet in L2 what else is stored to the
+//!   same sector. The less a block has in flight, the closer. Gathers of a word in each
+//!   128-byte line, 1, 2 and 8 items and resident with 8: 521, 510, 495, 486 at stride 16, 387,
+//!   372, 354, 303 at stride 64. Scatters that fill no whole sectors: 1072, 1064, 1061, 999 at
+//!   stride 2, 422, 415, 382, 353 at stride 8, 152, 147, 138, 134 at stride 32, and 1194, 1043,
+//!   736, 654 where the uses also overlap (LULESH's third scatter).
+//! - Blocks start at no more than 0.9 billion a second (0.6 where they fill a dense side first),
+//!   so one item for each thread ends at 1800 GB/s of a gather and 1200 of a scatter: whole
+//!   sectors need more. Unit stride, 1, 2, 4, 8 items: gather 1785, 2960, 4459, 4685, scatter 1196,
+//!   2122, 3616, 4674. A scatter whose whole sectors leave gaps, which later uses fill, is in
+//!   between: 1197, 2114, 2078, 1659 (LULESH's last scatter).
+//! - What earlier uses read is found in the first-level cache if the same multiprocessor goes on
+//!   to the next uses, as blocks of a resident grid do: 7919 against 5317 for AMG-G1, 14753
+//!   against 6904 for stride 1 with each word in 16 uses. Where all uses store to the same
+//!   words (δ = 0), 3345 against 2817.
+//! - Gathers without a destination were measured with a resident grid at 4640 for unit stride;
+//!   a block for each tile of 8 items reached 4368 with one sum for all blocks.
+
+use super::walk::Steps;
+use crate::backend::tuning::{Grid, Offered, Tuning};
+use crate::plan::Params;
+use crate::primitives::Refusal;
+use crate::primitives::cuda::BLOCK;
+use crate::primitives::pattern::spec::{Kernel, Method, Spec};
+use crate::primitives::pattern::{Starts, uses};
+
+/// What the kernels are built for.
+pub const OFFERED: Offered =
+    Offered { items: &[1, 2, 4, 8], grids: &[Grid::Tiles, Grid::Resident], ..Offered::NOTHING };
+
+/// Words of 8 bytes in a sector, and in a line.
+const SECTOR: u64 = 4;
+const LINE: u64 = 16;
+
+/// Entries of a long pattern that are looked at, and of the uses of a list of deltas.
+const SAMPLE: usize = 1 << 16;
+
+const fn tiles(items: u32) -> Steps {
+    Steps { items, grid: Grid::Tiles }
+}
+
+const RESIDENT: Steps = Steps { items: 8, grid: Grid::Resident };
+
+/// What a case is executed with.
+///
+/// # Errors
+/// A tunable that these kernels do not have, or not with that value.
+pub fn steps(spec: &Spec, params: &Params) -> Result<Steps, Refusal> {
+    let asked = Tuning::of(params)?.within("pattern", &OFFERED)?;
+    let best = best(spec);
+    Ok(Steps { items: asked.items.unwrap_or(best.items), grid: asked.grid.unwrap_or(best.grid) })
+}
+
+fn best(spec: &Spec) -> Steps {
+    match spec.kernel {
+        Kernel::Gather | Kernel::Multigather => {
+            reading(spec.method, &spec.applied(), &spec.starts(), spec.count)
+        }
+        Kernel::Scatter | Kernel::Multiscatter => writing(&spec.applied(), &spec.starts(), spec.count),
+        Kernel::Gs => slower(
+            reading(Method::Direct, &spec.gather, &spec.source_starts(), spec.count),
+            writing(&spec.scatter, &spec.starts(), spec.count),
+        ),
+    }
+}
+
+/// Of the two sides of gs, which was not measured, the one that has less in flight is the one
+/// that memory holds up more.
+fn slower(read: Steps, written: Steps) -> Steps {
+    match read.items.cmp(&written.items) {
+        std::cmp::Ordering::Less => read,
+        std::cmp::Ordering::Equal if read.grid == Grid::Resident => read,
+        _ => written,
+    }
+}
+
+fn reading(method: Method, pattern: &[u64], starts: &Starts, count: u64) -> Steps {
+    let step = Step::of(pattern, starts, count);
+    match method {
+        _ if starts.total == 0 || served_before(pattern, starts) => RESIDENT,
+        _ if 2 * step.lines > step.words => tiles(1),
+        Method::Direct => tiles(8),
+        Method::ReadOnly => RESIDENT,
+    }
+}
+
+fn writing(pattern: &[u64], starts: &Starts, count: u64) -> Steps {
+    let step = Step::of(pattern, starts, count);
+    match () {
+        () if starts.total == 0 => RESIDENT,
+        () if !fills(step.words, SECTOR * step.sectors) => tiles(1),
+        () if !fills(step.words, step.extent) => tiles(2),
+        () => tiles(8),
+    }
+}
+
+/// Whether that is most of it: at its ends a run of words may leave sectors in part.
+fn fills(words: u64, of: u64) -> bool {
+    4 * words >= 3 * of
+}
+
+/// What the threads of a block touch at once, a word of S each: distinct words, sectors and
+/// lines, and the words from the first to the last. Of a long pattern, of several blocks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Step {
+    words: u64,
+    sectors: u64,
+    lines: u64,
+    extent: u64,
+}
+
+impl Step {
+    fn of(pattern: &[u64], starts: &Starts, count: u64) -> Step {
+        let rows = (u64::from(BLOCK) / pattern.len().max(1) as u64).min(count).max(1);
+        let touched: Vec<u64> = uses(pattern, starts, rows).take(SAMPLE).collect();
+        touched.chunks(BLOCK as usize).map(Step::of_words).fold(Step::default(), Step::with)
+    }
+
+    fn of_words(touched: &[u64]) -> Step {
+        let of = |size: u64| distinct(touched.iter().map(|word| word / size));
+        let first = touched.iter().min().copied().unwrap_or(0);
+        let last = touched.iter().max().copied().unwrap_or(0);
+        Step { words: of(1), sectors: of(SECTOR), lines: of(LINE), extent: last - first + 1 }
+    }
+
+    fn with(self, other: Step) -> Step {
+        Step {
+            words: self.words + other.words,
+            sectors: self.sectors + other.sectors,
+            lines: self.lines + other.lines,
+            extent: self.extent + other.extent,
+        }
+    }
+}
+
+/// Whether at least a quarter of a use's words were in uses before it. Two uses, of which one
+/// may be long before the other, have a word in common where entries differ by a sum of
+/// deltas; with one delta: where they leave the same remainder by it. Uses in an order drawn
+/// from the seed do not find them in a cache.
+fn served_before(pattern: &[u64], starts: &Starts) -> bool {
+    if starts.order.is_some() || starts.total == 0 {
+        return false;
+    }
+    let pattern = &pattern[..pattern.len().min(SAMPLE)];
+    let sums = &starts.sums[..starts.sums.len().min((SAMPLE / pattern.len().max(1)).max(1))];
+    let all = sums.len() as u64 * distinct(pattern.iter().copied());
+    let remainders = sums.iter().flat_map(|sum| pattern.iter().map(move |p| (p + sum) % starts.total));
+    4 * distinct(remainders) <= 3 * all
+}
+
+fn distinct(values: impl Iterator<Item = u64>) -> u64 {
+    let mut values: Vec<u64> = values.collect();
+    values.sort_unstable();
+    values.dedup();
+    values.len() as u64
+}
+
+#[cfg(test)]
+#[path = "choice_tests.rs"]
+mod tests;

@@ -1,0 +1,75 @@
+//! What the compiler for the device made of the timed pattern kernels.
+
+use crate::host;
+
+const ITEMS: [usize; 4] = [1, 2, 4, 8];
+const STORE: &str = "st.volatile.shared.u64";
+const LOAD: &str = "ld.volatile.shared.u64";
+const EXCHANGE: &str = "atom.global.exch.b64";
+
+fn kernel(name: &str, items: usize) -> String {
+    let text = host::ptx("pattern");
+    let from = text.find(&format!(".entry pattern_{name}_u{items}(")).unwrap();
+    let body = &text[from..];
+    body[..body.find("\n}").unwrap()].to_owned()
+}
+
+/// Accesses in an unrolled loop and in its tail, which one item does not need.
+fn unrolled(items: usize) -> usize {
+    if items == 1 { 1 } else { 2 * items }
+}
+
+/// They touch their dense side in the loop: nothing is hoisted or left out.
+#[test]
+fn the_dense_side_is_volatile() {
+    for items in ITEMS {
+        let count = |name: &str, what: &str| kernel(name, items).matches(what).count();
+        // For wrap 1 and for others.
+        assert_eq!(count("gather", STORE), 2 * unrolled(items), "{items}");
+        assert_eq!(count("scatter", LOAD), 2 * unrolled(items), "{items}");
+        // Two sizes of starts; of the scatter also none.
+        assert_eq!(count("gather_visits", STORE), 2 * unrolled(items), "{items}");
+        assert_eq!(count("scatter_variant", LOAD), 3 * unrolled(items), "{items}");
+        assert_eq!(count("read_only", "st.volatile"), 0, "{items}");
+    }
+}
+
+#[test]
+fn only_atomic_variants_have_atomic_stores() {
+    for items in ITEMS {
+        for variant in ["scatter_variant", "gs_variant"] {
+            let count = kernel(variant, items).matches(EXCHANGE).count();
+            assert_eq!(count, 3 * unrolled(items), "{variant}, {items}");
+        }
+        for fast in ["scatter", "gs", "gather"] {
+            assert!(!kernel(fast, items).contains("atom."), "{fast}, {items}");
+        }
+    }
+}
+
+/// A loop ends in a branch back to a label before its stores.
+#[test]
+fn the_stores_stand_in_loops() {
+    for items in ITEMS {
+        let gather = kernel("gather", items);
+        let labels = gather.lines().filter(|line| line.starts_with("$L") && line.ends_with(':'));
+        let stores = labels.filter_map(|label| {
+            let body = &gather[gather.find(label)?..];
+            let end = body.find(&format!("bra \t{};", label.trim_end_matches(':')))?;
+            Some(body[..end].matches(STORE).count())
+        });
+        assert_eq!(stores.filter(|&count| count == items).count(), 2, "{items}");
+    }
+}
+
+/// Each block adds once to the sums that all share.
+#[test]
+fn a_block_of_read_only_adds_once() {
+    for items in ITEMS {
+        for name in ["read_only", "read_only_visits"] {
+            let text = kernel(name, items);
+            let adds = text.matches("atom.global.add").count() + text.matches("red.global.add").count();
+            assert_eq!((adds, text.matches("atom.shared").count()), (1, 0), "{name}, {items}");
+        }
+    }
+}
