@@ -1,6 +1,7 @@
 //! Finds what a figure shows among the cases of a platform, whichever recipe measured them.
 
 use super::platform::{Kind, Platform, is_certified};
+use crate::backend::tuning::Tuning;
 use crate::patterns::applications::{Application, Use};
 use crate::plan::{Cache, Quantity};
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
@@ -97,11 +98,13 @@ pub fn uniform(record: &Record) -> Option<(Use, u64)> {
 }
 
 /// What the case computes, if it is what the paper means: use after use in order, every store
-/// an ordinary one, a single dense tile, caches as the execution before left them.
+/// an ordinary one, a single dense tile, caches as the execution before left them, and the
+/// CUDA kernels as they choose to go about it themselves.
 fn plain(record: &Record) -> Option<Spec> {
     let params = &record.case.params;
     let cold = params.text(Cache::KEY) == Some("cold");
-    if record.case.primitive != "pattern" || cold {
+    let told = Tuning::of(params) != Ok(Tuning::default());
+    if record.case.primitive != "pattern" || cold || told {
         return None;
     }
     let spec = Spec::from_params(params, record.case.seed).ok()?;

@@ -294,6 +294,7 @@ fn only_plain_cases_stand_for_a_pattern() {
         ("method", text("read-only")),
         ("fence", text("release")),
         (Cache::KEY, text("cold")),
+        ("backend.cuda.items", Value::Int(2)),
     ];
     for (recipe, wanted) in [
         ("lavin2020/fig09-references", Wanted::Uniform { side: Use::Gather, stride: 1 }),
