@@ -6,8 +6,8 @@
 //
 // multigather and multiscatter have p[q[j]] for p[j].
 //
-// D is private to a block, in shared memory; its accesses are volatile, so that each of them
-// happens. For a certificate, where D would be overwritten, a second instantiation keeps every
+// D is private to a block, in shared memory, unless all share one in global memory; its accesses
+// are volatile, so that each of them happens. For a certificate, where D would be overwritten, a second instantiation keeps every
 // word (gather) or takes a word of its own for each (i, j) (scatter).
 #include "fill.cuh"
 #include "walk.cuh"
@@ -61,6 +61,30 @@ LAB void gather(const Walk& w, const Side& side, const u64* __restrict__ source,
         __syncthreads();
         for (u32 s = threadIdx.x; s < words; s += blockDim.x) left[(u64)blockIdx.x * words + s] = dense[s];
     }
+}
+
+template <bool WRAPS> LAB Shared<WRAPS> shared_of(u64* into, const Walk& w, const Place& at) {
+    Shared<WRAPS> d;
+    d.word = into + at.j;
+    d.length = w.length;
+    return d;
+}
+
+// gather, multigather with one D for all blocks, in global memory, as the definition has it:
+// the last store of a word stays. The stores are volatile for the same reason as above.
+template <u32 ITEMS, bool VISITS>
+LAB void gather_global(const Walk& w, const Side& side, const u64* __restrict__ source, u64* into) {
+    const Place at = place_of(w);
+    if (!at.active) return;
+    taking<VISITS>(source, side, w, at, [&](auto& from) {
+        if (!VISITS && w.wrap == 1u) {
+            auto to = shared_of<false>(into, w, at);
+            move_words<ITEMS>(w, at, from, to);
+        } else {
+            auto to = shared_of<true>(into, w, at);
+            move_words<ITEMS>(w, at, from, to);
+        }
+    });
 }
 
 // Sums that the blocks of a gather without a destination share. With a block for each tile
@@ -174,6 +198,12 @@ LAB void gs_variant(const Walk& w, const Side& from_side, const Side& to_side, c
     }                                                                                                       \
     IN_BLOCKS pattern_gather_visits_u##N(Walk w, Side side, SOURCE, u64* left) {                             \
         gather<N, true>(w, side, source, left);                                                             \
+    }                                                                                                       \
+    IN_BLOCKS pattern_gather_global_u##N(Walk w, Side side, SOURCE, u64* into) {                             \
+        gather_global<N, false>(w, side, source, into);                                                     \
+    }                                                                                                       \
+    IN_BLOCKS pattern_gather_global_visits_u##N(Walk w, Side side, SOURCE, u64* into) {                      \
+        gather_global<N, true>(w, side, source, into);                                                      \
     }                                                                                                       \
     IN_BLOCKS pattern_read_only_u##N(Walk w, Side side, SOURCE, u64* partials) {                             \
         read_only<N, false>(w, side, source, partials);                                                     \

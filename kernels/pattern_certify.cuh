@@ -63,16 +63,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 
 // Checks what the timed gather's blocks left in D: each word that was written is
 // S[p[j] + δ·i] with the j and the i mod wrap of its place. The walk is the one that
-// pattern_gather had; finding->touched counts the words.
+// pattern_gather had, or one with D as its only block; finding->touched counts the words.
 extern "C" __global__ void pattern_check_left(Walk w, Side side, u64 key, const u64* __restrict__ left,
                                               u64 n, Finding* finding) {
-    const u32 words = w.slots * w.wrap;
+    const u64 words = (u64)w.slots * w.wrap;
     u32 touched = 0;
     for (u64 k = thread_index(); k < n; k += thread_count()) {
         const u64 found = left[k];
         if (found == POISON) continue;
         const u64 block = k / words;
-        const u32 slot = (u32)(k % words);
+        const u64 slot = k % words;
         const u64 j = (block % w.tiles) * w.columns + slot % w.slots % w.columns;
         const u64 from = index_of_word64(key, found);
         bool right = j < w.length;
@@ -94,14 +94,14 @@ extern "C" __global__ void pattern_check_left(Walk w, Side side, u64 key, const 
 // The same where uses start anywhere: marks each word of D that a block stores to in
 // `touched`, and in `explained` if it holds what one of these iterations puts there. Bit k of
 // the bitmaps, 0 before, is left[k]; pattern_check_region compares them. The walk is the one
-// that the gather had.
+// that the gather had. `shared`: there is one D for all blocks.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     pattern_mark_left(Walk w, Side side, u64 key, const u64* __restrict__ left, u32* touched,
-                      u32* explained) {
+                      u32* explained, u32 shared) {
     const Place at = place_of(w);
     if (!at.active) return;
     const u64 e = entry(side, at.j), rows = w.rows, tile = rows * w.items;
-    const u64 mine = (u64)blockIdx.x * w.slots * w.wrap + at.slot;
+    const u64 mine = shared != 0 ? at.j : (u64)blockIdx.x * w.slots * w.wrap + at.slot;
     for (u64 first = at.i; first < w.last; first += tile * w.workers) {
         for (u64 i = first; i < first + tile && i < w.last; i += rows) {
             const u64 k = mine + i % w.wrap * w.slots;

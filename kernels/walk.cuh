@@ -92,6 +92,14 @@ template <bool WRAPS> struct Dense {
     LAB_MEMBER void advance() {}
 };
 
+// The words of D where all blocks share it, in global memory.
+template <bool WRAPS> struct Shared {
+    volatile u64* word;  // of turn 0
+    u64 length;
+    LAB_MEMBER void put(u32, u64, u32 turn, u64 value) const { word[WRAPS ? turn * length : 0] = value; }
+    LAB_MEMBER void advance() {}
+};
+
 // A word for each (i, j), in memory: those of [first, last), iteration after iteration.
 struct Kept {
     u64* word;  // of (first, j)

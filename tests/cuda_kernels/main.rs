@@ -308,6 +308,14 @@ fn pattern_read_only() {
     prove_all("pattern", &patterns("kernel=gather method=read-only"));
 }
 
+/// One dense side for all blocks, of fewer tiles than there are uses and of more.
+#[test]
+fn pattern_gather_to_global_memory() {
+    for rest in ["", "wrap=3", "wrap=40", "wrap=2500"] {
+        prove_all("pattern", &patterns(&format!("kernel=gather method=global {rest}")));
+    }
+}
+
 #[test]
 fn pattern_with_two_patterns() {
     let outer = "source=custom source.custom.indices=0,24,8,16,1,3 count=333";
@@ -315,7 +323,9 @@ fn pattern_with_two_patterns() {
     for delta in [0, 1, 30] {
         let gather = format!("kernel=multigather {outer} {} delta={delta}", inner("gather"));
         let scatter = format!("kernel=multiscatter {outer} {} delta={delta}", inner("scatter"));
-        prove_all("pattern", &[gather.clone(), format!("{gather} method=read-only"), scatter]);
+        let others = ["read-only", "global"].map(|method| format!("{gather} method={method}"));
+        prove_all("pattern", &others);
+        prove_all("pattern", &[gather, scatter]);
         let sides = "gather=custom gather.custom.indices=0,3,5 scatter=custom scatter.custom.indices=4,0,2";
         let gs = format!("kernel=gs {sides} count=400 delta-gather=2 delta-scatter={delta}");
         prove_all("pattern", &[format!("{gs} index=8"), gs]);

@@ -4,6 +4,7 @@ use crate::host;
 
 const ITEMS: [usize; 4] = [1, 2, 4, 8];
 const STORE: &str = "st.volatile.shared.u64";
+const GLOBAL_STORE: &str = "st.volatile.global.u64";
 const LOAD: &str = "ld.volatile.shared.u64";
 const EXCHANGE: &str = "atom.global.exch.b64";
 
@@ -17,6 +18,18 @@ fn kernel(name: &str, items: usize) -> String {
 /// Accesses in an unrolled loop and in its tail, which one item does not need.
 fn unrolled(items: usize) -> usize {
     if items == 1 { 1 } else { 2 * items }
+}
+
+/// So do those with a dense side in global memory.
+#[test]
+fn a_dense_side_in_global_memory_is_volatile() {
+    for items in ITEMS {
+        for name in ["gather_global", "gather_global_visits"] {
+            let text = kernel(name, items);
+            let (stores, shared) = (text.matches(GLOBAL_STORE).count(), text.contains(".shared"));
+            assert_eq!((stores, shared), (2 * unrolled(items), false), "{name}, {items}");
+        }
+    }
 }
 
 /// They touch their dense side in the loop: nothing is hoisted or left out.

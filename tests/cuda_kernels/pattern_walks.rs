@@ -17,12 +17,15 @@ const SOURCES: [&str; 4] = [
     "source=custom source.custom.indices=3,4 delta=0 count=5",
 ];
 
-const KERNELS: [&str; 8] = [
+const KERNELS: [&str; 11] = [
     "kernel=gather",
     "kernel=gather wrap=3",
     "kernel=gather visits=random",
     "kernel=gather method=read-only",
     "kernel=gather method=read-only visits=random",
+    "kernel=gather method=global",
+    "kernel=gather method=global wrap=40",
+    "kernel=gather method=global wrap=3 visits=random",
     "kernel=scatter",
     "kernel=scatter wrap=3",
     "kernel=scatter method=atomic visits=random",

@@ -3,7 +3,8 @@
 //!
 //! The effective and the system bytes are Spatter's: 8 for each entry of the pattern
 //! and each use of it (for gs on both sides); the index buffers stay in registers or
-//! the first cache and are not counted (lavin2020 §3.3). Where the uses start is computed
+//! the first cache and are not counted (lavin2020 §3.3); only of `method: global` the system
+//! bytes have the stores, too. Where the uses start is computed
 //! as δ·i; with a list of deltas or shuffled visits it is read from an array, which is
 //! declared as an access and is not counted either.
 
@@ -47,7 +48,7 @@ impl Primitive for Pattern {
     }
 
     fn methods(&self) -> &'static [&'static str] {
-        &["direct", "read-only", "atomic"]
+        &["direct", "read-only", "global", "atomic"]
     }
 
     fn longest_carried(&self) -> Option<u64> {
@@ -62,7 +63,8 @@ impl Primitive for Pattern {
             passes: vec![Pass { times: 1, accesses: accesses(&spec) }],
             elements: spec.length() * spec.count,
             effective_bytes: bytes,
-            system_bytes: bytes,
+            // Every store leaves the multiprocessor.
+            system_bytes: if spec.global { 2 * bytes } else { bytes },
             footprint: 8 * words + spec.index * indices(&spec) + spec.bases_bytes(),
             scratch: scratch(&spec),
         })
@@ -160,7 +162,10 @@ fn scratch(spec: &Spec) -> u64 {
     let bits = |words: u64| words.div_ceil(64) * 8;
     match (spec.kernel, spec.method) {
         (Kernel::Gather | Kernel::Multigather, Method::ReadOnly) => 0,
-        (Kernel::Gather | Kernel::Multigather, Method::Direct) => window(spec, KEPT),
+        (Kernel::Gather | Kernel::Multigather, Method::Direct) => {
+            let stored = if spec.global && spec.based() { 2 * bits(spec.dense_words()) } else { 0 };
+            window(spec, KEPT).max(stored)
+        }
         (Kernel::Scatter | Kernel::Multiscatter | Kernel::Gs, _) => {
             let made = if spec.kernel == Kernel::Gs { 0 } else { window(spec, MADE) };
             let words = spec.sparse_words();

@@ -84,6 +84,7 @@ const KERNELS: Kind = Kind::Word(&["gather", "scatter", "gs", "multigather", "mu
 const METHODS: Kind = Kind::Choice(&[
     Variant::plain("direct", "every store of the definition happens"),
     Variant::plain("read-only", "gathers fold what they read into a register and store nothing"),
+    Variant::plain("global", "gathers on GPUs: all blocks store to one dense array, in global memory"),
     Variant::plain("atomic", "scatter, gs and multiscatter on GPUs: every store is an atomic exchange"),
 ]);
 

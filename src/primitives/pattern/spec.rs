@@ -58,6 +58,9 @@ pub enum Method {
     ReadOnly,
 }
 
+const METHODS: [(&str, &str); 4] =
+    [("direct", "direct"), ("read-only", "read-only"), ("global", "global"), ("atomic", "atomic")];
+
 /// A pattern case, typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
@@ -66,6 +69,9 @@ pub struct Spec {
     /// Whether every store to the sparse array is an atomic exchange, as with Spatter's
     /// `--atomic-writes`.
     pub atomic: bool,
+    /// Whether a gather stores to one dense array in a GPU's global memory that all blocks
+    /// share, instead of each to one of its own in shared memory.
+    pub global: bool,
     /// p; for multigather and multiscatter the outer pattern; empty for gs.
     pub pattern: Vec<u64>,
     /// The inner pattern of multigather and multiscatter, else empty.
@@ -99,13 +105,12 @@ impl Spec {
     /// Reads and checks a case's parameters.
     pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let source = Source::from_params(params, "source")?;
-        let (direct, read_only) = ((Method::Direct, false), (Method::ReadOnly, false));
-        let methods = [("direct", direct), ("read-only", read_only), ("atomic", (Method::Direct, true))];
-        let (method, atomic) = reader::word_or(params, "method", &methods, direct)?;
+        let method = reader::word_or(params, "method", &METHODS, "direct")?;
         let mut spec = Spec {
             kernel: reader::word_or(params, "kernel", &Kernel::NAMES, implied_kernel(source.as_ref()))?,
-            method,
-            atomic,
+            method: if method == "read-only" { Method::ReadOnly } else { Method::Direct },
+            atomic: method == "atomic",
+            global: method == "global",
             pattern: Vec::new(),
             inner: Vec::new(),
             gather: Vec::new(),
@@ -272,6 +277,11 @@ impl Spec {
                 "a gather stores to no array that others store to"
             }
             () if self.atomic && elsewhere("cuda") => "atomic exchanges are for GPUs",
+            () if self.global && self.kernel.scatters() => "global says where a gather stores",
+            () if self.global && elsewhere("cuda") => {
+                "only a GPU has a memory for all blocks and one for each"
+            }
+            () if self.global && self.wrap > u64::from(u32::MAX) => "GPUs take a wrap below 2^32",
             () if self.fenced && elsewhere("cpu") => "a fence orders the stores of CPU threads",
             () => return Ok(()),
         };

@@ -108,6 +108,10 @@ fn multi_kernels_index_the_pattern_by_a_pattern() {
 fn what_does_not_exist_is_not_applicable() {
     let scatter = uniform(8, 1).with("count", int(4)).with("kernel", text("scatter"));
     assert!(refusal(&scatter.clone().with("method", text("read-only"))).starts_with("n/a"));
+    assert!(refusal(&scatter.clone().with("method", text("global"))).starts_with("n/a"));
+    let global = uniform(8, 1).with("count", int(4)).with("method", text("global"));
+    assert!(spec(&global).global && spec(&global.clone().with("backend", text("cuda"))).global);
+    assert!(refusal(&global.clone().with("backend", text("cpu"))).starts_with("n/a: only a GPU"));
     assert_eq!(
         refusal(&scatter.with("backend.cpu.isa", text("avx2"))),
         "n/a: AVX2 has no scatter instruction"

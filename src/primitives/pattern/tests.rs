@@ -149,6 +149,15 @@ fn read_only_has_no_dense_side() {
     assert_eq!(Pattern.work(&p).unwrap().passes[0].accesses.len(), 1);
 }
 
+/// What a gather stores to global memory is traffic, too.
+#[test]
+fn stores_to_global_memory_are_system_bytes() {
+    let p = case("gather", 10, 8).with("method", text("global")).with("backend", text("cuda"));
+    let work = Pattern.work(&p).unwrap();
+    assert_eq!((work.effective_bytes, work.system_bytes), (8 * work.elements, 16 * work.elements));
+    assert_eq!(work.passes[0].accesses[1].direction, Direction::Write);
+}
+
 #[test]
 fn annotations_say_what_the_pattern_is() {
     let p = Params::default()

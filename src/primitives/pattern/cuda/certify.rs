@@ -2,7 +2,7 @@
 //!
 //! gather: an instantiation of the kernel keeps every word, and each is compared with
 //! its closed form; then the timed kernel runs, and what its blocks leave in their dense
-//! sides is decoded. scatter: the words to be written are poisoned, and each word that
+//! sides, or in the one that they share, is decoded. scatter: the words to be written are poisoned, and each word that
 //! the definition touches must hold what one of its writers stores, each other one
 //! poison; once for the instantiation with a word of its own for each (i, j), once for
 //! the timed kernel. read-only: the sum of all words.
@@ -14,8 +14,8 @@ use super::walk::SINGLE;
 use crate::backend::cuda::DeviceBuffer;
 use crate::backend::{Cancel, Failure, Verdict};
 use crate::primitives::cuda::finding::{Finding, find};
-use crate::primitives::cuda::length;
 use crate::primitives::cuda::range::{Range, windows};
+use crate::primitives::cuda::{length, poison};
 use crate::primitives::pattern::spec::{Kernel, Method, POISON, Spec};
 use crate::primitives::pattern::{KEPT, MAPPED, window};
 
@@ -41,6 +41,10 @@ pub fn scratch(spec: &Spec, span: u64) -> u64 {
     match (spec.kernel.scatters(), spec.method) {
         (true, _) => 8 * largest_region(spec, span).div_ceil(32),
         (false, Method::ReadOnly) => 0,
+        (false, Method::Direct) if spec.global => {
+            let bitmaps = if spec.based() { 8 * spec.dense_words().div_ceil(32) } else { 0 };
+            (8 * kept_window(spec) * spec.length()).max(bitmaps)
+        }
         (false, Method::Direct) => {
             let bitmaps = if spec.based() { 2 * LEFT_WORDS / 8 } else { 0 };
             (8 * kept_window(spec) * spec.length()).max(8 * LEFT_WORDS + bitmaps)
@@ -54,6 +58,7 @@ fn kept_window(spec: &Spec) -> u64 {
 
 fn gathered(case: &mut Case, cancel: &Cancel) -> Result<Verdict, Failure> {
     match kept(case, cancel)? {
+        certified @ Verdict::Certified { .. } if case.spec.global => stored(case, certified),
         certified @ Verdict::Certified { .. } => left(case, cancel, certified),
         wrong => Ok(wrong),
     }
@@ -113,6 +118,31 @@ fn left(case: &Case, cancel: &Cancel, certified: Verdict) -> Result<Verdict, Fai
     })
 }
 
+/// The words of the dense side that all blocks share: each holds what one of its writers stores.
+fn stored(case: &mut Case, certified: Verdict) -> Result<Verdict, Failure> {
+    if let Some(shared) = &mut case.shared {
+        poison(&case.gpu, shared)?;
+    }
+    case.execute()?;
+    let Some(shared) = &case.shared else { return Ok(certified) };
+    let launch = case.timed_launch(Range { first: 0, count: case.spec.count });
+    let finding = find(&case.gpu, |report| match case.spec.based() {
+        true => marked_left(case, &launch, shared, report),
+        false => {
+            let (walk, side) = (launch.walk.alone(), case.side());
+            case.kernels.checks.check_left(&case.gpu, &walk, &side, case.spec.seed, shared, report)
+        }
+    })?;
+    let wanted = case.spec.length() * case.spec.wrap.min(case.spec.count);
+    Ok(match finding.mistake("D") {
+        Some(mistake) => Verdict::Wrong { mistake },
+        None if finding.touched != wanted => {
+            Verdict::Wrong { mistake: format!("{} of {wanted} words of D were stored", finding.touched) }
+        }
+        None => certified,
+    })
+}
+
 /// Where uses start anywhere, which one put a word there is not computed from the word.
 fn marked_left(
     case: &Case,
@@ -120,7 +150,7 @@ fn marked_left(
     left: &DeviceBuffer<u64>,
     report: &DeviceBuffer<u64>,
 ) -> Result<(), Failure> {
-    let words = launch.walk.left_words();
+    let words = left.len() as u64;
     let mut bitmaps =
         [case.gpu.alloc(length(words.div_ceil(32))?)?, case.gpu.alloc(length(words.div_ceil(32))?)?];
     for bitmap in &mut bitmaps {
@@ -128,7 +158,8 @@ fn marked_left(
     }
     let [touched, explained] = &bitmaps;
     let region = Region { destination: left, begin: 0, words, touched, explained };
-    case.kernels.checks.marked_left(&case.gpu, launch, &case.side(), case.spec.seed, &region, report)
+    let how = (case.spec.seed, case.spec.global);
+    case.kernels.checks.marked_left(&case.gpu, launch, &case.side(), how, &region, report)
 }
 
 fn folded(case: &mut Case) -> Result<Verdict, Failure> {

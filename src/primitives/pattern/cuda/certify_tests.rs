@@ -5,6 +5,7 @@ fn spec(kernel: Kernel, length: u64, delta: u64, count: u64) -> Spec {
         kernel,
         method: Method::Direct,
         atomic: false,
+        global: false,
         pattern: (0..length).collect(),
         inner: Vec::new(),
         gather: Vec::new(),

@@ -83,17 +83,18 @@ impl Checks {
     }
 
     /// Queues the marks of what the timed gather's blocks store to where uses start anywhere,
-    /// and their comparison with what is left there; the launch was theirs.
+    /// and their comparison with what is left there; the launch was theirs. `shared`: it is one
+    /// dense side for all blocks.
     pub fn marked_left(
         &self,
         gpu: &Gpu,
         launch: &Launch,
         side: &Side,
-        seed: u64,
+        (seed, shared): (u64, bool),
         region: &Region,
         report: &DeviceBuffer<u64>,
     ) -> Result<(), Failure> {
-        let key = key64(seed);
+        let (key, shared) = (key64(seed), u32::from(shared));
         let (left, touched, explained) = (region.destination, region.touched, region.explained);
         let args = [
             (&launch.walk).into(),
@@ -102,6 +103,7 @@ impl Checks {
             left.into(),
             touched.into(),
             explained.into(),
+            (&shared).into(),
         ];
         launch.start(gpu, &self.mark_left, &args)?;
         self.check_region(gpu, region, report)

@@ -21,7 +21,8 @@
 //!   against 6904 for stride 1 with each word in 16 uses. Where all uses store to the same
 //!   words (δ = 0), 3345 against 2817.
 //! - Gathers without a destination were measured with a resident grid at 4640 for unit stride;
-//!   a block for each tile of 8 items reached 4368 with one sum for all blocks.
+//!   a block for each tile of 8 items reached 4368 with one sum for all blocks. Those that store
+//!   to global memory were not measured; they get what those get that store to shared memory.
 
 use super::walk::Steps;
 use crate::backend::tuning::{Grid, Offered, Tuning};

@@ -51,6 +51,7 @@ impl Case {
         let launch = self.launch(range, self.steps);
         match self.dense {
             Some(dense) => Launch { walk: launch.walk.with(dense), shared: dense.bytes, ..launch },
+            None if self.spec.global => Launch { walk: launch.walk.sharing(self.spec.wrap), ..launch },
             None => launch,
         }
     }
@@ -68,7 +69,10 @@ impl Case {
                 self.kernels.scatter(gpu, &launch, &side, base, (self.spec.seed, false))
             }
             (_, Method::ReadOnly) => self.kernels.read_only(gpu, &launch, &side, base, &self.partials),
-            (_, Method::Direct) => self.kernels.gather(gpu, &launch, &side, base, DevicePtr::null()),
+            (_, Method::Direct) => {
+                let to = self.shared.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer);
+                self.kernels.gather(gpu, &launch, &side, base, to)
+            }
         }
     }
 

@@ -74,6 +74,7 @@ mod tests {
             kernel,
             method: Method::Direct,
             atomic: false,
+            global: false,
             pattern: pattern.to_vec(),
             inner: Vec::new(),
             gather: Vec::new(),

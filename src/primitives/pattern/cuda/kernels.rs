@@ -84,6 +84,7 @@ pub fn timed_name(spec: &Spec, items: u32) -> String {
     let name = match (spec.kernel, spec.method) {
         (Kernel::Gs, _) => "gs",
         (Kernel::Scatter | Kernel::Multiscatter, _) => "scatter",
+        (Kernel::Gather | Kernel::Multigather, Method::Direct) if spec.global => "gather_global",
         (Kernel::Gather | Kernel::Multigather, Method::Direct) => "gather",
         (Kernel::Gather | Kernel::Multigather, Method::ReadOnly) => "read_only",
     };
@@ -124,7 +125,8 @@ impl Kernels {
         })
     }
 
-    /// The timed gather. `left`, if not null, has room for the dense side of each block.
+    /// The timed gather. `left`, if not null, has room for the dense side of each block; where
+    /// all share one, it is that.
     pub fn gather(
         &self,
         gpu: &Gpu,

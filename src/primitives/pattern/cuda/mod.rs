@@ -30,7 +30,7 @@ struct Case {
     kernels: Kernels,
     shape: Shape,
     steps: Steps,
-    /// The dense side of a block; `None` for the kernels that have none.
+    /// The dense side of a block; `None` for the kernels that have none of their own.
     dense: Option<Dense>,
     /// What an execution launches.
     plan: Plan,
@@ -47,6 +47,8 @@ struct Case {
     sparse: DeviceBuffer<u64>,
     /// S_g of gs.
     source: Option<DeviceBuffer<u64>>,
+    /// The dense side that all blocks share.
+    shared: Option<DeviceBuffer<u64>>,
     /// The sum of read-only, in parts.
     partials: DeviceBuffer<u64>,
     /// Smallest and largest entry of the pattern as applied to S.
@@ -75,9 +77,11 @@ pub fn prepare(
     let steps = choice::steps(&spec, &case.params).map_err(refused)?;
     let dense = match (spec.kernel, spec.method) {
         (Kernel::Gs, _) | (_, Method::ReadOnly) => None,
+        _ if spec.global => None,
         _ => Some(shape.dense(spec.wrap, !spec.kernel.scatters())?),
     };
     let arrays = 8 * (spec.sparse_words() + 1 + spec.source_words())
+        + if spec.global { 8 * spec.dense_words() } else { 0 }
         + 2 * spec.index * spec.length()
         + spec.bases_bytes();
     gpu.require(arrays + certify::scratch(&spec, largest - smallest + 1))?;
@@ -106,6 +110,7 @@ pub fn prepare(
         )?,
         sparse: sparse(gpu, &spec, &kernels)?,
         source: source(gpu, &spec, &kernels)?,
+        shared: if spec.global { Some(gpu.alloc(length(spec.dense_words())?)?) } else { None },
         partials: gpu.upload(&[0u64; PARTIALS])?,
         kernels,
         plan,
@@ -196,6 +201,7 @@ impl Prepared for Case {
         let starts = [&self.starts, &self.source_starts].into_iter().flatten().map(Array::bytes);
         self.sparse.bytes()
             + self.source.as_ref().map_or(0, DeviceBuffer::bytes)
+            + self.shared.as_ref().map_or(0, DeviceBuffer::bytes)
             + self.partials.bytes()
             + indices
             + starts.sum::<u64>()

@@ -160,6 +160,16 @@ impl Walk {
         Walk { slots, wrap, private_rows: u32::from(private_rows), ..self }
     }
 
+    /// The walk with one dense side for all blocks, of `wrap` times the pattern's length.
+    pub fn sharing(self, wrap: u64) -> Walk {
+        Walk { slots: self.length as u32, wrap: wrap as u32, ..self }
+    }
+
+    /// A walk of a single block that has that dense side.
+    pub fn alone(self) -> Walk {
+        Walk { columns: self.slots, tiles: 1, workers: 1, private_rows: 0, ..self }
+    }
+
     /// The walk with this many blocks a tile at most.
     pub fn at_most(self, workers: u64) -> Walk {
         Walk { workers: u64::from(self.workers).min(workers.max(1)) as u32, ..self }
