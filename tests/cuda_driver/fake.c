@@ -1,8 +1,12 @@
-/* A driver for one imaginary GPU whose memory is the host's. It remembers launches and
- * does not run them; `fake_fail` makes one function answer a result code. */
+/* A driver for imaginary GPUs, one unless a test says more, whose memory is the host's. It
+ * remembers launches and does not run them; `fake_fail` makes one function answer a result
+ * code. Memory that is mapped is a file's, so that it appears where it is mapped. */
+#define _GNU_SOURCE
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static char failing[64];
 static int failing_with, devices = 1, version = 13000;
@@ -10,6 +14,9 @@ static size_t free_bytes = 9ull << 30;
 static unsigned raised, launched[3], allocations;
 static long loaded;
 static unsigned opened, which, resets;
+static int peers = 1;
+static unsigned reserved, handles;
+static uint64_t backing[8];
 static int persisting = 32 << 20;
 /* Of the limits 5 and 6: what L2 fetches, and what of it is set aside. */
 static size_t limits[2] = {64, 0};
@@ -23,14 +30,19 @@ static struct {
 
 void fake_reset(void) {
     failing[0] = 0;
-    devices = 1;
+    devices = peers = 1;
     version = 13000;
     raised = allocations = opened = which = resets = 0;
     persisting = 32 << 20;
     limits[0] = 64;
     limits[1] = 0;
     memset(&window, 0, sizeof window);
+    memset(backing, 0, sizeof backing);
 }
+void fake_peers(int can) { peers = can; }
+unsigned fake_reserved(void) { return reserved; }
+unsigned fake_handles(void) { return handles; }
+uint64_t fake_backing(int device) { return backing[device]; }
 void fake_fail(const char *name, int code) { strncpy(failing, name, 63); failing_with = code; }
 void fake_devices(int count) { devices = count; }
 void fake_version(int cuda) { version = cuda; }
@@ -66,6 +78,7 @@ CU(cuDeviceGetAttribute, (int *v, int attribute, int d), switch (attribute) {
     case 76: *v = 0; break;              /* and minor */
     case 97: *v = 227 << 10; break;      /* shared memory per block, opted in */
     case 32: *v = 1; break;              /* ECC */
+    case 102: *v = 1; break;             /* virtual memory management */
     case 108: *v = persisting; break;    /* L2 that can be set aside */
     case 109: *v = 1 << 20; break;       /* largest window */
     default: *v = 1024;
@@ -93,6 +106,31 @@ CU(cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t n, void *s),
    memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n);)
 CU(cuMemsetD32Async, (uint64_t p, uint32_t word, size_t n, void *s),
    for (size_t i = 0; i < n; i++) ((uint32_t *)(uintptr_t)p)[i] = word;)
+CU(cuDeviceCanAccessPeer, (int *can, int d, int peer), *can = peers;)
+
+struct place { int type, id; };
+struct memory { int type, shared; struct place place; void *windows; unsigned char flags[8]; };
+struct access { struct place place; int flags; };
+#define AT(p) ((void *)(uintptr_t)(p))
+
+/* Memory of a device is a file; its number is the handle. */
+CU(cuMemGetAllocationGranularity, (size_t *n, const struct memory *m, int option), *n = 4096;)
+CU(cuMemAddressReserve, (uint64_t *p, size_t n, size_t alignment, uint64_t at, unsigned long long flags),
+   void *range = mmap(0, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+   if (n % 4096 || range == MAP_FAILED) return 1; *p = (uint64_t)(uintptr_t)range; reserved++;)
+CU(cuMemAddressFree, (uint64_t p, size_t n), if (munmap(AT(p), n)) return 1; reserved--;)
+CU(cuMemCreate, (uint64_t *handle, size_t n, const struct memory *m, unsigned long long flags),
+   if (n % 4096 || m->type != 1 || m->place.type != 1 || m->place.id >= devices) return 1;
+   if (n > free_bytes) return 2;
+   int file = memfd_create("gpu", 0); if (file < 0 || ftruncate(file, n)) return 1;
+   *handle = file; handles++; backing[m->place.id] += n;)
+CU(cuMemRelease, (uint64_t handle), if (close((int)handle)) return 1; handles--;)
+CU(cuMemMap, (uint64_t p, size_t n, size_t offset, uint64_t handle, unsigned long long flags),
+   if (mmap(AT(p), n, PROT_NONE, MAP_SHARED | MAP_FIXED, (int)handle, offset) == MAP_FAILED) return 1;)
+CU(cuMemUnmap, (uint64_t p, size_t n),
+   if (mmap(AT(p), n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) return 1;)
+CU(cuMemSetAccess, (uint64_t p, size_t n, const struct access *all, size_t count),
+   if ((int)count > devices || all[0].flags != 3 || mprotect(AT(p), n, PROT_READ | PROT_WRITE)) return 1;)
 CU(cuModuleLoadDataEx, (void **module, const void *image, unsigned n, void *o, void **v), *module = &loaded; loaded++;)
 CU(cuModuleUnload, (void *module), loaded--;)
 CU(cuModuleGetFunction, (void **function, void *module, const char *name), *function = &launched;)

@@ -39,6 +39,25 @@ impl Fake {
         unsafe { self.get::<unsafe extern "C" fn(c_int)>("fake_devices")(count) };
     }
 
+    /// Whether devices can access each other's memory.
+    pub fn peers(&self, can: bool) {
+        // SAFETY: as above.
+        unsafe { self.get::<unsafe extern "C" fn(c_int)>("fake_peers")(can.into()) };
+    }
+
+    /// Ranges of addresses that are reserved, and memory that is held by its handle.
+    pub fn mapped(&self) -> (c_uint, c_uint) {
+        // SAFETY: as above.
+        let get = |name| unsafe { self.get::<unsafe extern "C" fn() -> c_uint>(name)() };
+        (get("fake_reserved"), get("fake_handles"))
+    }
+
+    /// Bytes of mapped memory that a device has given.
+    pub fn backing(&self, device: c_int) -> u64 {
+        // SAFETY: as above.
+        unsafe { self.get::<unsafe extern "C" fn(c_int) -> u64>("fake_backing")(device) }
+    }
+
     /// Contexts that were asked for.
     pub fn opened(&self) -> c_uint {
         // SAFETY: as above.

@@ -75,6 +75,11 @@ impl Gpu {
     }
 
     /// Says why there is none.
+    pub fn count() -> Result<u32, Unavailable> {
+        Gpu::open_device(0).map(|gpu| match gpu.0 {})
+    }
+
+    /// Says why there is none.
     pub fn all() -> Result<Vec<GpuFacts>, Unavailable> {
         Err(Unavailable { reason: REASON.to_owned(), detail: String::new() })
     }
@@ -98,8 +103,11 @@ impl Gpu {
         fn require(bytes: u64) -> Result<(), Failure>;
         fn module(name: &str) -> Result<Module, Failure>;
         fn synchronize() -> Result<(), Failure>;
+        fn settle() -> Result<(), Failure>;
         fn timed(work: &mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure>;
         fn alloc<T>(len: usize) -> Result<DeviceBuffer<T>, Failure>;
+        fn alloc_across<T>(others: &[Gpu], len: usize) -> Result<DeviceBuffer<T>, Failure>;
+        fn put<T>(data: &[T], buffer: &mut DeviceBuffer<T>) -> Result<(), Failure>;
         fn upload<T>(data: &[T]) -> Result<DeviceBuffer<T>, Failure>;
         fn memset32<T>(buffer: &mut DeviceBuffer<T>, word: u32) -> Result<(), Failure>;
         fn copy<T>(from: &DeviceBuffer<T>, range: Range<usize>, to: &mut DeviceBuffer<T>, at: usize) -> Result<(), Failure>;

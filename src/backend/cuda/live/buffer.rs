@@ -10,6 +10,7 @@ use cust::sys;
 
 use super::error::{Code, OUT_OF_MEMORY, check_raw, code};
 use super::gpu::{Gpu, Inner};
+use super::span::Span;
 use crate::backend::Failure;
 use crate::backend::cuda::{DevicePtr, Plain};
 use crate::units::fmt_bytes;
@@ -19,6 +20,8 @@ pub struct DeviceBuffer<T: Plain> {
     address: DevicePtr<T>,
     len: usize,
     gpu: Arc<Inner>,
+    /// The range that it lies in, where that is on several GPUs.
+    span: Option<Span>,
 }
 
 // SAFETY: the memory is the device's; the driver may be called from any thread, and
@@ -29,6 +32,9 @@ unsafe impl<T: Plain> Sync for DeviceBuffer<T> {}
 
 impl<T: Plain> Drop for DeviceBuffer<T> {
     fn drop(&mut self) {
+        if self.span.is_some() {
+            return;
+        }
         // Kernels that use the memory may still be queued. Errors were, or will be,
         // reported by the next call that waits; here there is nobody to tell.
         let _ = self.gpu.synchronize();
@@ -39,6 +45,11 @@ impl<T: Plain> Drop for DeviceBuffer<T> {
 }
 
 impl<T: Plain> DeviceBuffer<T> {
+    /// Elements at the start of a range that spans GPUs, of which `gpu` is the first.
+    pub(super) fn spanning(address: u64, len: usize, gpu: Arc<Inner>, span: Span) -> DeviceBuffer<T> {
+        DeviceBuffer { address: DevicePtr(address, PhantomData), len, gpu, span: Some(span) }
+    }
+
     /// Elements.
     pub fn len(&self) -> usize {
         self.len
@@ -82,17 +93,50 @@ impl<T: Plain> DeviceBuffer<T> {
         let mut host: Vec<T> = Vec::new();
         let bytes = range.len() * size_of::<T>();
         host.try_reserve_exact(range.len()).map_err(|_| host_memory(bytes))?;
-        if bytes > 0 {
-            self.gpu.bind()?;
-            let to = host.as_mut_ptr().cast::<c_void>();
-            // SAFETY: `bytes` are reserved at `to`, and lie inside the buffer at `from`.
-            let result = unsafe { sys::cuMemcpyDtoHAsync_v2(to, from.0, bytes, self.gpu.stream.as_inner()) };
-            check_raw("cuMemcpyDtoHAsync", result)?;
-            self.gpu.synchronize()?;
-        }
+        let to = host.as_mut_ptr().cast::<u8>();
+        self.piecewise(&range, |gpu, at, piece| {
+            // SAFETY: `bytes` are reserved at `to`, and lie inside the buffer at `from`; the
+            // piece is one of them.
+            let result = unsafe {
+                let to = to.add(at).cast::<c_void>();
+                sys::cuMemcpyDtoHAsync_v2(to, from.0 + at as u64, piece, gpu.stream.as_inner())
+            };
+            check_raw("cuMemcpyDtoHAsync", result)
+        })?;
+        self.synchronize()?;
         // SAFETY: the copy is done, and every bit pattern is a value of a `Plain` type.
         unsafe { host.set_len(range.len()) };
         Ok(host)
+    }
+
+    /// Queues what `each` does with every part of some elements that lies in one GPU's memory:
+    /// on that GPU, with the first byte of the part, from that of the elements on, and its
+    /// bytes. What other GPUs have queued is done before.
+    fn piecewise(
+        &self,
+        range: &Range<usize>,
+        mut each: impl FnMut(&Inner, usize, usize) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let bytes = range.start * size_of::<T>()..range.end * size_of::<T>();
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let pieces = match &self.span {
+            None => vec![(&self.gpu, bytes.clone())],
+            Some(span) => {
+                span.synchronize()?;
+                span.pieces(&bytes)
+            }
+        };
+        pieces.into_iter().try_for_each(|(gpu, piece)| {
+            gpu.bind()?;
+            each(gpu, piece.start - bytes.start, piece.len())
+        })
+    }
+
+    /// Waits for everything that was queued on its GPUs.
+    fn synchronize(&self) -> Result<(), Failure> {
+        self.span.as_ref().map_or_else(|| self.gpu.synchronize(), Span::synchronize)
     }
 
     /// `Failed` if the range does not lie inside the buffer.
@@ -120,6 +164,7 @@ impl Gpu {
                 address: DevicePtr(address.as_raw(), PhantomData),
                 len,
                 gpu: self.inner.clone(),
+                span: None,
             }),
             Err(Code(OUT_OF_MEMORY)) => Err(too_large(bytes as u64, self.free_memory().ok())),
             Err(other) => Err(other.failure("cuMemAlloc")),
@@ -128,17 +173,26 @@ impl Gpu {
 
     /// A copy of `data` in device memory.
     pub fn upload<T: Plain>(&self, data: &[T]) -> Result<DeviceBuffer<T>, Failure> {
-        let buffer = self.alloc(data.len())?;
-        let bytes = size_of_val(data);
-        if bytes > 0 {
-            let (from, stream) = (data.as_ptr().cast(), self.inner.stream.as_inner());
-            // SAFETY: both sides have `bytes` bytes, and `data` is borrowed until the
-            // copy is done.
-            let result = unsafe { sys::cuMemcpyHtoDAsync_v2(buffer.address.0, from, bytes, stream) };
-            check_raw("cuMemcpyHtoDAsync", result)?;
-            self.synchronize()?;
-        }
+        let mut buffer = self.alloc(data.len())?;
+        self.put(data, &mut buffer)?;
         Ok(buffer)
+    }
+
+    /// Copies `data` to the first elements of a buffer.
+    pub fn put<T: Plain>(&self, data: &[T], buffer: &mut DeviceBuffer<T>) -> Result<(), Failure> {
+        let range = 0..data.len();
+        buffer.check(&range)?;
+        let (from, to) = (data.as_ptr().cast::<u8>(), buffer.address.0);
+        buffer.piecewise(&range, |gpu, at, piece| {
+            // SAFETY: the piece lies inside both sides, and `data` is borrowed until the
+            // copy is done.
+            let result = unsafe {
+                let from = from.add(at).cast();
+                sys::cuMemcpyHtoDAsync_v2(to + at as u64, from, piece, gpu.stream.as_inner())
+            };
+            check_raw("cuMemcpyHtoDAsync", result)
+        })?;
+        buffer.synchronize()
     }
 
     /// Queues a fill of the whole buffer with a 32-bit word.
@@ -147,15 +201,16 @@ impl Gpu {
         if !bytes.is_multiple_of(4) {
             return Err(Failure::Failed(format!("a fill with 32-bit words of {bytes} bytes")));
         }
-        if bytes == 0 {
-            return Ok(());
-        }
-        self.inner.bind()?;
-        let stream = self.inner.stream.as_inner();
-        // SAFETY: the words lie inside the buffer.
-        check_raw("cuMemsetD32Async", unsafe {
-            sys::cuMemsetD32Async(buffer.address.0, word, bytes / 4, stream)
-        })
+        let to = buffer.address.0;
+        buffer.piecewise(&(0..buffer.len), |gpu, at, piece| {
+            let stream = gpu.stream.as_inner();
+            // SAFETY: the words lie inside the buffer.
+            check_raw("cuMemsetD32Async", unsafe {
+                sys::cuMemsetD32Async(to + at as u64, word, piece / 4, stream)
+            })
+        })?;
+        // Those who use it next may be others than those who filled it.
+        if buffer.span.is_some() { buffer.synchronize() } else { Ok(()) }
     }
 
     /// Queues a copy of `from[range]` to the elements of `to` that start at `at`.

@@ -36,6 +36,8 @@ pub(super) struct Inner {
     pub modules: Mutex<HashMap<String, Arc<Loaded>>>,
     pub stream: Stream,
     pub facts: GpuFacts,
+    /// The driver's number of the device.
+    pub number: sys::CUdevice,
     pub scrub: Scrub,
     management: Option<Management>,
     context: Context,
@@ -82,12 +84,13 @@ impl Gpu {
             let stream =
                 code(Stream::new(StreamFlags::DEFAULT, None)).map_err(step("cuStreamCreateWithPriority"))?;
             let (facts, management) = known(device)?;
-            let modules = Mutex::default();
+            let (modules, number) = (Mutex::default(), device.as_raw());
             Ok(Gpu {
                 inner: Arc::new(Inner {
                     modules,
                     stream,
                     facts,
+                    number,
                     scrub: Scrub::default(),
                     management,
                     context,
@@ -95,6 +98,11 @@ impl Gpu {
             })
         };
         open().map_err(failed)
+    }
+
+    /// How many devices the driver has.
+    pub fn count() -> Result<u32, Unavailable> {
+        count()
     }
 
     /// What is known of every device of the driver, none of which is opened for that.
@@ -150,6 +158,13 @@ impl Gpu {
         self.inner.synchronize()
     }
 
+    /// Waits until nothing that was queued or freed before is in the way of what is timed.
+    pub fn settle(&self) -> Result<(), Failure> {
+        self.synchronize()?;
+        self.inner.scrub.wait();
+        Ok(())
+    }
+
     /// Seconds between two events on the stream, around what `work` queues. Waits for
     /// all of it; what was queued before is finished first and not counted.
     ///
@@ -161,8 +176,7 @@ impl Gpu {
     ///
     /// Waits first until the driver has cleared the memory that was freed before.
     pub fn timed(&self, work: &mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
-        self.synchronize()?;
-        self.inner.scrub.wait();
+        self.settle()?;
         let event = || check("cuEventCreate", Event::new(EventFlags::DEFAULT));
         let (start, end) = (event()?, event()?);
         let stream = &self.inner.stream;

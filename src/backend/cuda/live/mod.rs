@@ -9,6 +9,7 @@ mod limits;
 mod management;
 mod ptx;
 mod scrub;
+mod span;
 
 pub use buffer::DeviceBuffer;
 pub use gpu::Gpu;

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 pub(super) const INVALID_VALUE: u32 = 1;
 pub(in super::super) const NO_DEVICE: u32 = 100;
-pub(super) const SYMBOL_NOT_FOUND: u32 = 302;
+pub(in super::super) const SYMBOL_NOT_FOUND: u32 = 302;
 pub(super) const UNKNOWN: u32 = 999;
 
 /// The errors of CUDA 11.4, which are the variants of `cust_raw`'s enum.

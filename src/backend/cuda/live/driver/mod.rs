@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 
 use libloading::Library;
 
-pub(super) use codes::{NO_DEVICE, name};
+pub(super) use codes::{NO_DEVICE, SYMBOL_NOT_FOUND, name};
 
 /// Names a driver library to use instead of the system's; for tests.
 const OVERRIDE: &str = "SCATTERLAB_LIBCUDA";
