@@ -11,7 +11,7 @@ use scatterlab::primitives::{self, Primitive};
 /// The suite's cases of one method, a few of them.
 fn cases(primitive: &dyn Primitive, method: &str, backend: &str, part: Suite) -> Plan {
     const FEW: usize = 12;
-    let mut plan = suite(part, backend, 3).expect("the suite resolves");
+    let mut plan = suite(part, backend, None, 3).expect("the suite resolves");
     plan.cases.retain(|case| {
         case.primitive == primitive.name()
             && case.params.text("method") == Some(method)

@@ -3,6 +3,7 @@
 
 pub mod cpu;
 pub mod cuda;
+pub mod gpus;
 pub mod listed;
 pub mod tuning;
 
@@ -214,6 +215,8 @@ pub const BACKENDS: Param = Param {
                     default: Default::Unset,
                     doc: "the GPU, in the order of the CUDA driver; unset: 0, the first",
                 },
+                gpus::COUNT,
+                gpus::MEMORY,
                 tuning::BLOCK,
                 tuning::ITEMS,
                 tuning::GRID,
@@ -223,7 +226,7 @@ pub const BACKENDS: Param = Param {
                 tuning::PERSIST,
             ],
             main: None,
-            doc: "one NVIDIA GPU",
+            doc: "an NVIDIA GPU, or several of one host",
         },
     ]),
     default: Default::Required,

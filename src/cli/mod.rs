@@ -222,6 +222,9 @@ struct VerifyArguments {
     /// Leave out the cases beyond 4 GiB
     #[arg(long)]
     small: bool,
+    /// On so many GPUs: with arrays of their own, and with arrays that span them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    gpus: Option<u64>,
     /// Check only so many cases of each suite, chosen by the seed: for slow tools around it
     #[arg(long, value_name = "CASES")]
     sample: Option<usize>,

@@ -22,7 +22,7 @@ pub fn run(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
     let mut wrong = 0;
     for executor in chosen(&arguments.backend)? {
         for part in suites(arguments, executor.backend()) {
-            let mut plan = suite(part, executor.backend(), seed)?;
+            let mut plan = suite(part, executor.backend(), arguments.gpus, seed)?;
             if let Some(size) = arguments.sample {
                 thin_out(&mut plan, size);
             }

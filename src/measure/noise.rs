@@ -51,6 +51,29 @@ pub struct GpuConditions {
     pub throttle: Vec<String>,
 }
 
+impl GpuConditions {
+    /// Of two GPUs that worked at the same time: the slower clocks, the higher temperature,
+    /// power and memory of both, and what holds either down.
+    pub fn beside(self, other: GpuConditions) -> GpuConditions {
+        fn both<T>(one: Option<T>, other: Option<T>, of: fn(T, T) -> T) -> Option<T> {
+            one.zip(other).map(|(one, other)| of(one, other))
+        }
+        let mut throttle = self.throttle;
+        throttle.extend(other.throttle);
+        throttle.sort();
+        throttle.dedup();
+        GpuConditions {
+            sm_clock: both(self.sm_clock, other.sm_clock, u32::min),
+            memory_clock: both(self.memory_clock, other.memory_clock, u32::min),
+            power: both(self.power, other.power, |one, other| one + other),
+            temperature: both(self.temperature, other.temperature, u32::max),
+            memory_used: both(self.memory_used, other.memory_used, u64::saturating_add),
+            memory_total: both(self.memory_total, other.memory_total, u64::saturating_add),
+            throttle,
+        }
+    }
+}
+
 /// Why a round's samples are doubtful. A flagged case is measured again once in that
 /// round; both attempts stay on file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -182,6 +205,22 @@ mod tests {
         let gpu = Some(GpuConditions::default());
         assert_eq!(flags(&[1.0], &Conditions { gpu, ..Conditions::default() }, None), []);
         assert_eq!(flags(&[1.0], &Conditions::default(), None), [], "what is not known raises none");
+    }
+
+    #[test]
+    fn gpus_side_by_side_are_held_down_by_what_holds_either() {
+        let one = GpuConditions { sm_clock: Some(1980), power: Some(400.0), ..GpuConditions::default() };
+        let throttle = vec!["power cap".to_owned()];
+        let other = GpuConditions {
+            sm_clock: Some(1700),
+            power: Some(300.0),
+            temperature: Some(60),
+            throttle: throttle.clone(),
+            ..GpuConditions::default()
+        };
+        let both = one.beside(other);
+        assert_eq!((both.sm_clock, both.power, both.throttle), (Some(1700), Some(700.0), throttle));
+        assert_eq!(both.temperature, None, "one does not tell");
     }
 
     #[test]

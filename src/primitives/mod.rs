@@ -1,6 +1,7 @@
 //! The primitives: their definitions, parameters and accesses (pure), and beside
 //! them their implementations, which the engine alone imports.
 
+mod copies;
 pub mod cuda;
 pub mod gather_scatter;
 mod oracle;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::backend::Fault;
 use crate::plan::{Params, Value};
+pub use copies::{check, work};
 use schema::Param;
 
 /// Whether an access reads or writes.

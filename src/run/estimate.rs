@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::bail;
 
 use crate::backend::cpu::memory::size;
+use crate::backend::gpus::Gpus;
 use crate::engine::client::{Client, EngineCommand, Incoming};
 use crate::engine::protocol::{Command, Event};
 use crate::plan::{Case, Measure, Plan};
@@ -85,11 +86,14 @@ impl Cost {
         else {
             return Cost::Unknown;
         };
-        let memory = work.footprint.saturating_add(work.scratch);
+        // Of one GPU: those with arrays of their own work side by side, and those that share
+        // them have a part each.
+        let shares = Gpus::of(&case.params).shares();
+        let memory = work.footprint / shares + work.scratch;
         if let Some(free) = pace.free.filter(|free| memory > *free && on_first(case)) {
             return Cost::Absent(format!("needs {}, {} free", size(memory), size(free)));
         }
-        let (seconds, most) = total(experiment.measure, &work, pace.copy);
+        let (seconds, most) = total(experiment.measure, &work, pace.copy * shares as f64);
         Cost::Known { seconds, most, memory }
     }
 }

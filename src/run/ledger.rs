@@ -261,7 +261,7 @@ fn blank(case: &Case) -> Record {
     let primitive = primitives::find(&case.primitive);
     let status = case.not_applicable.clone().map_or(Status::Pending, Status::NotApplicable);
     Record {
-        work: primitive.and_then(|p| p.work(&case.params).ok()),
+        work: primitives::work(case, &[]),
         annotations: primitive.map(|p| p.annotations(&case.params)).unwrap_or_default(),
         case: case.clone(),
         rounds: Vec::new(),

@@ -2,11 +2,12 @@
 //! and the SVG alike.
 
 use crate::backend::Verdict;
+use crate::backend::gpus::{Count, Gpus};
 use crate::engine::protocol::RoundResult;
 use crate::measure::noise::Flag;
 use crate::measure::{self, Statistics, Stop};
 use crate::plan::{Case, Quantity, Value};
-use crate::primitives::Work;
+use crate::primitives::{self, Work};
 
 /// Why a case that a person skipped has no result.
 pub const SKIPPED: &str = "skipped";
@@ -56,6 +57,10 @@ impl Record {
         let known = |r: &RoundResult| (r.round, r.attempt) == (result.round, result.attempt);
         if self.rounds.iter().chain(&self.set_aside).any(known) {
             return false;
+        }
+        if Gpus::of(&self.case.params).count == Some(Count::All) {
+            // Only now is it known how many there are.
+            self.work = primitives::work(&self.case, &result.resolved);
         }
         match self.rounds.iter_mut().find(|r| r.round == result.round) {
             None => self.rounds.push(result),

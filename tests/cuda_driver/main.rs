@@ -4,6 +4,7 @@
 #![cfg(all(feature = "cuda", target_os = "linux"))]
 
 mod fake;
+mod several;
 
 use std::io::Cursor;
 

@@ -3,8 +3,12 @@
 // freed, so that a store outside of an allocation is found.
 #include "device.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <map>
 #include <memory>
+#include <mutex>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +196,9 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, void *, int, size_t) {
 
 int cuLaunchKernel(void *f, unsigned gx, unsigned, unsigned, unsigned bx, unsigned, unsigned, unsigned shared,
                    void *, void **values, void **) {
+    // Threads that launch on a GPU each take turns: there is one machine behind all GPUs.
+    static std::mutex machine;
+    std::lock_guard<std::mutex> turn(machine);
     if (gx == 0 || bx == 0 || bx > 1024 || shared > sizeof dense) return 1;
     if (shared > (48 << 10) && shared > raised) return 1;
     running = (void (*)(void **))f;

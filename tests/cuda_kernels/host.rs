@@ -1,7 +1,7 @@
 //! Compiles the kernels and the driver of `driver.cpp` for the host, and has the backend
 //! load them.
 
-use std::ffi::c_uint;
+use std::ffi::{c_int, c_uint};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,6 +36,12 @@ impl Host {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let library = LIBRARY.get_or_init(load).as_ref()?;
         Some(Host { library, _alone: alone })
+    }
+
+    /// How many GPUs there are from now on.
+    pub fn gpus(&self, count: c_int) {
+        // SAFETY: the function has this type in fake.c.
+        unsafe { self.library.get::<unsafe extern "C" fn(c_int)>("fake_devices").unwrap()(count) };
     }
 
     /// Bytes outside of allocations that were written, of those freed so far.

@@ -1,19 +1,24 @@
-//! The GPU as the engine sees it.
+//! The GPUs as the engine sees them.
+
+mod shown;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
+use shown::shown;
+
 use super::fetching;
-use crate::backend::cuda::{DeviceBuffer, Gpu, GpuFacts, ManagedFacts, Unavailable};
+use crate::backend::cuda::{DeviceBuffer, Gpu, GpuFacts, Unavailable};
+use crate::backend::gpus::Gpus;
 use crate::backend::{Availability, Cancel, Device, Executor, Failure, Fault, Prepared};
 use crate::indices::Store;
 use crate::measure;
 use crate::measure::noise::GpuConditions;
 use crate::plan::Case;
+use crate::primitives::cuda::several::{Part, Several};
 use crate::primitives::{gather_scatter, pattern, stream};
-use crate::units;
 
 /// Bytes that the quick copy moves one way.
 const PROBE_BYTES: usize = 256 << 20;
@@ -31,6 +36,8 @@ pub struct CudaExecutor {
     gpus: RefCell<BTreeMap<u32, Result<Gpu, Unavailable>>>,
     /// The device turned to last.
     current: Cell<u32>,
+    /// Those that take part beside it in the case prepared last.
+    beside: RefCell<Vec<u32>>,
     /// Written over to empty a device's L2 cache; allocated at its first eviction.
     others: RefCell<BTreeMap<u32, DeviceBuffer<u32>>>,
     indices: Arc<Store>,
@@ -43,7 +50,76 @@ impl CudaExecutor {
 
     /// The device turned to last; without one, a case is not applicable here.
     fn needed(&self) -> Result<Gpu, Failure> {
-        self.gpu(self.current.get()).map_err(|why| Failure::NotApplicable(why.reason))
+        self.gpu(self.current.get()).map_err(not_applicable)
+    }
+
+    /// The numbers of all that took part in the case prepared last.
+    fn taking_part(&self) -> Vec<u32> {
+        [self.current.get()].into_iter().chain(self.beside.borrow().iter().copied()).collect()
+    }
+
+    /// Turns to the GPUs of a case.
+    fn turn_to_all(&self, gpus: Gpus) -> Result<Vec<Gpu>, Failure> {
+        self.turn_to(gpus.first);
+        let there =
+            if gpus.count.is_some() { Gpu::count().map_err(not_applicable)?.into() } else { u64::MAX };
+        let numbers = gpus.numbers(there).map_err(Failure::NotApplicable)?;
+        let beside = numbers.iter().skip(1).filter_map(|number| u32::try_from(*number).ok());
+        self.beside.replace(beside.collect());
+        self.taking_part().into_iter().map(|number| self.gpu(number).map_err(not_applicable)).collect()
+    }
+
+    /// A case in place on one GPU, or across all of them.
+    fn part(
+        &self,
+        (gpu, others): (&Gpu, &[Gpu]),
+        case: &Case,
+        fault: Option<Fault>,
+        cancel: &Cancel,
+    ) -> Result<Part, Failure> {
+        let spanning = Gpus::of(&case.params).spanning;
+        let all = [gpu].into_iter().chain(others);
+        fetching::prepared(all, case, || match case.primitive.as_str() {
+            "gather" | "scatter" => {
+                gather_scatter::cuda::prepare(gpu, others, case, &self.indices, fault, cancel)
+            }
+            other if spanning => Err(Failure::NotApplicable(format!(
+                "{other} has no arrays that span GPUs: gather and scatter do"
+            ))),
+            "stream" => stream::cuda::prepare(gpu, case, fault, cancel),
+            "pattern" => pattern::cuda::prepare(gpu, case, fault, cancel),
+            other => Err(Failure::NotApplicable(format!("{other} has no CUDA kernels"))),
+        })
+    }
+
+    /// A case on each of these GPUs. Only the last one makes a mistake that is asked for, so
+    /// that it is found only by who looks at all of them.
+    fn several(
+        &self,
+        gpus: Vec<Gpu>,
+        case: &Case,
+        fault: Option<Fault>,
+        cancel: &Cancel,
+    ) -> Result<Several, Failure> {
+        let last = gpus.len().saturating_sub(1);
+        let part = |(at, gpu): (usize, Gpu)| {
+            let part = self.part((&gpu, &[]), case, fault.filter(|_| at == last), cancel)?;
+            Ok((gpu, part))
+        };
+        gpus.into_iter().enumerate().map(part).collect::<Result<_, _>>().map(Several::new)
+    }
+
+    /// Fills twice a GPU's L2 cache; the bytes that are held for it.
+    fn evict_one(&self, number: u32) -> Result<u64, Failure> {
+        let gpu = self.gpu(number).map_err(not_applicable)?;
+        let mut others = self.others.borrow_mut();
+        let other = match others.entry(number) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(gpu.alloc(words_to_evict(gpu.device()))?),
+        };
+        gpu.memset32(other, EVICTION)?;
+        gpu.synchronize()?;
+        Ok(other.bytes())
     }
 
     fn opened(&self, number: u32) -> Device {
@@ -105,6 +181,7 @@ impl Executor for CudaExecutor {
 
     fn turn_to(&self, device: u64) {
         self.current.set(u32::try_from(device).unwrap_or(u32::MAX));
+        self.beside.take();
     }
 
     fn prepare(
@@ -113,14 +190,13 @@ impl Executor for CudaExecutor {
         fault: Option<Fault>,
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared>, Failure> {
-        self.turn_to(case.device());
-        let gpu = &self.needed()?;
-        fetching::prepared(gpu, case, || match case.primitive.as_str() {
-            "stream" => stream::cuda::prepare(gpu, case, fault, cancel),
-            "gather" | "scatter" => gather_scatter::cuda::prepare(gpu, case, &self.indices, fault, cancel),
-            "pattern" => pattern::cuda::prepare(gpu, case, fault, cancel),
-            other => Err(Failure::NotApplicable(format!("{other} has no CUDA kernels"))),
-        })
+        let gpus = Gpus::of(&case.params);
+        let all = self.turn_to_all(gpus)?;
+        match (all.split_first(), gpus.count) {
+            (Some((gpu, others)), _) if gpus.spanning => Ok(self.part((gpu, others), case, fault, cancel)?),
+            (Some((gpu, _)), None) => Ok(self.part((gpu, &[]), case, fault, cancel)?),
+            _ => Ok(Box::new(self.several(all, case, fault, cancel)?)),
+        }
     }
 
     fn bring(&mut self, indices: &Arc<Store>) {
@@ -147,19 +223,13 @@ impl Executor for CudaExecutor {
     /// lines that it leaves are dirty, so that a sample that takes their places waits for
     /// them to be written back: all 60 MB of an H200 take 14 µs.
     fn evict(&self) -> Result<u64, Failure> {
-        let gpu = self.needed()?;
-        let mut others = self.others.borrow_mut();
-        let other = match others.entry(self.current.get()) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => place.insert(gpu.alloc(words_to_evict(gpu.device()))?),
-        };
-        gpu.memset32(other, EVICTION)?;
-        gpu.synchronize()?;
-        Ok(other.bytes())
+        self.taking_part().into_iter().map(|number| self.evict_one(number)).sum()
     }
 
     fn gpu_conditions(&self) -> Option<GpuConditions> {
-        Some(self.needed().ok()?.conditions())
+        let gpus = self.taking_part().into_iter().map(|number| self.gpu(number).ok());
+        let conditions = gpus.map(|gpu| Some(gpu?.conditions())).collect::<Option<Vec<_>>>()?;
+        conditions.into_iter().reduce(GpuConditions::beside)
     }
 }
 
@@ -168,90 +238,17 @@ fn words_to_evict(gpu: &GpuFacts) -> usize {
     (2 * gpu.l2_bytes).div_ceil(4) as usize
 }
 
-/// What is known of the device, in the order to show it.
-fn shown(gpu: &GpuFacts, free: Option<u64>) -> Vec<(String, String)> {
-    let (major, minor) = gpu.compute_capability;
-    let (cuda_major, cuda_minor) = gpu.driver_cuda;
-    let release = gpu.driver_release.as_deref().map(|release| format!("{release}, "));
-    let ecc = gpu.ecc.map(|on| if on { "on" } else { "off" });
-    let clock = gpu.memory_clock_khz.map(|khz| format!("{} MHz", khz / 1000));
-    let all = [
-        ("SMs", Some(gpu.sms.to_string())),
-        ("L2", Some(units::fmt_bytes(gpu.l2_bytes))),
-        ("memory", Some(units::fmt_bytes(gpu.memory))),
-        ("free", free.map(units::fmt_bytes)),
-        ("compute capability", Some(format!("{major}.{minor}"))),
-        ("driver", Some(format!("{}CUDA {cuda_major}.{cuda_minor}", release.unwrap_or_default()))),
-        ("ECC", ecc.map(str::to_owned)),
-        ("memory clock", clock),
-        ("memory bus", gpu.memory_bus_bits.map(|bits| format!("{bits} bit"))),
-        ("PCI bus id", gpu.pci_bus_id.clone()),
-    ];
-    let managed = managed(&gpu.managed).into_iter();
-    all.into_iter().chain(managed).filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
-}
-
-/// What only the management library tells.
-fn managed(facts: &ManagedFacts) -> [(&'static str, Option<String>); 7] {
-    let megahertz = |clock: Option<u32>| clock.map(|mhz| format!("{mhz} MHz"));
-    let switch = |on: Option<bool>| on.map(|on| if on { "on" } else { "off" }.to_owned());
-    [
-        ("highest SM clock", megahertz(facts.highest_sm_clock)),
-        ("highest memory clock", megahertz(facts.highest_memory_clock)),
-        ("application SM clock", megahertz(facts.application_sm_clock)),
-        ("power limit", facts.power_limit.map(|milliwatts| format!("{} W", milliwatts / 1000))),
-        ("MIG", switch(facts.mig)),
-        ("persistence", switch(facts.persistence)),
-        ("VBIOS", facts.vbios.clone()),
-    ]
+/// GPUs of a case that cannot take part are a reason, not a failure.
+fn not_applicable(why: Unavailable) -> Failure {
+    Failure::NotApplicable(why.reason)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn h200() -> GpuFacts {
-        GpuFacts {
-            name: "NVIDIA H200".into(),
-            sms: 132,
-            l2_bytes: 60 << 20,
-            persisting_l2: 0,
-            policy_window: 0,
-            memory: 140 << 30,
-            shared_per_block: 227 << 10,
-            shared_per_sm: 228 << 10,
-            threads_per_sm: 2048,
-            compute_capability: (9, 0),
-            driver_cuda: (13, 0),
-            driver_release: Some("580.65.06".into()),
-            ecc: Some(true),
-            memory_clock_khz: None,
-            memory_bus_bits: Some(6144),
-            pci_bus_id: Some("00000000:19:00.0".into()),
-            managed: ManagedFacts {
-                highest_sm_clock: Some(1980),
-                power_limit: Some(700_000),
-                mig: Some(false),
-                ..ManagedFacts::default()
-            },
-        }
-    }
-
-    #[test]
-    fn shows_what_the_driver_tells_and_nothing_else() {
-        let facts = shown(&h200(), Some(139 << 30));
-        let value = |name| facts.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-        assert_eq!(value("driver"), Some("580.65.06, CUDA 13.0"));
-        assert_eq!(value("L2"), Some("60.0 MiB"));
-        assert_eq!(value("memory bus"), Some("6144 bit"));
-        assert_eq!(value("memory clock"), None);
-        assert_eq!(value("highest SM clock"), Some("1980 MHz"));
-        assert_eq!(value("power limit"), Some("700 W"));
-        assert_eq!((value("MIG"), value("persistence")), (Some("off"), None));
-    }
-
     #[test]
     fn an_eviction_covers_twice_the_l2_cache() {
-        assert_eq!(words_to_evict(&h200()) as u64 * 4, 120 << 20);
+        assert_eq!(words_to_evict(&shown::tests::h200()) as u64 * 4, 120 << 20);
     }
 }

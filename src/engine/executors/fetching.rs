@@ -5,24 +5,25 @@ use crate::backend::tuning::Tuning;
 use crate::backend::{Cancel, Failure, Prepared, Verdict};
 use crate::plan::{Case, Value};
 use crate::primitives::cuda::refused;
+use crate::primitives::cuda::several::Part;
 
-/// A case in place, and the limit that goes when it goes.
+/// A case in place, and the limits of its GPUs that go when it goes.
 struct Fetching {
-    case: Box<dyn Prepared>,
-    limit: Limit,
+    case: Part,
+    limits: Vec<Limit>,
 }
 
-/// Prepares a case under the limit that it asks for, if it asks for one.
-pub fn prepared(
-    gpu: &Gpu,
+/// Prepares a case under the limit that it asks for on each of its GPUs, if it asks for one.
+pub fn prepared<'a>(
+    gpus: impl Iterator<Item = &'a Gpu>,
     case: &Case,
-    prepare: impl FnOnce() -> Result<Box<dyn Prepared>, Failure>,
-) -> Result<Box<dyn Prepared>, Failure> {
+    prepare: impl FnOnce() -> Result<Part, Failure>,
+) -> Result<Part, Failure> {
     match Tuning::of(&case.params).map_err(refused)?.fetch {
         None => prepare(),
         Some(bytes) => {
-            let limit = gpu.fetching(bytes)?;
-            Ok(Box::new(Fetching { case: prepare()?, limit }))
+            let limits = gpus.map(|gpu| gpu.fetching(bytes)).collect::<Result<_, _>>()?;
+            Ok(Box::new(Fetching { case: prepare()?, limits }))
         }
     }
 }
@@ -42,7 +43,8 @@ impl Prepared for Fetching {
 
     /// What the driver made of the limit.
     fn resolved(&self) -> Vec<(String, Value)> {
-        let fetch = Tuning { fetch: u32::try_from(self.limit.bytes()).ok(), ..Tuning::default() };
+        let limit = self.limits.first().and_then(|limit| u32::try_from(limit.bytes()).ok());
+        let fetch = Tuning { fetch: limit, ..Tuning::default() };
         self.case.resolved().into_iter().chain(fetch.resolved()).collect()
     }
 

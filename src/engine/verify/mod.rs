@@ -50,16 +50,20 @@ pub enum Suite {
     Mutants,
 }
 
-/// The plan of a suite for one backend.
-pub fn suite(suite: Suite, backend: &str, seed: u64) -> anyhow::Result<Plan> {
+/// The plan of a suite for one backend; for GPUs with `gpus`, on so many: each with arrays of
+/// its own, and arrays that span them.
+pub fn suite(suite: Suite, backend: &str, gpus: Option<u64>, seed: u64) -> anyhow::Result<Plan> {
     let text = if suite == Suite::Large { LARGE } else { SMALL };
-    let (target, axes) = match (backend, suite) {
-        ("cpu", Suite::Small | Suite::Mutants) => ("{cpu: {isa: [scalar, avx2, avx512]}}", "isa"),
-        (other, _) => (other, "backend"),
+    let (target, axes) = match (backend, suite, gpus) {
+        ("cpu", Suite::Small | Suite::Mutants, _) => {
+            ("{cpu: {isa: [scalar, avx2, avx512]}}".to_owned(), "isa")
+        }
+        ("cuda", _, Some(gpus)) => (format!("{{cuda: {{gpus: {gpus}, memory: [own, spanning]}}}}"), "memory"),
+        (other, ..) => (other.to_owned(), "backend"),
     };
-    let text = text.replace("BACKEND_AXES", axes).replace("BACKEND", target);
+    let text = text.replace("BACKEND_AXES", axes).replace("BACKEND", &target);
     let mut plan = resolved(&text, seed)?;
-    if backend == "cuda" && suite != Suite::Large {
+    if backend == "cuda" && gpus.is_none() && suite != Suite::Large {
         plan.cases.extend(resolved(TUNED, seed)?.cases);
     }
     match suite {
@@ -149,10 +153,7 @@ fn check(case: &Case, suite: Suite, executor: &dyn Executor) -> Result<Finding, 
             return Ok(Finding::Passed);
         }
         let output = prepared.read_back()?;
-        let Some(primitive) = primitives::find(&case.primitive) else {
-            return Ok(Finding::Wrong("no such primitive".to_owned()));
-        };
-        Ok(match primitive.check_against_oracle(&case.params, case.seed, &output) {
+        Ok(match primitives::check(case, &prepared.resolved(), &output) {
             Ok(()) => Finding::Passed,
             Err(mistake) => Finding::Wrong(format!("oracle: {mistake}")),
         })
@@ -191,7 +192,9 @@ mod tests {
     fn every_suite_resolves_on_every_backend() {
         for backend in ["scalar", "cpu", "cuda"] {
             for part in [Suite::Small, Suite::Large, Suite::Mutants] {
-                let plan = suite(part, backend, 5).expect("the suite is a valid recipe");
+                let gpus = Some(2).filter(|_| backend == "cuda");
+                suite(part, backend, gpus, 5).expect("so it is on several GPUs");
+                let plan = suite(part, backend, None, 5).expect("the suite is a valid recipe");
                 assert!(plan.cases.len() >= 10, "{backend} {part:?}: {}", plan.cases.len());
                 assert!(plan.cases.iter().all(|c| c.backend() == backend && c.seed == 5));
             }
@@ -200,7 +203,7 @@ mod tests {
 
     #[test]
     fn every_primitive_and_method_is_in_the_small_suite() {
-        let suites = ["cpu", "cuda"].map(|backend| suite(Suite::Small, backend, 5).expect("suite"));
+        let suites = ["cpu", "cuda"].map(|backend| suite(Suite::Small, backend, None, 5).expect("suite"));
         for primitive in primitives::registry() {
             for method in primitive.methods() {
                 let covered = suites.iter().flat_map(|plan| &plan.cases).any(|case| {
@@ -229,7 +232,7 @@ mod tests {
 
     #[test]
     fn wrong_cases_and_certificates_that_miss_mistakes_are_findings() {
-        let mut plan = suite(Suite::Mutants, "cpu", 5).expect("suite");
+        let mut plan = suite(Suite::Mutants, "cpu", None, 5).expect("suite");
         plan.cases.truncate(1);
         let wrong = Mock::new("cpu", |_| Script::Wrong);
         let tally = verify(&plan, Suite::Small, &wrong, |_| ()).expect("not lost");

@@ -3,7 +3,9 @@
 
 pub mod finding;
 pub mod range;
+pub mod several;
 pub mod tiles;
+pub mod together;
 
 use crate::backend::Failure;
 use crate::backend::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module};

@@ -81,9 +81,10 @@ impl Chunks {
 }
 
 impl Locations {
-    /// Generates L, or takes it to the device where somebody brought it.
+    /// Generates L, or takes it to the devices where somebody brought it: one, or with others
+    /// that it spans.
     pub fn new(
-        gpu: &Gpu,
+        (gpu, others): (&Gpu, &[Gpu]),
         spec: &Spec,
         given: Option<&[u64]>,
         kernels: &Kernels,
@@ -95,10 +96,10 @@ impl Locations {
             _ => None,
         };
         let closed = closed_form(&source, table.as_ref())?;
-        let values = match given {
-            Some(all) => gpu.upload(&words(all, spec.index))?,
-            None => gpu.alloc(length(spec.tuples * spec.index / 4)?)?,
-        };
+        let mut values = super::across(gpu, others, length(spec.moves() * spec.index / 4)?)?;
+        if let Some(all) = given {
+            gpu.put(&words(all, spec.index), &mut values)?;
+        }
         let checksum = given.map(checksum);
         let mut locations = Locations { values, starts: None, closed, checksum, table };
         match source {

@@ -8,10 +8,13 @@ mod spans;
 mod tuned;
 
 use crate::backend::cuda::{DeviceBuffer, Gpu, Persisting};
+use crate::backend::gpus::COUNT_KEY;
 use crate::backend::tuning::Tuning;
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
 use crate::indices::Store;
 use crate::plan::{Case, Value};
+use crate::primitives::cuda::several::Part;
+use crate::primitives::cuda::together::together;
 use crate::primitives::cuda::{Launched, length, poison, refused};
 use crate::primitives::gather_scatter::given;
 use crate::primitives::gather_scatter::spec::{Kernel, Locations as Distribution, Spec};
@@ -30,47 +33,93 @@ struct Move {
     input: DeviceBuffer<u32>,
     output: DeviceBuffer<u32>,
     locations: Locations,
-    persisting: Option<Persisting>,
-    /// What an execution launches.
+    /// On each GPU.
+    persisting: Vec<Persisting>,
+    /// What an execution launches on `gpu`.
     spans: Vec<Span>,
+    /// The other GPUs that the arrays span.
+    others: Vec<Share>,
     /// Tuples by which the randomly accessed array is misplaced.
     shift: u64,
 }
 
-/// Allocates and generates the arrays of a gather or scatter case.
+/// The part of an execution that a further GPU has.
+struct Share {
+    gpu: Gpu,
+    kernels: Kernels,
+    spans: Vec<Span>,
+}
+
+/// Allocates and generates the arrays of a gather or scatter case. With `others`, R_in, R_out
+/// and L lie across all of them, and each moves the tuples of the part of L that it holds:
+/// those with i in [k·n/N, (k+1)·n/N). The first generates and certifies.
 ///
 /// # Errors
 /// `NotApplicable` where it does not fit; what the driver reports.
 pub fn prepare(
     gpu: &Gpu,
+    others: &[Gpu],
     case: &Case,
     indices: &Store,
     fault: Option<Fault>,
     cancel: &Cancel,
-) -> Result<Box<dyn Prepared>, Failure> {
+) -> Result<Part, Failure> {
     let (spec, tuned) = read(case)?;
     let given = given::load(&spec, &case.params, |hash| indices.get(hash))?;
-    gpu.require(needed(&spec))?;
+    require(gpu, others, &spec)?;
     let kernels = Kernels::new(gpu, &spec, &tuned)?;
     cancel.check()?;
     let room = |tuples: u64| length((tuples + 1) * spec.tuple / 4);
-    let mut input = gpu.alloc(room(spec.input())?)?;
+    let mut input = across(gpu, others, room(spec.input())?)?;
     poison(gpu, &mut input)?;
     kernels.fill_tuples(gpu, &input, &spec)?;
-    let output = gpu.alloc(room(spec.output())?)?;
+    let output = across(gpu, others, room(spec.output())?)?;
     let all = given.as_deref().map(Vec::as_slice);
-    let locations = Locations::new(gpu, &spec, all, &kernels, cancel)?;
+    let locations = Locations::new((gpu, others), &spec, all, &kernels, cancel)?;
     let by_location = if spec.kernel == Kernel::Gather { &input } else { &output };
-    let persisting = tuned.0.persist.map(|bytes| gpu.persisting(by_location, bytes)).transpose()?;
+    let persist = |gpu: &Gpu| tuned.0.persist.map(|bytes| gpu.persisting(by_location, bytes));
+    let persisting = [gpu].into_iter().chain(others).filter_map(persist).collect::<Result<_, _>>()?;
     let fault_at = match fault {
         Some(fault) => Some((fault, locations.first(&spec)?)),
         None => None,
     };
     let spans = spans::spans(&spec, fault_at)?;
+    let mut shares = spans::shares(&spans, spec.moves(), others.len() as u64 + 1).into_iter();
+    let spans = shares.next().unwrap_or_default();
+    let share = |(gpu, spans): (&Gpu, _)| {
+        Ok(Share { gpu: gpu.clone(), kernels: Kernels::new(gpu, &spec, &tuned)?, spans })
+    };
+    let others = others.iter().zip(shares).map(share).collect::<Result<_, Failure>>()?;
     gpu.synchronize()?;
     let shift = u64::from(fault == Some(Fault::OffByOne));
     let gpu = gpu.clone();
-    Ok(Box::new(Move { gpu, spec, tuned, kernels, input, output, locations, persisting, spans, shift }))
+    Ok(Box::new(Move {
+        gpu,
+        spec,
+        tuned,
+        kernels,
+        input,
+        output,
+        locations,
+        persisting,
+        spans,
+        others,
+        shift,
+    }))
+}
+
+/// An array of a case on all its GPUs.
+fn across(gpu: &Gpu, others: &[Gpu], words: usize) -> Result<DeviceBuffer<u32>, Failure> {
+    if others.is_empty() { gpu.alloc(words) } else { gpu.alloc_across(others, words) }
+}
+
+/// Whether there is room for a case: on one GPU all of it, on several for its share of the
+/// arrays on each.
+fn require(gpu: &Gpu, others: &[Gpu], spec: &Spec) -> Result<(), Failure> {
+    let (arrays, scratch) = needed(spec);
+    let share = arrays.div_ceil(others.len() as u64 + 1);
+    gpu.require(share + scratch)?;
+    others.iter().try_for_each(|other| other.require(share))
 }
 
 fn read(case: &Case) -> Result<(Spec, Tuned), Failure> {
@@ -89,9 +138,9 @@ pub fn launched(case: &Case) -> Result<Launched, Failure> {
     Ok(Launched { kernel: tuned.kernel_name(&spec), launches: spans::spans(&spec, None)?.len() as u64 })
 }
 
-/// Bytes that the case needs at its peak: the arrays, and either the counters of the
+/// Bytes that the case needs at its peak: of the arrays, and of either the counters of the
 /// partitions or the certificate's bitmap.
-fn needed(spec: &Spec) -> u64 {
+fn needed(spec: &Spec) -> (u64, u64) {
     let arrays = (spec.input() + spec.output() + 2) * spec.tuple + spec.moves() * spec.index;
     let scratch = match spec.locations {
         Distribution::Partitions { count } => {
@@ -100,27 +149,52 @@ fn needed(spec: &Spec) -> u64 {
         Distribution::Given { .. } => certify::bitmap(spec),
         _ => 0,
     };
-    arrays + scratch
+    (arrays, scratch)
 }
 
 impl Move {
-    /// Queues one execution.
+    /// Queues one execution on all GPUs.
     fn execute(&self) -> Result<(), Failure> {
+        self.launch(&self.gpu, &self.kernels, &self.spans)?;
+        self.others.iter().try_for_each(|share| self.launch(&share.gpu, &share.kernels, &share.spans))
+    }
+
+    /// Queues what one GPU does of an execution.
+    fn launch(&self, gpu: &Gpu, kernels: &Kernels, spans: &[Span]) -> Result<(), Failure> {
         let arrays = Arrays { input: &self.input, output: &self.output, locations: &self.locations.values };
-        self.spans
-            .iter()
-            .try_for_each(|span| self.kernels.execute(&self.gpu, &self.spec, &arrays, span, self.shift))
+        spans.iter().try_for_each(|span| kernels.execute(gpu, &self.spec, &arrays, span, self.shift))
+    }
+
+    /// Seconds of what one GPU does of some executions.
+    fn timed(&self, gpu: &Gpu, kernels: &Kernels, spans: &[Span], batch: u32) -> Result<f64, Failure> {
+        gpu.timed(&mut || (0..batch).try_for_each(|_| self.launch(gpu, kernels, spans)))
+    }
+
+    /// Waits for the further GPUs: what follows on the first sees what they have written.
+    fn synchronize(&self) -> Result<(), Failure> {
+        self.others.iter().try_for_each(|share| share.gpu.synchronize())
     }
 }
 
 impl Prepared for Move {
     fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
-        self.gpu.timed(&mut || (0..batch).try_for_each(|_| self.execute()))
+        if self.others.is_empty() {
+            return self.timed(&self.gpu, &self.kernels, &self.spans, batch);
+        }
+        let first = (&self.gpu, &self.kernels, &self.spans);
+        let others = self.others.iter().map(|share| (&share.gpu, &share.kernels, &share.spans));
+        let this = &*self;
+        let parts = [first]
+            .into_iter()
+            .chain(others)
+            .map(|(gpu, kernels, spans)| (gpu.clone(), move || this.timed(gpu, kernels, spans, batch)));
+        together(parts.collect())
     }
 
     fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
         poison(&self.gpu, &mut self.output)?;
         self.execute()?;
+        self.synchronize()?;
         cancel.check()?;
         certify::verdict(self)
     }
@@ -130,13 +204,16 @@ impl Prepared for Move {
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
-        let persist = self.persisting.as_ref().map(Persisting::bytes);
-        Tuning { persist, ..self.tuned.0 }.resolved()
+        let persist = self.persisting.first().map(Persisting::bytes);
+        let count = (COUNT_KEY.to_owned(), Value::Int(self.others.len() as u64 + 1));
+        let count = Some(count).filter(|_| !self.others.is_empty());
+        Tuning { persist, ..self.tuned.0 }.resolved().into_iter().chain(count).collect()
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
         poison(&self.gpu, &mut self.output)?;
         self.execute()?;
+        self.synchronize()?;
         let words = self.output.range_to_host(0..length(self.spec.output() * self.spec.tuple / 4)?)?;
         Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
     }

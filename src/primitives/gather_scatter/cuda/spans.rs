@@ -1,6 +1,7 @@
 //! What a method launches, and what a fault makes of it. Pure.
 
 use crate::backend::{Failure, Fault};
+use crate::primitives::cuda::range::Range;
 use crate::primitives::gather_scatter::spec::{Method, Spec};
 
 /// Most launches of one execution.
@@ -13,6 +14,22 @@ pub struct Span {
     pub count: u64,
     pub low: u64,
     pub high: u64,
+}
+
+impl Span {
+    /// What part `k` of `parts` of all `moves` locations has of it.
+    fn share(self, k: u64, parts: u64, moves: u64) -> Span {
+        let whole = Range { first: self.first, count: self.count };
+        let Range { first, count } = whole.within(part(k, parts, moves), part(k + 1, parts, moves));
+        Span { first, count, ..self }
+    }
+}
+
+/// What each of `parts` devices launches of these spans: those of its contiguous part of all
+/// `moves` locations, in their order.
+pub fn shares(spans: &[Span], moves: u64, parts: u64) -> Vec<Vec<Span>> {
+    let of = |k| spans.iter().map(|span| span.share(k, parts, moves)).filter(|span| span.count > 0).collect();
+    (0..parts).map(of).collect()
 }
 
 /// The launches of an execution, in their order, none of them empty: segment after
@@ -173,6 +190,28 @@ mod tests {
         let all = spans(&Spec { locations, ..spec(100, method) }, None).unwrap();
         let parts: Vec<[u64; 4]> = all.iter().map(|s| [s.first, s.count, s.low, s.high]).collect();
         assert_eq!(parts, [[0, 5, 0, 50], [0, 5, 50, 100], [5, 5, 0, 50], [5, 5, 50, 100]]);
+    }
+
+    #[test]
+    fn devices_share_each_launch() {
+        for method in METHODS {
+            for (n, parts) in [(1, 2), (7, 2), (1000, 3), (2, 5)] {
+                let spec = spec(n, method);
+                let all = spans(&spec, None).unwrap();
+                let shared = shares(&all, n, parts);
+                let moved = |spans: &[Span], i| {
+                    let takes = |s: &&Span| (s.first..s.first + s.count).contains(&i) && s.low == 0;
+                    spans.iter().filter(takes).count()
+                };
+                for i in 0..n {
+                    let device = (0..parts).find(|k| i < part(k + 1, parts, n)).unwrap() as usize;
+                    let each: Vec<usize> = shared.iter().map(|spans| moved(spans, i)).collect();
+                    assert_eq!(each[device], moved(&all, i), "{method:?}, {i} of {n}");
+                    assert_eq!(each.iter().sum::<usize>(), each[device], "{method:?}, {i} of {n}");
+                }
+                assert!(shared.iter().flatten().all(|span| span.count > 0));
+            }
+        }
     }
 
     #[test]

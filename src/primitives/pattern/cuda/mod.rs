@@ -15,6 +15,7 @@ use crate::backend::tuning::Tuning;
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
 use crate::plan;
 use crate::primitives::cuda::range::Range;
+use crate::primitives::cuda::several::Part;
 use crate::primitives::cuda::{Launched, length, poison, refused};
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 pub use choice::OFFERED;
@@ -61,12 +62,7 @@ struct Case {
 /// # Errors
 /// `NotApplicable` where it, or a block's dense side, does not fit; what the driver
 /// reports.
-pub fn prepare(
-    gpu: &Gpu,
-    case: &plan::Case,
-    fault: Option<Fault>,
-    cancel: &Cancel,
-) -> Result<Box<dyn Prepared>, Failure> {
+pub fn prepare(gpu: &Gpu, case: &plan::Case, fault: Option<Fault>, cancel: &Cancel) -> Result<Part, Failure> {
     let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
     let applied = if spec.kernel == Kernel::Gs { spec.scatter.clone() } else { spec.applied() };
     let (smallest, largest) = applied.iter().fold((u64::MAX, 0), |(a, b), &k| (a.min(k), b.max(k)));

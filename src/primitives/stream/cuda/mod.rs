@@ -10,6 +10,7 @@ use crate::backend::tuning::Tuning;
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
 use crate::plan::{Case, Value};
 use crate::primitives::cuda::range::{Range, ranges};
+use crate::primitives::cuda::several::Part;
 use crate::primitives::cuda::{Launched, length, poison, refused};
 use crate::primitives::stream::spec::{Kernel, Spec};
 use kernels::{Kernels, Sum};
@@ -41,12 +42,7 @@ struct Stream {
 ///
 /// # Errors
 /// `NotApplicable` where it does not fit; what the driver reports.
-pub fn prepare(
-    gpu: &Gpu,
-    case: &Case,
-    fault: Option<Fault>,
-    cancel: &Cancel,
-) -> Result<Box<dyn Prepared>, Failure> {
+pub fn prepare(gpu: &Gpu, case: &Case, fault: Option<Fault>, cancel: &Cancel) -> Result<Part, Failure> {
     let (spec, tuned) = read(case)?;
     let bytes = 8 * (spec.elements + 1) * spec.arrays().count() as u64;
     gpu.require(bytes)?;

@@ -1,0 +1,93 @@
+//! What counts for each GPU that has arrays of its own: work, and results.
+
+use super::{Work, find};
+use crate::backend::gpus::copies;
+use crate::plan::{Case, Value};
+
+/// What a case does to memory on all its GPUs together: the one place where work counts for
+/// each GPU that has arrays of its own. `resolved` is what the case's open parameters became,
+/// as far as that is known.
+pub fn work(case: &Case, resolved: &[(String, Value)]) -> Option<Work> {
+    let alone = find(&case.primitive)?.work(&case.params).ok()?;
+    Some(times(alone, copies(&case.params, resolved)))
+}
+
+/// So many of it at the same time, each on arrays of its own.
+fn times(mut work: Work, copies: u64) -> Work {
+    let accesses = work.passes.iter_mut().flat_map(|pass| &mut pass.accesses);
+    let of_accesses = accesses.flat_map(|access| [&mut access.count, &mut access.footprint]);
+    let own = [
+        &mut work.elements,
+        &mut work.effective_bytes,
+        &mut work.system_bytes,
+        &mut work.footprint,
+        &mut work.scratch,
+    ];
+    of_accesses.chain(own).for_each(|number| *number = number.saturating_mul(copies));
+    work
+}
+
+/// Compares everything that an implementation of a case has computed, as
+/// [`Prepared::read_back`](crate::backend::Prepared::read_back) returns it, with the
+/// sequential oracle.
+///
+/// # Errors
+/// The first mistake, in words.
+pub fn check(case: &Case, resolved: &[(String, Value)], output: &[u8]) -> Result<(), String> {
+    let primitive = find(&case.primitive).ok_or_else(|| format!("no primitive {}", case.primitive))?;
+    let copies = copies(&case.params, resolved).max(1) as usize;
+    if !output.len().is_multiple_of(copies) {
+        return Err(format!("{} bytes are not {copies} results", output.len()));
+    }
+    let one = output.len() / copies;
+    (0..copies).try_for_each(|k| {
+        let result = primitive.check_against_oracle(&case.params, case.seed, &output[k * one..(k + 1) * one]);
+        result.map_err(
+            |mistake| if copies > 1 { format!("GPU {} of the case: {mistake}", k + 1) } else { mistake },
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Params;
+
+    fn scatter(more: &[(&str, Value)]) -> Case {
+        let params = Params::default()
+            .with("backend", Value::Text("cuda".into()))
+            .with("tuples", Value::Int(4))
+            .with("tuple", Value::Int(8))
+            .with("index", Value::Int(4))
+            .with("locations", Value::Text("sequential".into()))
+            .with("method", Value::Text("direct".into()));
+        let params = more.iter().fold(params, |p, (key, value)| p.with(key, value.clone()));
+        let primitive = "scatter".to_owned();
+        Case { id: String::new(), experiment: 0, primitive, params, seed: 1, not_applicable: None }
+    }
+
+    const TWO: (&str, Value) = ("backend.cuda.gpus", Value::Int(2));
+
+    #[test]
+    fn work_counts_for_each_gpu_that_has_arrays_of_its_own() {
+        let of = |more: &[(&str, Value)]| work(&scatter(more), &[]).expect("a case that exists");
+        let (one, own) = (of(&[]), of(&[TWO]));
+        assert_eq!(own.declared_bytes(), 2 * one.declared_bytes());
+        let of_it = |work: &Work| [work.elements, work.effective_bytes, work.system_bytes, work.footprint];
+        assert_eq!(of_it(&own), of_it(&one).map(|number| 2 * number));
+        assert_eq!(of(&[TWO, ("backend.cuda.memory", Value::Text("spanning".into()))]), one);
+    }
+
+    #[test]
+    fn each_gpus_result_is_checked() {
+        let words: Vec<u64> = (0..4).map(|i| crate::patterns::mix::word64(1, i)).collect();
+        let right: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert_eq!(check(&scatter(&[]), &[], &right), Ok(()));
+        let two = scatter(&[TWO]);
+        assert_eq!(check(&two, &[], &[right.clone(), right.clone()].concat()), Ok(()));
+        let mut wrong = [right.clone(), right].concat();
+        wrong[63] ^= 1;
+        assert!(check(&two, &[], &wrong).is_err_and(|mistake| mistake.starts_with("GPU 2 of the case: ")));
+        assert!(check(&two, &[], &wrong[1..]).is_err_and(|mistake| mistake.contains("63 bytes")));
+    }
+}
