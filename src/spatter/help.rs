@@ -16,6 +16,7 @@ fn line(option: &Opt) -> String {
         Kind::Switch => "[=0|1]",
         Kind::Seed => "[N]",
         Kind::Count(_) => " N",
+        Kind::CountOr(_) => " N|all",
         Kind::Deltas => " N[,N…]",
         Kind::Word(_) => " WORD",
         Kind::Pattern => " PATTERN",

@@ -133,12 +133,12 @@ fn of_the_backend(settings: &Settings, options: &Options, configs: &[Config]) ->
                 notes.push(DENSE.to_owned());
             }
         }
-        Backend::Cuda { .. } if configs.iter().any(gathers) => {
+        Backend::Cuda { .. } | Backend::AllCuda if configs.iter().any(gathers) => {
             notes.push("gathers store what they read; Spatter's on GPUs do not".to_owned());
         }
-        Backend::Serial | Backend::Cuda { .. } => {}
+        Backend::Serial | Backend::Cuda { .. } | Backend::AllCuda => {}
     }
-    if settings.atomic && !matches!(settings.backend, Backend::Cuda { .. }) {
+    if settings.atomic && !settings.backend.on_gpus() {
         notes.push("--atomic-writes does nothing: it is for the backend cuda".to_owned());
     }
     if settings.fence && !matches!(settings.backend, Backend::OpenMp { .. }) {

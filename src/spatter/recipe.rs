@@ -60,8 +60,7 @@ fn has(kernel: Kernel) -> [bool; 3] {
 }
 
 fn method(kernel: Kernel, settings: &Settings) -> Option<&'static str> {
-    let gpu = matches!(settings.backend, Backend::Cuda { .. });
-    (settings.atomic && gpu && kernel.scatters()).then_some("atomic")
+    (settings.atomic && settings.backend.on_gpus() && kernel.scatters()).then_some("atomic")
 }
 
 /// The keys of configurations that have one experiment.
@@ -107,6 +106,7 @@ fn backend(backend: Backend) -> String {
         Backend::OpenMp { threads: None } => "cpu".to_owned(),
         Backend::Cuda { device: 0 } => "cuda".to_owned(),
         Backend::Cuda { device } => format!("{{cuda: {{device: {device}}}}}"),
+        Backend::AllCuda => "{cuda: {gpus: all}}".to_owned(),
     }
 }
 

@@ -30,6 +30,8 @@ pub enum Backend {
     Cuda {
         device: u64,
     },
+    /// All GPUs at the same time, each on buffers of its own.
+    AllCuda,
 }
 
 /// How rows are written.
@@ -68,15 +70,20 @@ impl Backend {
         match self {
             Backend::Serial => "Serial",
             Backend::OpenMp { .. } => "OpenMP",
-            Backend::Cuda { .. } => "CUDA",
+            Backend::Cuda { .. } | Backend::AllCuda => "CUDA",
         }
+    }
+
+    /// Whether it runs on GPUs.
+    pub fn on_gpus(self) -> bool {
+        matches!(self, Backend::Cuda { .. } | Backend::AllCuda)
     }
 
     /// Threads that Spatter would show.
     pub fn threads(self, machine: &Machine) -> u64 {
         match self {
             Backend::OpenMp { threads } => threads.unwrap_or(machine.cpus),
-            Backend::Serial | Backend::Cuda { .. } => 1,
+            Backend::Serial | Backend::Cuda { .. } | Backend::AllCuda => 1,
         }
     }
 }
@@ -135,6 +142,7 @@ fn backend(options: &Options, machine: &Machine, notes: &mut Vec<String>) -> Res
         _ => {}
     }
     match name {
+        "cuda" if options.word(Key::Device).is_some() => Ok(Backend::AllCuda),
         "cuda" => match options.count(Key::Device).unwrap_or(0) {
             device if device > LAST_GPU => {
                 Err(Refused::usage(format!("--device: there is no GPU {device}; accepted: 0 to {LAST_GPU}")))

@@ -93,7 +93,7 @@ fn read(option: &Opt, node: &Node, notes: &mut Vec<String>) -> Result<Value, Ref
     };
     let value = match option.kind {
         Kind::Count(least) => number(node, least, notes).map(Value::Count),
-        Kind::Seed => number(node, 0, notes).map(Value::Count),
+        Kind::Seed | Kind::CountOr(_) => number(node, 0, notes).map(Value::Count),
         Kind::Deltas => list(0).map(value::deltas).or_else(|| number(node, 0, notes).map(Value::Count)),
         Kind::Pattern => match node.text() {
             Some(text) => Some(Value::Pattern(Written::Notation(text))),

@@ -51,6 +51,8 @@ pub enum Kind {
     Switch,
     /// An integer of at least this.
     Count(u64),
+    /// An integer, or this word, upper and lower case alike.
+    CountOr(&'static str),
     /// An integer, or none for one from the time of day; attached to the option.
     Seed,
     /// An integer of at least 0, or several in turn.
@@ -243,7 +245,9 @@ pub static OPTIONS: [Opt; 36] = [
     long(Key::DenseBuffers, "dense-buffers", Kind::Flag, "nothing")
         .nothing("every thread has a dense buffer of its own already"),
     long(Key::ColdCache, "cold-cache", Kind::Flag, "empty the caches before each run").ours(),
-    long(Key::Device, "device", Kind::Count(0), "number of the GPU").default("0").ours(),
+    long(Key::Device, "device", Kind::CountOr("all"), "number of the GPU; all: every GPU at the same time")
+        .default("0")
+        .ours(),
     long(
         Key::Format,
         "format",

@@ -77,6 +77,8 @@ const LINES: &[(&str, u8, &str)] = &[
     ("-p 0 --cuont 5", 255, "unknown option --cuont (did you mean --count?)"),
     ("-p 0 --compress=1", 255, "--compress takes no value"),
     ("-p 0 -b cuda --device 5000", 255, "--device: there is no GPU 5000; accepted: 0 to 4095"),
+    ("-p 0 -b cuda --device both", 255, "--device: expected an integer of at least 0, or all, found `both`"),
+    ("-p 0 -b openmp --device all", 255, "--device is for the backend cuda, not openmp"),
     ("-p 0 -b serial --device 1", 255, "--device is for the backend cuda, not serial"),
     // Patterns.
     ("-p 0 -p 1", 255, "-p is given twice"),

@@ -55,6 +55,7 @@ fn every_option_of_a_run_acts() {
     assert_eq!(backend("-b openmp -t 2"), Backend::OpenMp { threads: Some(2) });
     assert_eq!(backend("-b cuda"), Backend::Cuda { device: 0 });
     assert_eq!(backend("-b cuda --device 3"), Backend::Cuda { device: 3 });
+    assert_eq!(backend("-b cuda --device ALL"), Backend::AllCuda);
     assert_eq!((of("").verbosity, of("-v 3").verbosity, of("-v0").verbosity), (1, 3, 0));
     assert!(of("-a").aggregate && !of("").aggregate);
     assert!(of("--atomic-writes").atomic && !of("--atomic-writes=0").atomic && !of("").atomic);
@@ -117,6 +118,14 @@ fn rounds_are_one_or_as_many_as_are_asked_for() {
     let cut = scatterlab::spatter::recipe::of_suite("s.json", r#"[{"pattern": [0], "nruns": 7.5}]"#)
         .expect("a suite");
     assert!(cut.starts_with("# s.json:1:28: nruns: `7.5` is cut to 7"), "{cut}");
+}
+
+#[test]
+fn all_gpus_run_each_configuration() {
+    let recipe = scatterlab::spatter::to_recipe(&job("-b cuda --device all -p 0 --atomic-writes -k scatter"));
+    assert!(recipe.contains("backend: {cuda: {gpus: all}}") && recipe.contains("method: atomic"), "{recipe}");
+    let notes = job("-b cuda --device all -p 0").notes;
+    assert!(notes.iter().any(|note| note.starts_with("gathers store what they read")), "{notes:?}");
 }
 
 /// On the command line whichever comes last, in JSON the generator.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::rows::Rows;
 use super::{remark, say};
+use crate::backend::gpus::copies;
 use crate::backend::{Availability, Device};
 use crate::cli::out;
 use crate::engine::protocol::{Event, Level};
@@ -102,6 +103,7 @@ impl Follower {
         let settings = &self.job.settings;
         let (name, number) = match settings.backend {
             Backend::Cuda { device } => ("cuda", device as usize),
+            Backend::AllCuda => ("cuda", 0),
             Backend::Serial | Backend::OpenMp { .. } => ("cpu", 0),
         };
         let known: Vec<&Device> = devices.iter().filter(|device| device.backend == name).collect();
@@ -138,8 +140,9 @@ impl Follower {
         self.told.insert(at);
         match (trouble, fastest(record)) {
             (None, Some(seconds)) => {
-                self.bandwidths.push(output::bandwidth(config.bytes(), seconds));
-                self.rows.write(config, record, seconds);
+                let bytes = bytes_of_all(config, record);
+                self.bandwidths.push(output::bandwidth(bytes, seconds));
+                self.rows.write(config, bytes, record, seconds);
             }
             (trouble, _) => {
                 self.failed = true;
@@ -202,6 +205,12 @@ fn called(config: &Config) -> String {
         "" => format!("configuration {}", config.id),
         name => format!("configuration {} ({})", config.id, crate::units::shown(name)),
     }
+}
+
+/// Bytes that all GPUs of a configuration move together, as ranks' are summed.
+fn bytes_of_all(config: &Config, record: &Record) -> u64 {
+    let resolved = record.rounds.last().map(|round| round.resolved.as_slice()).unwrap_or_default();
+    config.bytes() * copies(&record.case.params, resolved)
 }
 
 /// Seconds of the fastest run.

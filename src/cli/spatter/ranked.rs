@@ -22,6 +22,7 @@ use crate::ranks::seats::Seats;
 use crate::ranks::{self, Ranks};
 use crate::spatter::Refused;
 use crate::spatter::refused::SETUP;
+use crate::spatter::settings::Backend;
 use crate::spatter::table::Key;
 
 /// A launcher ends all ranks as soon as one leaves with an error: rank 0 speaks first.
@@ -116,6 +117,9 @@ fn prepare(program: &str, arguments: &[OsString], seats: &Seats, rank: &Ranked) 
             return Err(Refused::usage(
                 "--out keeps the run of one process; of several ranks, use --format json",
             ));
+        }
+        if ready.job.settings.backend == Backend::AllCuda {
+            return Err(Refused::usage("--device all is for one process; of several ranks each has a GPU"));
         }
         if ready.job.settings.rounds > 1 {
             return Err(Refused::usage("--rounds is for one process; several ranks have one round"));

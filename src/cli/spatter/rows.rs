@@ -46,11 +46,11 @@ impl Rows {
         Rows { format, written: 0 }
     }
 
-    /// Writes a configuration's row.
-    pub fn write(&mut self, config: &Config, record: &Record, fastest: f64) {
+    /// Writes a configuration's row; `bytes` are those that it moves, on all GPUs of it.
+    pub fn write(&mut self, config: &Config, bytes: u64, record: &Record, fastest: f64) {
         let text = match self.format {
-            Format::Table => output::row(config.id, config.bytes(), fastest),
-            Format::Csv | Format::Json => self.cells(&COLUMNS, &cells(config, record, fastest)),
+            Format::Table => output::row(config.id, bytes, fastest),
+            Format::Csv | Format::Json => self.cells(&COLUMNS, &cells(config, bytes, record, fastest)),
         };
         self.put(&text);
     }
@@ -105,11 +105,11 @@ fn plain(cell: &Json) -> String {
 }
 
 /// The values of [`COLUMNS`].
-fn cells(config: &Config, record: &Record, fastest: f64) -> Vec<Json> {
+fn cells(config: &Config, bytes: u64, record: &Record, fastest: f64) -> Vec<Json> {
     let times: Vec<f64> = record.rounds.iter().flat_map(|round| round.samples.iter().copied()).collect();
     let quantile = |q| measure::quantile_of(&times, q);
     let statistics = record.statistics.as_ref();
-    let bandwidth = |seconds| output::bandwidth(config.bytes(), seconds);
+    let bandwidth = |seconds| output::bandwidth(bytes, seconds);
     let flags: Vec<&str> = record.flags().iter().map(|flag| flag.word()).collect();
     let certificate = match &record.verdict {
         Some(Verdict::Certified { .. }) => "certified",
@@ -122,7 +122,7 @@ fn cells(config: &Config, record: &Record, fastest: f64) -> Vec<Json> {
         json!(config.kernel.name()),
         json!(config.length()),
         json!(config.count),
-        json!(config.bytes()),
+        json!(bytes),
         json!(times.len()),
         json!(fastest),
         json!(quantile(0.25)),

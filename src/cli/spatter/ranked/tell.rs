@@ -14,7 +14,7 @@ use crate::engine::ranked::{Outcome, Place, Share};
 use crate::measure;
 use crate::measure::noise::Flag;
 use crate::spatter::ranked::{self, Together};
-use crate::spatter::settings::{Backend, Format};
+use crate::spatter::settings::Format;
 use crate::spatter::stats::Summary;
 use crate::spatter::{Config, Job};
 
@@ -53,7 +53,7 @@ impl Teller {
     /// Prints what stands before the rows.
     pub fn begin(ready: Ready, places: &[Place]) -> Teller {
         let Ready { job, machine, .. } = ready;
-        let cuda = matches!(job.settings.backend, Backend::Cuda { .. });
+        let cuda = job.settings.backend.on_gpus();
         if cuda && shared(places) {
             remark(&job.settings, "ranks share GPUs: their bandwidths tell nothing of one alone");
         }
