@@ -22,6 +22,7 @@ pub fn shipped() -> &'static [Shipped] {
         "quickstart.yaml",
         "sanity.yaml",
         "ceilings.yaml",
+        "several-gpus.yaml",
         "he2007/fig01.yaml",
         "he2007/fig08-partitions.yaml",
         "he2007/fig09-passes.yaml",

@@ -32,7 +32,7 @@ where
     let line = &Line(AtomicIsize::new(parts.len().cast_signed()));
     let runs = thread::scope(|scope| {
         let spawn = |(gpu, work): (Gpu, W)| {
-            let part = move || line.run(|| gpu.synchronize(), work);
+            let part = move || line.run(|| gpu.settle(), work);
             thread::Builder::new().name("gpu".into()).spawn_scoped(scope, part).map_err(|error| {
                 line.give_up();
                 Failure::Failed(format!("no thread for a GPU: {error}"))
