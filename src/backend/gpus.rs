@@ -76,6 +76,20 @@ impl Gpus {
         Err(format!("needs {count} GPUs{from}, {are} here"))
     }
 
+    /// Whether they may be more than one.
+    pub fn several(&self) -> bool {
+        self.count.is_some_and(|count| count != Count::Exactly(1))
+    }
+
+    /// Whether the GPU of this number is one of them, as far as the case says.
+    pub fn takes(&self, number: u64) -> bool {
+        match self.count {
+            Some(Count::All) => number >= self.first,
+            Some(Count::Exactly(count)) => (self.first..self.first.saturating_add(count)).contains(&number),
+            None => number == self.first,
+        }
+    }
+
     /// Among how many the arrays of one case are shared out, as far as the case says.
     pub fn shares(&self) -> u64 {
         match self.count {
@@ -85,18 +99,21 @@ impl Gpus {
     }
 }
 
-/// How often a case is executed at the same time, each time on arrays of its own, and so
-/// how often its bytes count. `resolved` is what its open parameters became: `all` counts
-/// once until that is known.
-pub fn copies(params: &Params, resolved: &[(String, Value)]) -> u64 {
-    let gpus = Gpus::of(params);
+/// How many GPUs run a case. `resolved` is what its open parameters became: `all` is one until
+/// that is known.
+pub fn taking_part(params: &Params, resolved: &[(String, Value)]) -> u64 {
     let became = resolved.iter().find(|(key, _)| key == COUNT_KEY).map(|(_, value)| value);
-    match (gpus.spanning, gpus.count, became) {
-        (true, ..) | (_, None, _) => 1,
-        (_, Some(Count::Exactly(count)), _) => count,
-        (_, Some(Count::All), Some(Value::Int(count))) => *count,
-        (_, Some(Count::All), _) => 1,
+    match (Gpus::of(params).count, became) {
+        (Some(Count::Exactly(count)), _) => count,
+        (Some(Count::All), Some(Value::Int(count))) => *count,
+        (Some(Count::All) | None, _) => 1,
     }
+}
+
+/// How often a case is executed at the same time, each time on arrays of its own, and so
+/// how often its bytes count.
+pub fn copies(params: &Params, resolved: &[(String, Value)]) -> u64 {
+    if Gpus::of(params).spanning { 1 } else { taking_part(params, resolved) }
 }
 
 #[cfg(test)]
@@ -120,6 +137,16 @@ mod tests {
         assert_eq!(of(case(Some(Value::Int(2)), None), 1), Err("needs 2 GPUs, 1 is here".to_owned()));
         let far = second.with(COUNT_KEY, Value::Int(4));
         assert_eq!(of(far, 3), Err("needs 4 GPUs from 1 on, 3 are here".to_owned()));
+    }
+
+    #[test]
+    fn a_case_takes_the_gpus_from_its_first_on() {
+        let takes = |params: &Params| [0, 1, 2].map(|number| Gpus::of(params).takes(number));
+        let (one, two) = (case(None, None), case(Some(Value::Int(2)), None));
+        let all = case(Some(Value::Text("all".into())), None).with("backend.cuda.device", Value::Int(1));
+        assert_eq!((takes(&one), Gpus::of(&one).several()), ([true, false, false], false));
+        assert_eq!((takes(&two), Gpus::of(&two).several()), ([true, true, false], true));
+        assert_eq!((takes(&all), Gpus::of(&all).several()), ([false, true, true], true));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use anyhow::{Context, bail};
 use super::recipes::Source;
 use super::run::overrides as read_overrides;
 use super::{CountersArguments, out};
+use crate::backend::gpus::Gpus;
 use crate::plan::{Case, Overrides, Plan};
 use crate::primitives::{self, Work};
 use crate::run::stored::Stored;
@@ -147,6 +148,9 @@ fn subject<'a>(origin: &'a Origin, case: &'a Case) -> anyhow::Result<Subject<'a>
         Some(Err(refusal)) => bail!("case {}: {refusal}", case.id),
         None => bail!("case {}: no primitive {}", case.id, case.primitive),
     };
+    if Gpus::of(&case.params).several() {
+        bail!("case {}: counters are of one GPU, and the case takes several", case.id);
+    }
     if let Some(stored) = &origin.stored {
         refuse_unrepeatable(origin, stored, case)?;
     }

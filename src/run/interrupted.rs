@@ -6,6 +6,7 @@ use super::Ledger;
 use super::facts::is_fleeting;
 use super::folder::{Folder, Manifest, SCHEMA};
 use super::stored::Stored;
+use crate::backend::gpus::Gpus;
 use crate::backend::{Availability, Device, listed};
 use crate::engine::client::Hello;
 use crate::engine::protocol::{Environment, Event};
@@ -85,7 +86,8 @@ pub fn missing(manifest: &Manifest, hello: &Hello, ledger: &Ledger) -> Option<St
     let left = ledger.left();
     listed::numbered(&manifest.devices).find_map(|(number, device)| {
         let reason = lacking(device, number, &hello.devices)?;
-        let own = |case: &&&Case| case.backend() == device.backend && case.device() == number as u64;
+        let takes = |case: &Case| Gpus::of(&case.params).takes(number as u64);
+        let own = |case: &&&Case| case.backend() == device.backend && takes(case);
         let left = left.iter().filter(own).count();
         let cases = if left == 1 { "a case is" } else { "cases are" };
         let count = if left > 1 { format!("{left} ") } else { String::new() };

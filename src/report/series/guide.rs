@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{ChartData, Panel};
+use crate::backend::gpus::Gpus;
 use crate::measure::median;
 use crate::plan::{Case, Plan};
 use crate::run::{Record, Status};
@@ -66,9 +67,14 @@ impl<'a> Ceilings<'a> {
         level.filter(|level| level.is_finite() && *level > 0.0)
     }
 
-    /// Whether the copies of a backend are of now this device and now that one.
+    /// Whether the copies of a backend are of now this device and now that one, or of one of
+    /// those that a case takes.
     fn has_several(&self, backend: &str) -> bool {
-        let mut devices = self.plan.cases.iter().filter(|c| c.backend() == backend).map(Case::device);
+        let cases = self.plan.cases.iter().filter(|c| c.backend() == backend);
+        if cases.clone().any(|case| Gpus::of(&case.params).several()) {
+            return true;
+        }
+        let mut devices = cases.map(Case::device);
         devices.next().is_some_and(|first| devices.any(|device| device != first))
     }
 }

@@ -299,6 +299,8 @@ fn several_devices_have_no_ceiling() {
     assert_eq!(words(&plan), ["copy, cpu 22.0 GB/s", "copy, cuda n/a: several devices"]);
     plan.cases.truncate(1);
     assert_eq!(words(&plan), ["copy, cpu 22.0 GB/s", "copy, cuda 4100 GB/s"]);
+    plan.cases[0].params = plan.cases[0].params.clone().with("backend.cuda.gpus", Value::Int(2));
+    assert_eq!(words(&plan)[1], "copy, cuda n/a: several devices", "one GPU's is no ceiling for two");
 }
 
 #[test]

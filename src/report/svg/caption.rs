@@ -1,5 +1,6 @@
 //! The words around a chart.
 
+use crate::backend::gpus::taking_part;
 use crate::backend::{Device, listed};
 use crate::engine::protocol::Environment;
 use crate::plan::{Case, Experiment, Paper, Place, Plan};
@@ -93,11 +94,20 @@ fn fixed<'a>(experiment: &Experiment, mut cases: impl Iterator<Item = &'a Case>)
 fn places(records: &[Record], experiment: usize) -> Vec<Place<'_>> {
     let mut found: Vec<Place> = Vec::new();
     for record in records.iter().filter(|r| r.case.experiment == experiment && r.statistics.is_some()) {
-        if !found.contains(&record.case.place()) {
-            found.push(record.case.place());
+        for place in all_places(record) {
+            if !found.contains(&place) {
+                found.push(place);
+            }
         }
     }
     found
+}
+
+/// A case's device, and the others that took part.
+fn all_places(record: &Record) -> impl Iterator<Item = Place<'_>> {
+    let (backend, first) = record.case.place();
+    let resolved = record.rounds.last().map(|round| round.resolved.as_slice()).unwrap_or_default();
+    (first..first + taking_part(&record.case.params, resolved)).map(move |number| (backend, number))
 }
 
 /// `scalar, cpu: INTEL … · cuda: NVIDIA H200`; `None` where nothing was measured.

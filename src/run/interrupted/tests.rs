@@ -158,4 +158,10 @@ fn of_several_devices_the_one_that_is_missed_is_told() {
     assert_eq!(told(&manifest.devices[..1]).as_deref(), Some(second));
     let first = "cuda 0 is not there any more (no CUDA driver), and a case is left on it";
     assert_eq!(told(&none.devices).as_deref(), Some(first));
+    let both = &mut manifest.plan.cases[0].params;
+    *both = both.clone().with("backend.cuda.gpus", crate::plan::Value::Int(2));
+    let ledger = Ledger::new(manifest.plan.clone());
+    let hello = Hello { devices: manifest.devices[..1].to_vec(), ..hello() };
+    let told = missing(&manifest, &hello, &ledger).expect("one is missed");
+    assert!(told.ends_with("and 4 cases are left on it"), "{told}");
 }
