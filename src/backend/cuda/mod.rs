@@ -1,4 +1,4 @@
-//! The CUDA backend: one NVIDIA GPU behind a small safe interface.
+//! The CUDA backend: NVIDIA GPUs behind a small safe interface.
 //!
 //! Primitives see [`Gpu`], [`DeviceBuffer`], [`Module`], [`Kernel`] and [`Arg`]; only
 //! this folder names `cust` and `nvml-wrapper`. A binary with the feature `cuda` starts
