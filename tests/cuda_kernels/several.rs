@@ -44,6 +44,9 @@ fn a_case_whose_arrays_span_both() {
     let mut scatters = moves(&["sequential", "random", partitions]);
     scatters.retain(|words| !(words.contains("tuples=1 ") && words.contains("partitions")));
     scatters.push(list.clone());
+    let tuned =
+        "backend.cuda.items=2 backend.cuda.grid=resident backend.cuda.fetch=32 backend.cuda.persist=4096";
+    scatters.push(format!("tuples=4097 tuple=8 index=4 locations=random {tuned}"));
     on_two("scatter", "spanning", &scatters);
     let mut gathers = moves(&["random"]);
     gathers.push(list);
