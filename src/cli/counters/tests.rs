@@ -85,7 +85,7 @@ fn every_timed_kernel_is_in_the_ptx() {
         let path = format!("{}/kernels/ptx/{module}.ptx", env!("CARGO_MANIFEST_DIR"));
         std::fs::read_to_string(path).expect("a PTX file")
     });
-    let plan = suite(Suite::Small, "cuda", 1).expect("the suite");
+    let plan = suite(Suite::Small, "cuda", None, 1).expect("the suite");
     let mut names = std::collections::BTreeSet::new();
     for case in plan.cases.iter().filter(|case| case.not_applicable.is_none()) {
         let launched = primitives::cuda::launched(case).expect("launches");

@@ -219,7 +219,7 @@ mod tests {
     /// Whatever may be set for the kernels of stream, gather and scatter is.
     #[test]
     fn every_tunable_is_in_the_small_suite() {
-        let plan = suite(Suite::Small, "cuda", 5).expect("suite");
+        let plan = suite(Suite::Small, "cuda", None, 5).expect("suite");
         let keys: std::collections::BTreeSet<&str> =
             plan.cases.iter().flat_map(|c| c.params.0.keys()).map(String::as_str).collect();
         for tunable in ["block", "items", "grid", "hint", "vector", "fetch", "persist"] {
