@@ -1,0 +1,298 @@
+// What every peer is: a program that prepares and times cases as it is asked, line by line
+// (the orders and answers stand in src/engine/executors/peer/program.rs), or one case by hand:
+// `plain --csv primitive=gather tuples=16777216` prints a row with the lab's column names.
+#pragma once
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+#define LAB static __forceinline__ __host__ __device__
+#include "../../kernels/inputs.cuh"
+
+// Why a case cannot run here; the program goes on.
+struct NotApplicable {
+    std::string reason;
+};
+
+// What went wrong on the device, which is of no more use afterwards.
+struct Broken {
+    std::string reason;
+};
+
+static void check(cudaError_t code, const char* call) {
+    if (code != cudaSuccess) throw Broken{std::string(call) + ": " + cudaGetErrorString(code)};
+}
+
+#define CUDA(call) check(call, #call)
+
+// ---- a case -----------------------------------------------------------------------
+
+// Parameters by the lab's full keys. Each that the peer knows is asked for; one that is left
+// over would change what is measured, so that the case is not the peer's to run.
+class Case {
+public:
+    explicit Case(const std::vector<std::string>& all) {
+        for (const std::string& word : all) {
+            const size_t at = word.find('=');
+            if (at == std::string::npos) throw NotApplicable{word + " is not KEY=VALUE"};
+            words[word.substr(0, at)] = word.substr(at + 1);
+            keys.push_back(word.substr(0, at));
+        }
+    }
+
+    // The text under a key; `unset` where it has none.
+    std::string text(const std::string& key, const std::string& unset = "") {
+        known.insert(key);
+        const auto found = words.find(key);
+        return found == words.end() ? unset : found->second;
+    }
+
+    u64 number(const std::string& key, const std::string& unset = "") { return parse(key, text(key, unset)); }
+
+    // Numbers joined by commas.
+    std::vector<u64> list(const std::string& key) {
+        std::vector<u64> numbers;
+        std::istringstream items(text(key));
+        for (std::string item; std::getline(items, item, ',');) numbers.push_back(parse(key, item));
+        return numbers;
+    }
+
+    // One of these words; the first where it is unset.
+    std::string one_of(const std::string& key, const std::vector<std::string>& accepted) {
+        const std::string word = text(key, accepted.front());
+        if (std::find(accepted.begin(), accepted.end(), word) != accepted.end()) return word;
+        std::string all;
+        for (const std::string& name : accepted) all += (all.empty() ? "" : ", ") + name;
+        throw NotApplicable{key + "=" + word + " is not what this peer does; it does " + all};
+    }
+
+    void nothing_else() const {
+        for (const std::string& key : keys) {
+            if (!known.count(key)) throw NotApplicable{key + "=" + words.at(key) + " is unknown to this peer"};
+        }
+    }
+
+    std::vector<std::string> keys;  // as they were given
+    std::map<std::string, std::string> words;
+
+private:
+    std::set<std::string> known;
+
+    static u64 parse(const std::string& key, const std::string& word) {
+        const bool digits = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+        if (!digits || word.size() > 19) throw NotApplicable{key + "=" + word + " is no number"};
+        return std::stoull(word);
+    }
+};
+
+// A case in place on the device.
+struct Work {
+    u64 effective_bytes = 0;  // as the lab counts them
+    virtual void execute() = 0;  // queues one execution
+    // Elements of the result that are wrong, as far as its inputs tell. For a run by hand: the
+    // lab asks for nothing, and calls no peer certified.
+    virtual u64 wrong() = 0;
+    virtual ~Work() {}
+};
+
+// What each peer defines: its name, and what it makes of a case's parameters.
+extern const char* const PEER;
+std::unique_ptr<Work> prepare(Case& parameters);
+
+// ---- memory and time ----------------------------------------------------------------
+
+static u64 held = 0;  // bytes on the device
+
+template <typename T> class Buffer {
+public:
+    explicit Buffer(u64 length) : bytes(std::max<u64>(length, 1) * sizeof(T)) {
+        const cudaError_t code = cudaMalloc(&data, bytes);
+        if (code == cudaErrorMemoryAllocation) {
+            cudaGetLastError();  // which forgets it
+            throw NotApplicable{"an array of " + std::to_string(bytes) + " bytes does not fit"};
+        }
+        check(code, "cudaMalloc");
+        held += bytes;
+    }
+    ~Buffer() {
+        cudaFree(data);
+        held -= bytes;
+    }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+
+    T* data = nullptr;
+    const u64 bytes;
+};
+
+// Threads of a block where nothing else is said.
+static const unsigned BLOCK = 256;
+
+// Blocks of one thread an element.
+static unsigned blocks(u64 elements, unsigned block = BLOCK) {
+    const u64 count = (elements + block - 1) / block;
+    if (count == 0 || count > 0x7FFFFFFFull) throw NotApplicable{"one thread an element is no grid here"};
+    return (unsigned)count;
+}
+
+LAB u64 this_thread() {
+#if defined(__CUDA_ARCH__)
+    return (u64)blockIdx.x * blockDim.x + threadIdx.x;
+#else
+    return 0;
+#endif
+}
+
+// key64 of src/patterns/mix.rs.
+static u64 key64(u64 seed) { return mix64(seed + 0x9E3779B97F4A7C15ull); }
+
+// The stream of this seed: integers below 2^20.
+static __global__ void fill_stream(double* out, u64 key, u64 n) {
+    const u64 i = this_thread();
+    if (i < n) out[i] = stream_value(key, i);
+}
+
+template <typename F> __global__ void count_wrong(F right, u64 n, u64* wrong) {
+    const u64 i = this_thread();
+    if (i < n && !right(i)) atomicAdd(wrong, 1ull);
+}
+
+// How many of the first n are not right.
+template <typename F> static u64 wrong_of(u64 n, F right) {
+    Buffer<u64> wrong(1);
+    CUDA(cudaMemset(wrong.data, 0, wrong.bytes));
+    count_wrong<<<blocks(n), BLOCK>>>(right, n, wrong.data);
+    CUDA(cudaGetLastError());
+    u64 count = 0;
+    CUDA(cudaMemcpy(&count, wrong.data, sizeof count, cudaMemcpyDeviceToHost));
+    return count;
+}
+
+// Seconds of so many executions, between two events.
+static double timed(Work& work, u64 batch) {
+    struct Event {
+        cudaEvent_t event;
+        Event() { CUDA(cudaEventCreate(&event)); }
+        ~Event() { cudaEventDestroy(event); }
+    } start, end;
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaEventRecord(start.event));
+    for (u64 i = 0; i < batch; ++i) work.execute();
+    CUDA(cudaGetLastError());
+    CUDA(cudaEventRecord(end.event));
+    CUDA(cudaEventSynchronize(end.event));
+    float milliseconds = 0;
+    CUDA(cudaEventElapsedTime(&milliseconds, start.event, end.event));
+    return milliseconds * 1e-3;
+}
+
+// ---- the program ----------------------------------------------------------------------
+
+static std::unique_ptr<Work> made(Case& parameters) {
+    const cudaError_t code = cudaSetDevice((int)parameters.number("backend.cuda.device", "0"));
+    if (code != cudaSuccess) throw NotApplicable{std::string("cudaSetDevice: ") + cudaGetErrorString(code)};
+    std::unique_ptr<Work> work = prepare(parameters);
+    CUDA(cudaDeviceSynchronize());
+    return work;
+}
+
+static std::string answer(const std::string& line, std::unique_ptr<Work>& work) {
+    std::istringstream words(line);
+    std::string verb;
+    words >> verb;
+    if (verb == "prepare") {
+        work.reset();
+        std::vector<std::string> all;
+        for (std::string word; words >> word;) all.push_back(word);
+        Case parameters(all);
+        work = made(parameters);
+        return "ready " + std::to_string(held);
+    }
+    if (verb == "release") {
+        work.reset();
+        return "released";
+    }
+    u64 batch = 0;
+    if (verb != "sample" || !(words >> batch) || batch == 0) throw Broken{"no such order: " + line};
+    if (!work) throw Broken{"nothing is prepared"};
+    char seconds[64];
+    std::snprintf(seconds, sizeof seconds, "seconds %.9e", timed(*work, batch));
+    return seconds;
+}
+
+static int serve() {
+    std::unique_ptr<Work> work;
+    for (std::string line; std::getline(std::cin, line);) {
+        try {
+            std::cout << answer(line, work) << std::endl;
+        } catch (const NotApplicable& why) {
+            std::cout << "n/a " << why.reason << std::endl;
+        } catch (const Broken& why) {
+            std::cout << "failed " << why.reason << std::endl;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// A column is called by the key's last word; a pattern's list by its variant.
+static std::string column(const std::string& key) {
+    const size_t last = key.rfind('.');
+    if (last == std::string::npos) return key;
+    const std::string word = key.substr(last + 1);
+    return word == "indices" ? column(key.substr(0, last)) : word;
+}
+
+// A cell as CSV wants it.
+static std::string cell(const std::string& text) {
+    return text.find(',') == std::string::npos ? text : "\"" + text + "\"";
+}
+
+// After 10 untimed executions 10 samples of at least 100 µs each.
+static std::vector<double> samples(Work& work) {
+    const double one = timed(work, 10) / 10;
+    const u64 batch = one < 100e-6 ? (u64)(125e-6 / std::max(one, 1e-7)) + 1 : 1;
+    std::vector<double> seconds;
+    for (int i = 0; i < 10; ++i) seconds.push_back(timed(work, batch) / batch);
+    std::sort(seconds.begin(), seconds.end());
+    return seconds;
+}
+
+static int by_hand(const std::vector<std::string>& words) {
+    Case parameters(words);
+    const std::unique_ptr<Work> work = made(parameters);
+    const std::vector<double> seconds = samples(*work);
+    const double median = (seconds[4] + seconds[5]) / 2;
+    for (const std::string& key : parameters.keys) std::printf("%s,", column(key).c_str());
+    std::printf("backend,samples,min_s,median_s,effective_bytes,effective_gb_s,verification,memory_bytes\n");
+    for (const std::string& key : parameters.keys) std::printf("%s,", cell(parameters.words.at(key)).c_str());
+    std::printf("peer:%s,%zu,%.9f,%.9f,%llu,%.3f,not certified: peer,%llu\n", PEER, seconds.size(), seconds[0],
+                median, work->effective_bytes, (double)work->effective_bytes / median / 1e9, held);
+    const u64 wrong = work->wrong();
+    if (wrong > 0) throw Broken{std::to_string(wrong) + " elements are wrong"};
+    return 0;
+}
+
+int main(int count, char** words) {
+    const std::vector<std::string> all(words + 1, words + count);
+    try {
+        if (all.empty()) return serve();
+        if (all[0] == "--csv") return by_hand({all.begin() + 1, all.end()});
+        std::fprintf(stderr, "usage: %s --csv KEY=VALUE…, or orders on standard input\n", PEER);
+        return 2;
+    } catch (const NotApplicable& why) {
+        std::fprintf(stderr, "%s: n/a: %s\n", PEER, why.reason.c_str());
+    } catch (const Broken& why) {
+        std::fprintf(stderr, "%s: %s\n", PEER, why.reason.c_str());
+    }
+    return 1;
+}
