@@ -23,6 +23,7 @@ pub fn shipped() -> &'static [Shipped] {
         "sanity.yaml",
         "ceilings.yaml",
         "several-gpus.yaml",
+        "peers.yaml",
         "he2007/fig01.yaml",
         "he2007/fig08-partitions.yaml",
         "he2007/fig09-passes.yaml",

@@ -76,12 +76,13 @@ fn every_recipe_that_ships_or_is_documented_is_accepted() {
 }
 
 /// What a schema cannot see, by what the parser says of it.
-const SEMANTIC: [(&str, &str); 21] = [
+const SEMANTIC: [(&str, &str); 22] = [
     ("is ambiguous", "which parameters an experiment has depends on the variants that it chooses"),
     ("but chart assigns it to neither", "axes against the chart"),
     ("stands in more than one of x, lines and panels", "places of the chart against each other"),
     ("a copy's rate is in GB/s", "what is on y against what lies over it"),
     ("no case has", "the baseline against the cases"),
+    ("stands beside cases on", "peers against the backends"),
     ("give only one of", "a primitive's own rule"),
     ("this kernel needs this pattern", "a primitive's own rule"),
     ("repeats an item of the list", "items against each other, whatever their notation"),
@@ -114,7 +115,7 @@ fn malformed_recipes_are_refused_unless_only_their_meaning_is_wrong() {
         }
     }
     println!("of {} malformed recipes {refused} are refused", refused + semantic);
-    assert!(refused >= 63 && semantic <= 31, "{refused} refused, {semantic} semantic");
+    assert!(refused >= 65 && semantic <= 33, "{refused} refused, {semantic} semantic");
 }
 
 /// A key of a recipe with the value that it needs at least, as YAML.
@@ -361,7 +362,7 @@ proptest! {
 
     #[test]
     fn they_agree_on_what_stands_around(keys in prop::collection::vec((select(vec![
-        "version", "title", "paper", "seed", "backend", "chart", "measure", "experiments", "stream", "gather", "scatter"]), 0..8usize), 0..7),
+        "version", "title", "paper", "seed", "backend", "peers", "chart", "measure", "experiments", "stream", "gather", "scatter"]), 0..8usize), 0..7),
         items in prop::collection::vec(0..16usize, 0..3),
     ) {
         agree(&around(&keys, &items))?;
@@ -381,6 +382,7 @@ fn around(keys: &[(&str, usize)], items: &[usize]) -> String {
             "title" => &["T", "3", "''", "[a]", "\"a\\eb\""],
             "paper" => &["{key: he2007}", "{figure: 1}", "{key: x}", "{key: he2007, page: 1}"],
             "seed" => &["1", "7k", "-1"],
+            "peers" => &["plain", "[spatter, plain]", "null", "cub", "{}"],
             "backend" => &["cpu", "[cpu, cuda]", "gpu"],
             "chart" => &[
                 "{x: backend}",

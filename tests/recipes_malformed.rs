@@ -79,7 +79,7 @@ const OVERRIDES: &[(&str, &str, &str)] = &[
     (
         "tupels",
         "1Mi",
-        "--set tupels=1Mi: --set: no parameter `tupels`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.order, measure.cache, measure.second-look, measure.certify, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to, chart.ceiling (did you mean `tuples`?)",
+        "--set tupels=1Mi: --set: no parameter `tupels`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, peers, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.order, measure.cache, measure.second-look, measure.certify, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to, chart.ceiling (did you mean `tuples`?)",
     ),
     (
         "tuples",
@@ -94,6 +94,7 @@ const OVERRIDES: &[(&str, &str, &str)] = &[
         "--set segments=4: scatter.method.segmented.segments: the recipe does not choose what this parameter belongs to; set that first",
     ),
     ("seed", "x", "--set seed=x: seed: `x` is not a number; write a count such as `4096` or `16Mi`"),
+    ("peers", "cub", "--set peers=cub: peers: unknown word `cub`; accepted: plain, cudamemcpy, spatter"),
     ("measure.rounds", "0", "--set measure.rounds=0: measure.rounds: 0 is out of range; accepted: 1 to 1k"),
     ("measure.ci", "2", "--set measure.ci=2: measure.ci: `2` has no unit; write a share such as `3%`"),
     (
@@ -109,7 +110,7 @@ const OVERRIDES: &[(&str, &str, &str)] = &[
     (
         "measure.max-round",
         "9",
-        "--set measure.max-round=9: --set: no parameter `measure.max-round`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.order, measure.cache, measure.second-look, measure.certify, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to, chart.ceiling (did you mean `measure.max-rounds`?)",
+        "--set measure.max-round=9: --set: no parameter `measure.max-round`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, peers, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.order, measure.cache, measure.second-look, measure.certify, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to, chart.ceiling (did you mean `measure.max-rounds`?)",
     ),
     (
         "measure",
@@ -124,7 +125,7 @@ const OVERRIDES: &[(&str, &str, &str)] = &[
     (
         "title",
         "T",
-        "--set title=T: --set: no parameter `title`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.order, measure.cache, measure.second-look, measure.certify, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to, chart.ceiling",
+        "--set title=T: --set: no parameter `title`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, peers, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.order, measure.cache, measure.second-look, measure.certify, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to, chart.ceiling",
     ),
 ];
 

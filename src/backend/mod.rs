@@ -5,6 +5,7 @@ pub mod cpu;
 pub mod cuda;
 pub mod gpus;
 pub mod listed;
+pub mod peers;
 pub mod tuning;
 
 use std::sync::Arc;

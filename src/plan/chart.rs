@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::catalog::Catalog;
+use super::catalog::{Catalog, Entry};
 use super::identity::value_text;
 use super::{Ceiling, Chart, Quantity, Value};
+use crate::backend::BACKENDS;
+use crate::backend::peers::of_backend;
 use crate::recipe::{ChartDraft, Draft, Mistake, Name, Node, Place, Problem, Setting, listed, scalar};
 
 /// The chart of an experiment, with full keys.
@@ -20,8 +22,8 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
         if *key == x || lines.contains(key) || panels.contains(key) {
             continue;
         }
-        // An axis that the command line made has had no chance to be in the chart.
-        if !matches!(entry.place, Place::Override(_) | Place::Backends) {
+        // An axis that the command line or the peers made has had no chance to be in the chart.
+        if !matches!(entry.place, Place::Override(_) | Place::Backends) && !by_peers(entry) {
             let (axis, values) = (entry.slot.name.clone(), entry.values.len());
             return Err(Mistake::new(entry.place, Problem::Unassigned { axis, values }));
         }
@@ -32,6 +34,12 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
     let chart = Chart { x, y: written.y, lines, panels, relative_to, ceiling: ceiling(written)? };
     groups_assigned(draft, catalog, &chart)?;
     Ok(chart)
+}
+
+/// Whether it varies by peers alone.
+fn by_peers(entry: &Entry) -> bool {
+    let peer = |value: &&Value| matches!(value, Value::Text(name) if of_backend(name).is_some());
+    entry.slot.key == BACKENDS.name && entry.values.iter().filter(peer).count() + 1 == entry.values.len()
 }
 
 /// Whether the chart assigns this key.

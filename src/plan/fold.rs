@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::catalog::Catalog;
 use super::form::{Written, get, index};
 use super::{Experiment, Overrides, Plan};
+use crate::backend::peers::PEERS;
 use crate::primitives::schema::{Default as Unmentioned, Kind};
 use crate::recipe::{
     Alternative, Content, Draft, Edit, Key, Node, Place, Recipe, RecipeError, Setting, accepted, parse,
@@ -54,7 +55,9 @@ fn with(recipe: &Recipe, key: &str, text: &str) -> Result<Recipe, String> {
     for (at, draft) in recipe.drafts.iter().enumerate() {
         let target = Target { draft, nodes: &nodes, key, value: &value };
         let more = match key.split_once('.') {
-            None if key == "seed" => around(&Written { root: &root, experiment: at }, key, None, &value),
+            None if key == "seed" || key == PEERS.name => {
+                around(&Written { root: &root, experiment: at }, key, None, &value)
+            }
             Some((map @ ("measure" | "chart"), part)) => {
                 around(&Written { root: &root, experiment: at }, map, Some(part), &value)
             }
@@ -83,7 +86,7 @@ fn map(entries: Vec<(&str, Node)>) -> Node {
     Node { place: Place::Nowhere, content: Content::Map(entries) }
 }
 
-/// `seed`, or a key of the sampling or the chart, where it holds for this experiment.
+/// `seed`, `peers`, or a key of the sampling or the chart, where it holds for this experiment.
 fn around(written: &Written<'_>, key: &str, part: Option<&str>, value: &Node) -> Vec<Edit> {
     let set = |node: &Node| {
         let node = number(node.place)?;
@@ -103,7 +106,7 @@ fn around(written: &Written<'_>, key: &str, part: Option<&str>, value: &Node) ->
     };
     let edit = match (found, part) {
         (Some(node), _) => set(node),
-        (None, Some(_)) if value.content == Content::Null => None,
+        (None, _) if value.content == Content::Null => None,
         (None, None) => insert(written.root, key, value.clone()),
         (None, Some(part)) => {
             let shared = get(written.root, key).filter(|_| key != "chart");

@@ -6,6 +6,7 @@ use super::Overrides;
 use super::catalog::last_word;
 use super::overrides::apply;
 use super::value::Value;
+use crate::backend::peers::PEERS;
 use crate::primitives::schema::{Default as Unmentioned, Kind};
 use crate::recipe::{
     ChartDraft, Content, Draft, MEASURE_KEYS, Mistake, Node, Place, Recipe, RecipeError, Setting, Slot,
@@ -191,7 +192,7 @@ impl Form<'_> {
         }
     }
 
-    /// `seed`, the sampling and the chart.
+    /// `seed`, the sampling, the chart and the peers.
     fn around(&mut self, written: &Written<'_>) {
         self.key("seed", "1", written.find("seed", None), "a count", "the seed of all inputs");
         for key in &MEASURE_KEYS {
@@ -209,6 +210,8 @@ impl Form<'_> {
             let own = written.find("chart", None).and_then(|chart| get(chart, key));
             self.key(&format!("chart.{key}"), default, own, &accepts, doc);
         }
+        let node = written.find(PEERS.name, None);
+        self.key(PEERS.name, "", node, &accepts(&PEERS.kind), PEERS.doc);
     }
 
     fn key(&mut self, key: &str, default: &str, node: Option<&Node>, accepts: &str, doc: &str) {

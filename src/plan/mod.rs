@@ -9,10 +9,13 @@ mod indices;
 mod measure;
 mod only;
 mod overrides;
+mod peers;
 mod resolve;
 mod value;
 
 use serde::{Deserialize, Serialize};
+
+use crate::backend::peers::{Peer, of_backend};
 
 pub use fold::{fold, same, titled};
 pub use form::{Line as FormLine, Origin, form};
@@ -49,19 +52,24 @@ pub struct Case {
 pub type Place<'a> = (&'a str, u64);
 
 impl Case {
-    /// The backend's name: `scalar`, `cpu` or `cuda`.
+    /// The backend's name: `scalar`, `cpu` or `cuda`; `peer:NAME` of a peer.
     pub fn backend(&self) -> &str {
         self.params.text("backend").unwrap_or("?")
     }
 
-    /// Where it runs.
+    /// The peer whose case it is.
+    pub fn peer(&self) -> Option<&'static Peer> {
+        of_backend(self.backend())
+    }
+
+    /// Where it runs: a peer on the device of the backend that it stands beside.
     pub fn place(&self) -> Place<'_> {
-        (self.backend(), self.device())
+        (self.peer().map_or(self.backend(), |peer| peer.beside), self.device())
     }
 
     /// The number of the device among those of its backend, from 0.
     pub fn device(&self) -> u64 {
-        self.params.int("backend.cuda.device").unwrap_or(0)
+        self.params.int(peers::DEVICE).unwrap_or(0)
     }
 }
 

@@ -2,16 +2,17 @@
 
 use super::catalog::{Catalog, ambiguous};
 use crate::backend::BACKENDS;
+use crate::backend::peers::PEERS;
 use crate::primitives::schema::{Default as Unmentioned, Kind, Param};
 use crate::recipe::{
     ChartDraft, Content, Draft, Key, Mistake, Node, Place, Setting, Slot, accepted, alternative, count,
-    entry, measure_keys, read, set_measure,
+    entry, measure_keys, peers, read, set_measure,
 };
 
 /// Changes to a recipe, in the order of the command line; the backends come first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// Keys and values. A key is a parameter by its full or short name, `seed`, a key of
+    /// Keys and values. A key is a parameter by its full or short name, `seed`, `peers`, a key of
     /// the sampling such as `measure.rounds`, or one of the chart such as `chart.lines`;
     /// the value is in the recipe's own syntax. It applies to every experiment that has
     /// the key.
@@ -47,7 +48,7 @@ impl Overrides {
 fn other_keys() -> Vec<String> {
     let measure = measure_keys().map(|key| format!("measure.{key}"));
     let chart = ChartDraft::keys().map(|key| format!("chart.{key}"));
-    ["seed".to_owned()].into_iter().chain(measure).chain(chart).collect()
+    ["seed", PEERS.name].map(str::to_owned).into_iter().chain(measure).chain(chart).collect()
 }
 
 /// Applies the overrides to every experiment.
@@ -104,6 +105,7 @@ fn replace_backends(draft: &mut Draft, names: &[String]) -> Result<(), Mistake> 
 fn set(draft: &mut Draft, key: &str, node: &Node) -> Result<Option<Mistake>, Mistake> {
     match key.split_once('.') {
         None if key == "seed" => draft.seed = count(node, "seed")?,
+        None if key == PEERS.name => draft.peers = peers(node)?,
         None if matches!(key, "measure" | "chart") => {
             let of_it = |name: &String| name.split('.').next() == Some(key);
             let names = other_keys().into_iter().filter(of_it).collect::<Vec<_>>().join(", ");

@@ -8,6 +8,7 @@ use super::identity::case_id;
 use super::indices::{Brought, IndexFiles, NoFiles};
 use super::only::keep;
 use super::overrides::{Overrides, apply};
+use super::peers;
 use super::{Cache, Case, Experiment, Params, Plan, Value};
 use crate::primitives::Refusal;
 use crate::recipe::{
@@ -42,6 +43,7 @@ pub fn resolve_with(
         problem: Box::new(mistake.problem),
     };
     apply(&mut drafts, overrides).map_err(located)?;
+    drafts.iter_mut().try_for_each(peers::add).map_err(located)?;
     let mut plan = plan(recipe, &drafts, files).map_err(located)?;
     keep(&mut plan, &overrides.only).map_err(located)?;
     Ok(Plan { overrides: overrides.words(), ..plan })
@@ -130,7 +132,7 @@ fn add_cases(
         let wrong =
             |(key, why): (String, String), params: &Params| refused(draft, catalog, params, &key, why);
         let params = brought.add(draft.primitive, params.clone()).map_err(|why| wrong(why, &params))?;
-        let params = draft.primitive.completed(params);
+        let params = peers::without_ours(draft.primitive.completed(params));
         let id = case_id(primitive, &params, draft.seed);
         let earlier = ids.get(&id).map(|at| &plan.cases[*at]);
         if earlier.is_some_and(|c| c.experiment == experiment && c.params == params)

@@ -10,7 +10,8 @@ use super::setting::{Alternative, Setting, Slot, cases, complete, entry, second_
 use super::value::{self, Once, count};
 use super::{MAX_CASES, too_many};
 use crate::backend::BACKENDS;
-use crate::plan::{Measure, Paper};
+use crate::backend::peers::{PEERS, Peer, named};
+use crate::plan::{Measure, Paper, Value};
 use crate::primitives::Primitive;
 use crate::primitives::schema::{Default, Kind, Param};
 
@@ -25,12 +26,14 @@ pub(crate) struct Draft {
     pub place: Place,
     /// The primitive's settings and the backend's, the recipe's order.
     pub settings: Vec<Setting>,
+    /// Programs beside its cases, and where the recipe names them.
+    pub peers: Vec<(&'static Peer, Place)>,
     pub chart: ChartDraft,
     pub measure: Measure,
 }
 
 /// The keys of an experiment, besides the primitive.
-const KEYS: [&str; 7] = ["version", "title", "paper", "seed", "backend", "chart", "measure"];
+const KEYS: [&str; 8] = ["version", "title", "paper", "seed", "backend", "peers", "chart", "measure"];
 /// The papers that recipes replay.
 pub(super) const PAPERS: [&str; 4] = ["he2007", "sengupta2007", "ashkiani2017", "lavin2020"];
 /// Most experiments in one recipe.
@@ -120,6 +123,7 @@ impl Interpreter {
             primitive,
             place: key.place,
             settings,
+            peers: get("peers").map_or(Ok(Vec::new()), peers)?,
             chart: ChartDraft::read(need("chart")?)?,
             measure: get("measure").map_or(Ok(Measure::default()), measure::read)?,
         })
@@ -154,6 +158,7 @@ fn unread(entries: &[Entry]) -> Result<(), Mistake> {
             "paper" => paper_fields(node).map(|_| ())?,
             "seed" => count(node, "seed").map(|_| ())?,
             "backend" => Setting::read(Slot::top(&BACKENDS, ""), node).map(|_| ())?,
+            "peers" => peers(node).map(|_| ())?,
             "chart" => ChartDraft::read(node).map(|_| ())?,
             "measure" => measure::read(node).map(|_| ())?,
             _ => {}
@@ -235,6 +240,16 @@ fn text(node: &Node, at: &str) -> Result<String, Mistake> {
         ));
     }
     Ok(line)
+}
+
+/// The peers of a name or of a list of names; none where it says `null`.
+pub(crate) fn peers(node: &Node) -> Result<Vec<(&'static Peer, Place)>, Mistake> {
+    if node.content == Content::Null {
+        return Ok(Vec::new());
+    }
+    let (names, _) = value::sweep(&PEERS.kind, node, PEERS.name)?;
+    let peer = |(name, place): (Value, Place)| Some((named(&name.to_string())?, place));
+    Ok(names.into_iter().filter_map(peer).collect())
 }
 
 fn paper(node: &Node) -> Result<Paper, Mistake> {

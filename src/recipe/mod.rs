@@ -24,7 +24,7 @@ pub use error::{Nearest, Problem, RecipeError};
 
 pub(crate) use accepts::{accepts, measure_accepts};
 pub(crate) use chart::{ChartDraft, Name, accepts as chart_accepts};
-pub(crate) use draft::Draft;
+pub(crate) use draft::{Draft, peers};
 pub(crate) use error::{Mistake, Place, listed};
 pub(crate) use flow::{flow, word};
 pub(crate) use measure::{

@@ -12,15 +12,8 @@ use libloading::Library;
 pub const MODULES: [&str; 3] = ["gather_scatter", "pattern", "stream"];
 
 /// What they include.
-const HEADERS: [&str; 7] = [
-    "inputs.cuh",
-    "certify.cuh",
-    "fill.cuh",
-    "hints.cuh",
-    "walk.cuh",
-    "visits.cuh",
-    "pattern_certify.cuh",
-];
+const HEADERS: [&str; 7] =
+    ["inputs.cuh", "certify.cuh", "fill.cuh", "hints.cuh", "walk.cuh", "visits.cuh", "pattern_certify.cuh"];
 
 /// The one GPU of this process. Tests that hold it run one at a time.
 pub struct Host {

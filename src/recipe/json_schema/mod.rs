@@ -13,6 +13,7 @@ use serde_json::{Value as Json, json};
 use super::draft::{LANGUAGE, MAX_EXPERIMENTS, PAPERS};
 use super::measure::{self, Form, MeasureKey};
 use crate::backend::BACKENDS;
+use crate::backend::peers::PEERS;
 use crate::plan::{Cache, Order};
 use crate::primitives::schema::{Default, Kind, Param};
 use crate::primitives::{Primitive, registry};
@@ -80,6 +81,7 @@ fn experiment_keys(
     keys.insert("paper".into(), paper());
     keys.insert("seed".into(), property(&seed, Sweep::One, "seed", schemas));
     keys.insert("backend".into(), property(&BACKENDS, Sweep::Many, "backend", schemas));
+    keys.insert("peers".into(), property(&PEERS, Sweep::Many, "peers", schemas));
     // Which names a chart may hold depends on the primitive: `charts` says so, and editors
     // are to offer that one alone.
     keys.insert("chart".into(), json!({ "type": "object", "doNotSuggest": true }));

@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(found("Multi-Pass number"), passes, "the title, both words");
         assert_eq!(found("lavin2020 fig3"), ["lavin2020/fig03-cpu-stride"]);
         assert_eq!(found("table 5"), ["lavin2020/app-patterns"]);
-        let stream = ["sanity", "ceilings", "several-gpus", "lavin2020/fig09-references"];
+        let stream = ["sanity", "ceilings", "several-gpus", "peers", "lavin2020/fig09-references"];
         assert_eq!(found("stream"), stream, "a primitive");
         assert!(found("stream he2007").is_empty(), "every word must be there");
     }
