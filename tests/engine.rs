@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write, pipe};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use scatterlab::backend::{Executor, Failure, Verdict};
 use scatterlab::engine::executors::mock::{EVICTOR, Mock, Script};
+use scatterlab::engine::executors::peer;
 use scatterlab::engine::protocol::{
     Command, Event, Finished, FinishedRound, Level, PROTOCOL, RoundResult, Stage,
 };
@@ -50,12 +52,18 @@ impl Engine {
     }
 
     fn start_of(mocks: Vec<Mock>, conditions: Vec<Conditions>) -> Engine {
+        Engine::start_beside(mocks, None, conditions)
+    }
+
+    /// With the peers of this folder, too.
+    fn start_beside(mocks: Vec<Mock>, peers: Option<PathBuf>, conditions: Vec<Conditions>) -> Engine {
         let (command_reader, commands) = pipe().expect("pipe");
         let (event_reader, event_writer) = pipe().expect("pipe");
         let server = thread::spawn(move || {
-            let mocks = mocks.into_iter().map(|mock| Box::new(mock) as Box<dyn Executor>).collect();
+            let mocks = mocks.into_iter().map(|mock| Box::new(mock) as Box<dyn Executor>);
+            let peers = peer::all(peers.as_deref()).map(|peer| Box::new(peer) as Box<dyn Executor>);
             let told = Box::new(Told(conditions.into()));
-            serve(BufReader::new(command_reader), event_writer, mocks, told)
+            serve(BufReader::new(command_reader), event_writer, mocks.chain(peers).collect(), told)
         });
         let engine = Engine { commands: Some(commands), events: parse(event_reader), server };
         assert!(matches!(engine.next(), Event::Hello { protocol: PROTOCOL, .. }));
@@ -500,6 +508,66 @@ fn reference_copies_are_made_only_where_a_turn_is_left() {
     };
     assert_eq!(copied(finished(&[("a", 0), ("b", 0)], &[])), ["cpu", "other"]);
     assert_eq!(copied(finished(&[("a", 0), ("b", 0), ("b", 1)], &[])), ["cpu"], "b is done");
+}
+
+/// One case of ours and three of a peer: one that it measures, one that ends it, one that it
+/// does not know.
+const BESIDE: &str = "\
+gather: {tuples: [1, 2, 3]}
+backend: cuda
+peers: plain
+chart: {x: tuples}
+measure: {rounds: 2, samples: 2, ci: none, cache: cold}
+";
+
+#[test]
+fn a_peer_is_measured_in_turns_with_us_and_not_certified() {
+    let mock = Mock::new("cuda", |_| Script::Seconds(0.25));
+    let evictions = mock.evictions.clone();
+    let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/peers");
+    let mut engine = Engine::start_beside(vec![mock], Some(peers), Vec::new());
+    let recipe = scatterlab::recipe::parse("a.yaml", BESIDE).expect("a recipe");
+    let plan = scatterlab::plan::resolve(&recipe, &Default::default()).expect("a plan");
+    let of = |backend: &str, tuples| {
+        let is = |case: &&Case| case.backend() == backend && case.params.int("tuples") == Some(tuples);
+        plan.cases.iter().find(is).expect("a case").id.clone()
+    };
+    let events = engine.run(&plan, Finished::default());
+    let (ours, theirs) = (of("cuda", 1), of("peer:plain", 1));
+    let measured: Vec<_> =
+        rounds(&events).into_iter().filter(|(id, _)| *id == ours || *id == theirs).collect();
+    assert_eq!(measured, pairs(&[(&ours, 0), (&theirs, 0), (&ours, 1), (&theirs, 1)]));
+    let ledger = ledger_of(&plan, &events);
+    let record = |id: &str| &ledger.records()[ledger.position(id).expect("a case")];
+    assert_eq!((&record(&theirs).status, &record(&theirs).verdict), (&Status::Done, &None));
+    assert_eq!(record(&theirs).rounds[0].samples, [1e-3; 2]);
+    assert_eq!(record(&theirs).rounds[0].memory, 4096 + EVICTOR, "ours empties the caches for it");
+    assert_eq!(evictions.load(Ordering::Relaxed), 4 * 2 * 2, "before each sample of four cases");
+    let na = Status::NotApplicable("two tuples are too few".to_owned());
+    assert_eq!(record(&of("peer:plain", 2)).status, na);
+    let failed = "the peer plain ended at `prepare` (exit status: 7)".to_owned();
+    assert_eq!(record(&of("peer:plain", 3)).status, Status::Failed(failed));
+    assert_eq!(engine.end(), Ending::InputClosed);
+}
+
+#[test]
+fn without_its_neighbours_device_a_peer_has_none() {
+    let mut engine =
+        Engine::start_beside(vec![Mock::new("cpu", |_| Script::Seconds(0.25))], None, Vec::new());
+    let recipe = scatterlab::recipe::parse("a.yaml", BESIDE).expect("a recipe");
+    let plan = scatterlab::plan::resolve(&recipe, &Default::default()).expect("a plan");
+    let events = engine.run(&plan, Finished::default());
+    let reason =
+        |event: &&Event| matches!(event, Event::NotApplicable { reason, .. } if reason == "no backend cuda");
+    assert_eq!(events.iter().filter(reason).count(), plan.cases.len());
+}
+
+fn ledger_of(plan: &Plan, events: &[Event]) -> Ledger {
+    let mut ledger = Ledger::new(plan.clone());
+    for event in events {
+        ledger.apply(event);
+    }
+    ledger
 }
 
 /// A run may go on for the sake of other backends where a device is missing.

@@ -142,6 +142,13 @@ fn find<'p>(plan: &'p Plan, id: &str) -> anyhow::Result<&'p Case> {
 }
 
 fn subject<'a>(origin: &'a Origin, case: &'a Case) -> anyhow::Result<Subject<'a>> {
+    if let Some(peer) = case.peer() {
+        bail!(
+            "case {}: {} is a peer; profile its program, which runs a case by hand with --csv",
+            case.id,
+            peer.name
+        );
+    }
     let work = primitives::find(&case.primitive).map(|primitive| primitive.work(&case.params));
     let work = match work {
         Some(Ok(work)) => work,

@@ -29,10 +29,10 @@ pub fn print(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result
 
 fn paces(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<Paces> {
     let mut backends: Vec<String> =
-        plans.iter().flat_map(|(_, p)| &p.cases).map(|c| c.backend().to_owned()).collect();
+        plans.iter().flat_map(|(_, p)| &p.cases).map(|c| c.place().0.to_owned()).collect();
     backends.sort();
     backends.dedup();
-    let gpu = plans.iter().flat_map(|(_, p)| &p.cases).find(|case| case.backend() == "cuda");
+    let gpu = plans.iter().flat_map(|(_, p)| &p.cases).find(|case| case.place().0 == "cuda");
     estimate::paces(engine, &backends, gpu.map_or(0, Case::device), &mut || false)?
         .context("the engine's start was given up")
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 use super::out;
-use crate::engine::executors;
+use crate::engine::executors::{peer, with_peers};
 use crate::engine::protocol::DEVICE_LOST;
 use crate::engine::server::{Ending, serve};
 use crate::engine::watch::Machine;
@@ -16,7 +16,9 @@ use crate::engine::watch::Machine;
 pub fn run() -> anyhow::Result<ExitCode> {
     let output = out::take_standard_output().context("cannot set up the engine's output")?;
     let input = BufReader::new(io::stdin());
-    match serve(input, BufWriter::new(File::from(output)), executors::all(), Box::new(Machine::new())) {
+    let peers = peer::folder(|key| std::env::var(key).ok());
+    let executors = with_peers(peers.as_deref());
+    match serve(input, BufWriter::new(File::from(output)), executors, Box::new(Machine::new())) {
         Ok(Ending::InputClosed) => Ok(ExitCode::SUCCESS),
         Ok(Ending::DeviceLost) => Ok(ExitCode::from(DEVICE_LOST)),
         // The client is gone: there is nobody to tell.

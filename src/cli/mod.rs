@@ -36,6 +36,7 @@ use clap_complete::Shell;
 
 use self::format::FormatName;
 use crate::engine::client::EngineCommand;
+use crate::engine::executors::peer;
 use crate::run::watch::Speed;
 
 /// Exit status when a case failed, its certificate did not hold, or it was not finished.
@@ -64,6 +65,8 @@ pub struct Arguments {
     command: Option<Command>,
     #[command(flatten)]
     engine: EngineArguments,
+    #[command(flatten)]
+    peers: PeersArguments,
     #[command(flatten)]
     config: ConfigArguments,
 }
@@ -96,7 +99,7 @@ enum Command {
     #[command(disable_help_flag = true)]
     Spatter(SpatterArguments),
     /// Serve plans: commands on standard input, events on standard output
-    Engine,
+    Engine(PeersArguments),
     /// Print the profiler's command line for cases: ncu on the GPU, perf on the processor
     Counters(CountersArguments),
     /// Print the recipe language as a JSON Schema, for editors
@@ -120,6 +123,14 @@ struct EngineArguments {
     /// Shell command that starts the engine, such as "ssh -o BatchMode=yes gpuhost scatterlab engine"
     #[arg(long, value_name = "COMMAND")]
     engine: Option<String>,
+}
+
+/// Of what measures peers; said before a command it is that command's.
+#[derive(Clone, Debug, Default, Args)]
+struct PeersArguments {
+    /// Folder of the peers' programs (default: $SCATTERLAB_PEERS, or ~/.local/share/scatterlab/peers)
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    peers: Option<PathBuf>,
 }
 
 /// Of what opens the user interface; said before a command it is that command's.
@@ -159,6 +170,8 @@ struct RunArguments {
     format: Option<FormatName>,
     #[command(flatten)]
     engine: EngineArguments,
+    #[command(flatten)]
+    peers: PeersArguments,
 }
 
 #[derive(Debug, Args)]
@@ -281,6 +294,16 @@ impl Command {
         }
     }
 
+    /// The same of the peers.
+    fn peers(&self) -> Option<&PeersArguments> {
+        match self {
+            Command::Run(run) => Some(&run.peers),
+            Command::Replay(replay) => Some(&replay.peers),
+            Command::Engine(peers) => Some(peers),
+            _ => None,
+        }
+    }
+
     /// The same of the user interface.
     fn config(&self) -> Option<&ConfigArguments> {
         match self {
@@ -306,6 +329,27 @@ impl Arguments {
         Ok(after.or(before).cloned().map_or(EngineCommand::Own, EngineCommand::Shell))
     }
 
+    /// The folder of the peers, said before or after the command. An engine elsewhere has
+    /// folders of its own.
+    fn peers(&self, engine: &EngineCommand) -> anyhow::Result<Option<PathBuf>> {
+        let before = self.peers.peers.as_ref();
+        let after = match &self.command {
+            None => None,
+            Some(command) => match command.peers() {
+                Some(own) => own.peers.as_ref(),
+                None if before.is_none() => None,
+                None => bail!("--peers: this command measures no peers"),
+            },
+        };
+        match (after.or(before), engine) {
+            (None, _) => Ok(None),
+            (Some(folder), EngineCommand::Own) => Ok(Some(std::path::absolute(folder)?)),
+            (Some(_), EngineCommand::Shell(_)) => {
+                bail!("--peers: say it to the engine: --engine \"… scatterlab engine --peers DIR\"")
+            }
+        }
+    }
+
     /// The file that configures the user interface, said before or after the command.
     fn config(&self) -> anyhow::Result<Option<PathBuf>> {
         let before = self.config.config.as_ref();
@@ -325,6 +369,10 @@ impl Arguments {
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     limits_are_errors();
     let (engine, config) = (arguments.engine()?, arguments.config()?);
+    if let Some(folder) = arguments.peers(&engine)? {
+        // SAFETY: no other thread runs yet that could read the environment.
+        unsafe { std::env::set_var(peer::FOLDER, folder) };
+    }
     match arguments.command {
         None => tui::run(engine, config::load(config.as_deref())?),
         Some(Command::Config(_)) => config::run(config.as_deref()),
@@ -339,7 +387,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(Command::Locality(locality)) => locality::run(&locality),
         Some(Command::Watch(watch)) => watch::run(&watch, config.as_deref()),
         Some(Command::Spatter(line)) => Ok(spatter::run("scatterlab spatter", &line.words, &engine)),
-        Some(Command::Engine) => engine::run(),
+        Some(Command::Engine(_)) => engine::run(),
         Some(Command::Counters(counters)) => counters::run(&counters),
         Some(Command::Schema) => schema::run(),
         Some(Command::Completions { shell }) => completions::completions(shell),
@@ -383,6 +431,22 @@ mod tests {
     fn options_stand_where_they_act() {
         assert_eq!(with("engine"), ["run", "replay", "devices", "doctor"]);
         assert_eq!(with("config"), ["config", "watch"]);
+        assert_eq!(with("peers"), ["run", "replay", "engine"]);
+    }
+
+    #[test]
+    fn peers_are_told_before_or_after_the_command_and_to_the_engine_that_runs_them() {
+        let of = |words: &[&str]| {
+            let arguments = Arguments::try_parse_from(words).expect("a command line");
+            let engine = arguments.engine().expect("an engine");
+            arguments.peers(&engine).map_err(|error| error.to_string())
+        };
+        assert_eq!(of(&["s", "run", "a", "--peers", "/p"]), Ok(Some(PathBuf::from("/p"))));
+        assert_eq!(of(&["s", "--peers", "/p", "engine"]), Ok(Some(PathBuf::from("/p"))));
+        assert_eq!(of(&["s", "run", "a"]), Ok(None));
+        assert!(of(&["s", "--peers", "/p", "devices"]).expect_err("refused").contains("no peers"));
+        let far = of(&["s", "run", "a", "--peers", "/p", "--engine", "cat"]).expect_err("refused");
+        assert!(far.contains("engine --peers DIR"), "{far}");
     }
 
     #[test]

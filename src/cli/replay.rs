@@ -9,7 +9,9 @@ use clap::{Args, Parser, ValueHint};
 use super::interrupt::Interrupt;
 use super::recipes::Source;
 use super::run::overrides;
-use super::{Arguments, CANNOT_TELL, CASES_FAILED, Command, DIFFERS, EngineArguments, headless, out};
+use super::{
+    Arguments, CANNOT_TELL, CASES_FAILED, Command, DIFFERS, EngineArguments, PeersArguments, headless, out,
+};
 use crate::engine::client::EngineCommand;
 use crate::judge::{self, Comparison, FEWEST};
 use crate::plan::{Plan, slug};
@@ -46,6 +48,8 @@ pub struct ReplayArguments {
     root: PathBuf,
     #[command(flatten)]
     pub(super) engine: EngineArguments,
+    #[command(flatten)]
+    pub(super) peers: PeersArguments,
 }
 
 /// Where runs go when nobody says.

@@ -57,9 +57,14 @@ impl<W: Write> Server<W> {
         let began = Instant::now();
         let case = &going.plan.cases[turn.case];
         let measure = going.plan.experiments[case.experiment].measure;
-        let Some(at) = self.executors.iter().position(|e| e.backend() == case.backend()) else {
+        let position = |backend: &str| self.executors.iter().position(|e| e.backend() == backend);
+        let Some(at) = position(case.backend()) else {
             return Err(Failure::NotApplicable(format!("no backend {}", case.backend())).into());
         };
+        // A peer runs on another backend's device, whose caches and clocks that one knows.
+        let (host, device) = case.place();
+        let host = position(host).unwrap_or(at);
+        self.executors[host].turn_to(device);
         self.watch.begin();
         self.stage(case, turn.round, Stage::Generate)?;
         let mut prepared = self.executors[at].prepare(case, None, cancel)?;
@@ -71,14 +76,14 @@ impl<W: Write> Server<W> {
             let cold = measure.cache == Cache::Cold;
             let batch = sampler::warm_up(prepared.as_mut(), measure.warm_up, cold, cancel)?;
             self.stage(case, turn.round, Stage::Sample)?;
-            if let Some(taken) = self.take_samples(prepared.as_mut(), at, batch, measure, going, cancel)? {
+            if let Some(taken) = self.take_samples(prepared.as_mut(), host, batch, measure, going, cancel)? {
                 break taken;
             }
         };
         let resolved = prepared.resolved();
         let usual = self.clocks.usual(case.backend(), &resolved, taken.conditions.clock);
         let doubts = noise::doubts(&taken.samples, &taken.conditions, usual);
-        let verdict = match measure.certify {
+        let verdict = match measure.certify && case.peer().is_none() {
             true => self.certify(case, turn.round, prepared.as_mut(), cancel)?,
             false => None,
         };

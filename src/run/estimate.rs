@@ -76,20 +76,20 @@ pub struct Estimate {
 impl Cost {
     /// Of a case of this plan.
     pub fn of(plan: &Plan, case: &Case, paces: &Paces) -> Cost {
-        let refused = || paces.get(case.backend()).and_then(|pace| pace.as_ref().err().cloned());
+        let (backend, device) = case.place();
+        let refused = || paces.get(backend).and_then(|pace| pace.as_ref().err().cloned());
         if let Some(reason) = case.not_applicable.clone().or_else(refused) {
             return Cost::Absent(reason);
         }
         let work = primitives::find(&case.primitive).and_then(|p| p.work(&case.params).ok());
         let experiment = plan.experiments.get(case.experiment);
-        let (Some(work), Some(experiment), Some(Ok(pace))) = (work, experiment, paces.get(case.backend()))
-        else {
+        let (Some(work), Some(experiment), Some(Ok(pace))) = (work, experiment, paces.get(backend)) else {
             return Cost::Unknown;
         };
         // Of one GPU: those with arrays of their own work side by side, and those that share
         // them have a part each.
         let shares = Gpus::of(&case.params).shares();
-        let memory = work.footprint / shares + work.scratch;
+        let memory = (work.footprint / shares).saturating_add(work.scratch);
         if let Some(free) = pace.free.filter(|free| memory > *free && on_first(case)) {
             return Cost::Absent(format!("needs {}, {} free", size(memory), size(free)));
         }
@@ -176,11 +176,6 @@ fn total(measure: Measure, work: &Work, copy: f64) -> (f64, f64) {
 pub fn span(seconds: f64, most: f64) -> String {
     let [seconds, most] = [seconds, most].map(units::fmt_seconds);
     format!("{seconds}, up to {most} where rounds lie apart")
-}
-
-/// Whether the case runs on its backend's first device, whose free memory is known.
-fn on_first(case: &Case) -> bool {
-    case.params.int("backend.cuda.device").unwrap_or(0) == 0
 }
 
 /// Seconds of one execution at the copy's pace.

@@ -235,8 +235,9 @@ impl Ledger {
             return;
         }
         record.statistics = measure::statistics(record.rounds.iter().map(|r| r.samples.as_slice()));
+        let awaited = measure.certify && record.case.peer().is_none();
         record.stop = measure::verdict(measure, record.wanted, &record.medians(), record.spent());
-        let complete = record.stop.is_some() && (record.verdict.is_some() || !measure.certify);
+        let complete = record.stop.is_some() && (record.verdict.is_some() || !awaited);
         record.status = if complete { Status::Done } else { Status::Partial };
     }
 }

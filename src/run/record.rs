@@ -72,6 +72,16 @@ impl Record {
         true
     }
 
+    /// Whether its times may be held against others': its certificate holds, or it is a peer's,
+    /// of which there is none to wait for.
+    pub fn stands(&self) -> bool {
+        match self.verdict {
+            Some(Verdict::Certified { .. }) => true,
+            Some(Verdict::Wrong { .. }) => false,
+            None => self.case.peer().is_some(),
+        }
+    }
+
     /// The rounds' medians, seconds.
     pub fn medians(&self) -> Vec<f64> {
         self.rounds.iter().filter_map(|round| measure::median(&round.samples)).collect()

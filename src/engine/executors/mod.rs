@@ -4,6 +4,9 @@ pub mod cpu;
 pub mod cuda;
 mod fetching;
 pub mod mock;
+pub mod peer;
+
+use std::path::Path;
 
 use crate::backend::Executor;
 
@@ -14,4 +17,10 @@ pub fn all() -> Vec<Box<dyn Executor>> {
         Box::new(cpu::CpuExecutor::cpu()),
         Box::new(cuda::CudaExecutor::default()),
     ]
+}
+
+/// The same, and the peers whose programs are in this folder.
+pub fn with_peers(folder: Option<&Path>) -> Vec<Box<dyn Executor>> {
+    let peers = peer::all(folder).map(|peer| Box::new(peer) as Box<dyn Executor>);
+    all().into_iter().chain(peers).collect()
 }

@@ -1,0 +1,186 @@
+//! Peers as the engine sees them: a program each, which stays between cases. Its answers are
+//! taken as data; whatever else it does ends the case, and never the engine.
+
+mod program;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use self::program::{Answer, Program};
+use crate::backend::peers::{self, Peer};
+use crate::backend::{Availability, Cancel, Device, Executor, Failure, Fault, Prepared, Verdict};
+use crate::plan::Case;
+
+/// The variable that names the programs' folder.
+pub const FOLDER: &str = "SCATTERLAB_PEERS";
+
+/// How long a program may take to answer. A driver that wakes a GPU needs seconds, and so do
+/// the inputs of a case that fills its memory.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where the programs are looked for: [`FOLDER`], or `$XDG_DATA_HOME/scatterlab/peers`, below
+/// `~/.local/share` where that is not set or not absolute. `None` without a home.
+pub fn folder(read: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    if let Some(folder) = read(FOLDER).filter(|folder| !folder.is_empty()) {
+        return Some(PathBuf::from(folder));
+    }
+    let absolute = |key: &str| read(key).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
+    Some(base.join("scatterlab").join("peers"))
+}
+
+/// The peers whose programs are in this folder, or would be.
+pub fn all(folder: Option<&Path>) -> impl Iterator<Item = PeerExecutor> {
+    peers::ALL.iter().map(move |peer| PeerExecutor::new(peer, folder))
+}
+
+/// One peer.
+pub struct PeerExecutor {
+    peer: &'static Peer,
+    folder: Option<PathBuf>,
+    patience: Duration,
+    running: Running,
+}
+
+/// The program, from the first case on until it fails.
+type Running = Rc<RefCell<Option<Program>>>;
+
+impl PeerExecutor {
+    fn new(peer: &'static Peer, folder: Option<&Path>) -> PeerExecutor {
+        PeerExecutor {
+            peer,
+            folder: folder.map(Path::to_owned),
+            patience: PATIENCE,
+            running: Running::default(),
+        }
+    }
+
+    /// Its program's file; without one, why its cases cannot run.
+    fn file(&self) -> Result<PathBuf, String> {
+        const ADVICE: &str = "bash benches/peers/build.sh builds the peers";
+        match self.folder.as_ref().map(|folder| folder.join(self.peer.name)) {
+            Some(file) if file.is_file() => Ok(file),
+            Some(file) => Err(format!("no program {}; {ADVICE}", file.display())),
+            None => Err(format!("no folder of peers: set {FOLDER}; {ADVICE}")),
+        }
+    }
+
+    fn start(&self) -> Result<(), Failure> {
+        let mut running = self.running.borrow_mut();
+        if running.is_none() {
+            let file = self.file().map_err(Failure::NotApplicable)?;
+            *running = Some(Program::start(self.peer.name, &file, self.patience)?);
+        }
+        Ok(())
+    }
+}
+
+/// Asks the program, which is gone afterwards where it failed.
+fn ask(running: &Running, order: &str, cancel: &Cancel) -> Result<Answer, Failure> {
+    let mut place = running.borrow_mut();
+    let Some(program) = place.as_mut() else {
+        return Err(Failure::Failed("the peer's program has ended".to_owned()));
+    };
+    let answer = program.ask(order, cancel);
+    if matches!(answer, Err(Failure::Failed(_) | Failure::Lost(_) | Failure::Cancelled)) {
+        *place = None;
+    }
+    answer
+}
+
+impl Executor for PeerExecutor {
+    fn backend(&self) -> &'static str {
+        self.peer.backend
+    }
+
+    fn device(&self) -> Device {
+        let availability = match self.file() {
+            Ok(_) => Availability::Available,
+            Err(reason) => Availability::Unavailable { reason },
+        };
+        Device {
+            backend: self.peer.backend.to_owned(),
+            name: String::new(),
+            facts: Vec::new(),
+            memory: None,
+            availability,
+        }
+    }
+
+    /// A peer is no device: it runs on that of the backend that it stands beside.
+    fn devices(&self) -> Vec<Device> {
+        Vec::new()
+    }
+
+    fn prepare(
+        &self,
+        case: &Case,
+        fault: Option<Fault>,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Prepared>, Failure> {
+        if fault.is_some() {
+            return Err(Failure::NotApplicable("a peer makes no mistakes on purpose".to_owned()));
+        }
+        let order = format!("prepare {}", words::of(case)?);
+        self.start()?;
+        match ask(&self.running, &order, cancel)? {
+            Answer::Ready(memory) => {
+                let (running, cancel) = (self.running.clone(), cancel.clone());
+                Ok(Box::new(Measured { running, cancel, memory }))
+            }
+            _ => Err(Failure::Failed(format!("the peer {} was not ready", self.peer.name))),
+        }
+    }
+
+    fn copy_probe(&self) -> Result<f64, Failure> {
+        Err(Failure::NotApplicable("a peer has no device of its own".to_owned()))
+    }
+
+    fn evict(&self) -> Result<u64, Failure> {
+        Err(Failure::NotApplicable("a peer has no caches of its own".to_owned()))
+    }
+}
+
+/// A case that a peer holds.
+struct Measured {
+    running: Running,
+    cancel: Cancel,
+    memory: u64,
+}
+
+impl Prepared for Measured {
+    fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
+        match ask(&self.running, &format!("sample {batch}"), &self.cancel)? {
+            Answer::Seconds(seconds) => Ok(seconds),
+            _ => Err(Failure::Failed("the peer told no time".to_owned())),
+        }
+    }
+
+    fn certify(&mut self, _cancel: &Cancel) -> Result<Verdict, Failure> {
+        Err(Failure::NotApplicable("what a peer computes is not certified".to_owned()))
+    }
+
+    fn memory(&self) -> u64 {
+        self.memory
+    }
+
+    fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
+        Err(Failure::NotApplicable("what a peer computes stays with it".to_owned()))
+    }
+}
+
+impl Drop for Measured {
+    /// A program that does not give its arrays back is ended, which does.
+    fn drop(&mut self) {
+        let alive = self.running.borrow().is_some();
+        if alive && ask(&self.running, "release", &Cancel::default()).is_err() {
+            *self.running.borrow_mut() = None;
+        }
+    }
+}

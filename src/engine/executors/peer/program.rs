@@ -1,0 +1,172 @@
+//! A peer's process, and the lines that it is asked and answers.
+//!
+//! | order | answer |
+//! |---|---|
+//! | `prepare KEY=VALUE …` | `ready BYTES`: what it holds on the device; `n/a REASON` |
+//! | `sample BATCH` | `seconds X`, of all executions together |
+//! | `release` | `released` |
+//!
+//! `failed REASON` answers any of them, and ends it. The end of its input ends it too.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::backend::{Cancel, Failure};
+use crate::units::shown;
+
+/// Longest line that is an answer, bytes.
+const LONGEST: u64 = 4096;
+/// Answers that may wait; a program that says more waits itself.
+const BACKLOG: usize = 16;
+/// How often a wait asks whether it is still wanted.
+const POLL: Duration = Duration::from_millis(20);
+/// How long it may take to end once its input is closed.
+const END: Duration = Duration::from_millis(500);
+
+/// What a program answers, where nothing went wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Answer {
+    /// Bytes that it holds on the device.
+    Ready(u64),
+    Seconds(f64),
+    Released,
+}
+
+/// A running peer.
+#[derive(Debug)]
+pub struct Program {
+    name: &'static str,
+    child: Child,
+    /// Lines for its input, which a thread writes: one that reads nothing cannot block us.
+    orders: Option<Sender<String>>,
+    answers: Receiver<String>,
+    patience: Duration,
+}
+
+impl Program {
+    /// Starts it. What it says on its standard error goes where ours goes.
+    pub fn start(name: &'static str, file: &Path, patience: Duration) -> Result<Program, Failure> {
+        let piped = || Stdio::piped();
+        let child = Command::new(file).stdin(piped()).stdout(piped()).spawn();
+        let mut child =
+            child.map_err(|error| Failure::Failed(format!("cannot start {}: {error}", file.display())))?;
+        let orders = child.stdin.take().map(|stdin| {
+            let (sender, lines) = mpsc::channel();
+            thread::spawn(move || write_lines(stdin, &lines));
+            sender
+        });
+        let (sender, answers) = mpsc::sync_channel(BACKLOG);
+        if let Some(stdout) = child.stdout.take() {
+            thread::spawn(move || read_lines(stdout, &sender));
+        }
+        Ok(Program { name, child, orders, answers, patience })
+    }
+
+    /// Its answer to an order. After a failure other than `n/a` it is of no more use.
+    pub fn ask(&mut self, order: &str, cancel: &Cancel) -> Result<Answer, Failure> {
+        let verb = order.split(' ').next().unwrap_or(order);
+        if let Ok(line) = self.answers.try_recv() {
+            return Err(self.failed(&format!("said `{}` unasked", shown(&line))));
+        }
+        if let Some(orders) = &self.orders {
+            // One that is gone is noticed where it does not answer.
+            let _ = orders.send(format!("{order}\n"));
+        }
+        let line = self.listen(verb, cancel)?;
+        match line.split_once(' ') {
+            Some(("n/a", reason)) if verb == "prepare" => Err(Failure::NotApplicable(shown(reason))),
+            Some(("failed", reason)) => Err(self.failed(&format!("failed: {}", shown(reason)))),
+            _ => answer(verb, &line)
+                .ok_or_else(|| self.failed(&format!("answered `{}` to `{verb}`", shown(&line)))),
+        }
+    }
+
+    fn listen(&mut self, verb: &str, cancel: &Cancel) -> Result<String, Failure> {
+        let deadline = Instant::now() + self.patience;
+        loop {
+            match self.answers.recv_timeout(POLL) {
+                Ok(line) => return Ok(line),
+                Err(RecvTimeoutError::Disconnected) => {
+                    let ending = self.ending();
+                    return Err(self.failed(&format!("ended at `{verb}` ({ending})")));
+                }
+                Err(RecvTimeoutError::Timeout) => cancel.check()?,
+            }
+            if Instant::now() > deadline {
+                let seconds = self.patience.as_secs_f64();
+                return Err(self.failed(&format!("did not answer `{verb}` within {seconds} s")));
+            }
+        }
+    }
+
+    /// Process number.
+    #[cfg(test)]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn failed(&self, what: &str) -> Failure {
+        Failure::Failed(format!("the peer {} {what}", self.name))
+    }
+
+    /// Closes its input, ends it where that does not, and says how it ended.
+    fn ending(&mut self) -> String {
+        self.orders = None;
+        let deadline = Instant::now() + END;
+        while Instant::now() < deadline {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return status.to_string();
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        // Both fail only where it has ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        "killed".to_owned()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.ending();
+    }
+}
+
+/// What a line says in answer to an order.
+fn answer(verb: &str, line: &str) -> Option<Answer> {
+    match (verb, line.split_once(' ')) {
+        ("prepare", Some(("ready", bytes))) => bytes.parse().ok().map(Answer::Ready),
+        ("sample", Some(("seconds", seconds))) => seconds.parse().ok().map(Answer::Seconds),
+        ("release", None) if line == "released" => Some(Answer::Released),
+        _ => None,
+    }
+}
+
+fn write_lines(mut input: ChildStdin, lines: &Receiver<String>) {
+    for line in lines {
+        if input.write_all(line.as_bytes()).and_then(|()| input.flush()).is_err() {
+            return;
+        }
+    }
+}
+
+/// Up to the end, or to a line that is too long to be an answer and is passed on cut off.
+fn read_lines(output: ChildStdout, sender: &SyncSender<String>) {
+    let mut output = BufReader::new(output);
+    loop {
+        let mut line = Vec::new();
+        match output.by_ref().take(LONGEST).read_until(b'\n', &mut line) {
+            Ok(read) if read > 0 => {}
+            _ => return,
+        }
+        let whole = line.ends_with(b"\n");
+        let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+        if sender.send(text).is_err() || !whole {
+            return;
+        }
+    }
+}

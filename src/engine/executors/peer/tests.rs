@@ -1,0 +1,141 @@
+//! The protocol against `tests/fixtures/peers/plain`, which does what the number of tuples
+//! says.
+
+use std::thread;
+use std::time::Instant;
+
+use super::*;
+use crate::plan::{Params, Value};
+
+/// Long for a shell on a busy machine, short for whoever waits for a hang.
+const SHORT: Duration = Duration::from_secs(2);
+
+fn fixture() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/peers")
+}
+
+fn executor(patience: Duration) -> PeerExecutor {
+    let plain = all(Some(&fixture())).next().expect("a peer");
+    PeerExecutor { patience, ..plain }
+}
+
+fn case(tuples: u64) -> Case {
+    let params = Params::default()
+        .with("backend", Value::Text("peer:plain".to_owned()))
+        .with("tuples", Value::Int(tuples));
+    let primitive = "gather".to_owned();
+    Case { id: String::new(), experiment: 0, primitive, params, seed: 1, not_applicable: None }
+}
+
+fn prepare(executor: &PeerExecutor, tuples: u64) -> Result<Box<dyn Prepared>, Failure> {
+    executor.prepare(&case(tuples), None, &Cancel::default())
+}
+
+/// Preparation, and a sample of three.
+fn sample(executor: &PeerExecutor, tuples: u64) -> Result<f64, Failure> {
+    prepare(executor, tuples)?.sample(3)
+}
+
+fn pid(executor: &PeerExecutor) -> Option<u32> {
+    executor.running.borrow().as_ref().map(Program::id)
+}
+
+fn failed(what: &str) -> Result<f64, Failure> {
+    Err(Failure::Failed(format!("the peer plain {what}")))
+}
+
+#[test]
+fn a_program_stays_between_cases_and_tells_what_it_holds() {
+    let executor = executor(PATIENCE);
+    assert_eq!(sample(&executor, 1), Ok(3e-3));
+    let first = pid(&executor).expect("it runs");
+    let mut prepared = prepare(&executor, 1).expect("prepared again");
+    assert_eq!((prepared.memory(), prepared.sample(1)), (4096, Ok(1e-3)));
+    assert!(matches!(prepared.certify(&Cancel::default()), Err(Failure::NotApplicable(_))));
+    drop(prepared);
+    assert_eq!(sample(&executor, 2), Err(Failure::NotApplicable("two tuples are too few".to_owned())));
+    assert_eq!(pid(&executor), Some(first), "a case that it cannot run is no failure");
+}
+
+#[test]
+fn whatever_it_does_wrong_is_one_line_and_the_next_case_gets_a_fresh_one() {
+    let executor = executor(PATIENCE);
+    let long = format!("answered `{}", "x".repeat(20));
+    for (tuples, what) in [
+        (3, "ended at `prepare` (exit status: 7)"),
+        (4, "answered `what a lovely day` to `prepare`"),
+        (7, long.as_str()),
+        (8, "failed: out of everything"),
+        (9, "ended at `sample` (signal: 9 (SIGKILL))"),
+        (11, "answered `seconds soon` to `sample`"),
+    ] {
+        let Err(Failure::Failed(line)) = sample(&executor, tuples) else { panic!("{tuples} tuples") };
+        assert!(line.starts_with(&format!("the peer plain {what}")), "{line}");
+        assert!(line.len() < 200 && !line.contains('\n'), "{line}");
+        assert_eq!(pid(&executor), None);
+        assert_eq!(sample(&executor, 1), Ok(3e-3));
+    }
+}
+
+/// Whether the second answer is there before the next question or after it.
+#[test]
+fn an_answer_too_many_is_no_answer_to_the_next_question() {
+    let executor = executor(PATIENCE);
+    let Err(Failure::Failed(line)) = sample(&executor, 6) else { panic!("it was believed") };
+    assert!(line.contains("`ready 2`"), "{line}");
+}
+
+#[test]
+fn one_that_hangs_is_ended() {
+    let executor = executor(SHORT);
+    assert_eq!(sample(&executor, 5), failed("did not answer `prepare` within 2 s"));
+    assert_eq!(sample(&executor, 10), failed("did not answer `sample` within 2 s"));
+    assert_eq!(pid(&executor), None);
+}
+
+#[test]
+fn nobody_waits_for_what_is_cancelled() {
+    let executor = executor(PATIENCE);
+    let cancel = Cancel::default();
+    let mut prepared = executor.prepare(&case(10), None, &cancel).expect("prepared");
+    let (began, other) = (Instant::now(), cancel.clone());
+    let clock = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(100));
+        other.request();
+    });
+    assert_eq!(prepared.sample(1), Err(Failure::Cancelled));
+    assert!(began.elapsed() < PATIENCE / 2);
+    clock.join().expect("no panic");
+}
+
+#[test]
+fn one_that_ends_instead_of_releasing_is_started_again() {
+    let executor = executor(PATIENCE);
+    assert_eq!(sample(&executor, 12), Ok(3e-3));
+    assert_eq!(pid(&executor), None);
+    assert_eq!(sample(&executor, 1), Ok(3e-3));
+}
+
+#[test]
+fn without_a_program_its_cases_cannot_run() {
+    let here = fixture();
+    let missing = all(Some(&here)).nth(1).expect("another peer");
+    let Err(Failure::NotApplicable(reason)) = sample(&missing, 1) else { panic!("it has no program") };
+    assert!(reason.ends_with("peers/cudamemcpy; bash benches/peers/build.sh builds the peers"), "{reason}");
+    assert_eq!(missing.device().availability, Availability::Unavailable { reason });
+    assert!(missing.devices().is_empty(), "it is no device");
+    let nowhere = all(None).next().expect("a peer");
+    assert!(matches!(sample(&nowhere, 1), Err(Failure::NotApplicable(reason)) if reason.contains(FOLDER)));
+}
+
+#[test]
+fn programs_are_looked_for_where_data_are() {
+    let of = |values: &[(&str, &str)]| {
+        folder(|key| values.iter().find(|(k, _)| *k == key).map(|(_, value)| (*value).to_owned()))
+    };
+    let home = ("HOME", "/home/me");
+    assert_eq!(of(&[home]), Some("/home/me/.local/share/scatterlab/peers".into()));
+    assert_eq!(of(&[home, ("XDG_DATA_HOME", "/data")]), Some("/data/scatterlab/peers".into()));
+    assert_eq!(of(&[home, (FOLDER, "mine")]), Some("mine".into()));
+    assert_eq!(of(&[]), None);
+}
