@@ -86,7 +86,6 @@ pub use matching::{Matched, Matching, Pair, matching};
 pub use ratio::{Ratio, corrected};
 pub use rule::{Answer, Copied, Copies, Direction, Evidence, Machine, Reason, Which};
 
-use crate::backend::Verdict;
 use crate::measure::{interval, median};
 use crate::run::folder::Manifest;
 use crate::run::stored::Stored;
@@ -313,7 +312,8 @@ fn both(a: Shortcoming, b: Shortcoming) -> Reason {
     Reason::Each(Box::new(if other_first { [b, a] } else { [a, b] }))
 }
 
-/// Whether a record can be judged at all: a certified result of at least three rounds.
+/// Whether a record can be judged at all: a result of at least three rounds, certified unless
+/// it is a peer's.
 pub fn can_be_judged(record: &Record) -> bool {
     shortcoming(record).is_none()
 }
@@ -326,7 +326,7 @@ fn shortcoming(record: &Record) -> Option<Shortcoming> {
         Status::Pending => return nothing("not measured".to_owned()),
         Status::Partial | Status::Done => {}
     }
-    if !matches!(record.verdict, Some(Verdict::Certified { .. })) {
+    if !record.stands() {
         return nothing("not certified".to_owned());
     }
     let rounds = record.medians().len();

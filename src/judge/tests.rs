@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::backend::Verdict;
 use crate::engine::protocol::{Environment, Event, RoundResult};
 use crate::measure::noise::Flag;
 use crate::measure::statistics;
@@ -52,17 +53,22 @@ pub struct Run {
 
 impl Run {
     pub fn new(cases: &[Vec<f64>], copy: Option<f64>) -> Run {
-        Run::made(cases, copy, &[])
+        Run::made("cpu", cases, copy, &[])
     }
 
     /// The same with these flags on every round.
     pub fn flagged(cases: &[Vec<f64>], flags: &[Flag]) -> Run {
-        Run::made(cases, None, flags)
+        Run::made("cpu", cases, None, flags)
     }
 
-    fn made(cases: &[Vec<f64>], copy: Option<f64>, flags: &[Flag]) -> Run {
+    /// A peer's, which nobody certifies.
+    pub fn of_peer(cases: &[Vec<f64>]) -> Run {
+        Run::made("peer:plain", cases, None, &[])
+    }
+
+    fn made(backend: &str, cases: &[Vec<f64>], copy: Option<f64>, flags: &[Flag]) -> Run {
         let mut manifest = manifest();
-        manifest.plan = cases_of(cases.len());
+        manifest.plan = cases_of(backend, cases.len());
         let mut ledger = Ledger::new(manifest.plan.clone());
         for (at, medians) in cases.iter().enumerate() {
             for (round, &median) in medians.iter().enumerate() {
@@ -71,7 +77,7 @@ impl Run {
                     round: round as u32,
                     samples: vec![median; 3],
                     batch: 1,
-                    verdict: (round == 0).then_some(Verdict::Certified { checked: 1 }),
+                    verdict: (round == 0 && backend == "cpu").then_some(Verdict::Certified { checked: 1 }),
                     flags: flags.to_vec(),
                     ..RoundResult::default()
                 };
@@ -94,10 +100,10 @@ impl Run {
 }
 
 /// Scatters of 1024 tuples, 2048 …
-fn cases_of(n: usize) -> Plan {
+fn cases_of(backend: &str, n: usize) -> Plan {
     let sizes: Vec<Value> = (1..=n as u64).map(|i| Value::Int(1024 * i)).collect();
     let cases = sizes.iter().enumerate().map(|(i, size)| {
-        let words = [("backend", "cpu"), ("method", "direct"), ("locations", "random")];
+        let words = [("backend", backend), ("method", "direct"), ("locations", "random")];
         let mut params: Vec<(&str, Value)> = words.iter().map(|(key, word)| (*key, text(word))).collect();
         params.extend([("tuple", Value::Int(8)), ("index", Value::Int(4)), ("tuples", size.clone())]);
         Case { id: format!("{i:012x}"), ..case(&params) }
@@ -293,4 +299,11 @@ proptest! {
         let (with, without) = (beside.answer(narrow).0, alone.answer(narrow).0);
         prop_assert!(with == without || with == Answer::CannotTell && matches!(without, Answer::Differ(_)));
     }
+}
+
+#[test]
+fn a_peer_is_judged_by_its_times() {
+    let (one, other) = (Run::of_peer(&[vec![1.0, 1.01, 0.99]]), Run::of_peer(&[vec![1.3, 1.31, 1.29]]));
+    assert_eq!(words(&one.against(&one)), ["agree"]);
+    assert_eq!(words(&one.against(&other)), ["differ"]);
 }

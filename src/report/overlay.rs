@@ -10,10 +10,10 @@ use anyhow::{Context, Result};
 
 use self::styled::{only_backends, styled};
 use super::files::{chart_names, replace};
-use super::series::{ChartData, series};
+use super::series::{ChartData, NoteKind, series};
 use super::svg::{Caption, device_name, render};
 use super::verdicts::Named;
-use crate::backend::{Verdict, listed};
+use crate::backend::listed;
 use crate::judge::{Comparison, Matched};
 use crate::plan::{Axis, Case, Experiment, Plan, Scale, Value};
 use crate::run::Record;
@@ -110,12 +110,11 @@ fn overlay(
     comparisons: &[Comparison],
 ) -> Overlay {
     // What is hollow here tells runs apart, not what has a certificate.
-    let drawn = |record: &Record| {
-        record.statistics.is_none() || matches!(record.verdict, Some(Verdict::Certified { .. }))
-    };
+    let drawn = |record: &Record| record.statistics.is_none() || record.stands();
     let (records, uncertified): (Vec<Record>, Vec<Record>) = records.into_iter().partition(drawn);
     let plan = merged(experiment, &records, baseline, 1 + others.len(), comparisons);
-    let data = styled(series(&plan, 0, &records), 1 + others.len(), &only_backends(&records));
+    let mut data = styled(series(&plan, 0, &records), 1 + others.len(), &only_backends(&records));
+    let peers = without_doubts(&mut data);
     let runs = std::iter::once(baseline).chain(others);
     let key = runs.enumerate().map(|(run, named)| describe(run, named, &records)).collect();
     let alone: usize = comparisons.iter().map(|c| c.only_baseline.len() + c.only_other.len()).sum();
@@ -124,9 +123,25 @@ fn overlay(
         (!uncertified.is_empty()).then(|| format!("results without a certificate ({})", uncertified.len())),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let notes = (!parts.is_empty()).then(|| format!("Not drawn: {}", parts.join(", ")));
+    let left_out = (!parts.is_empty()).then(|| format!("Not drawn: {}", parts.join(", ")));
+    let doubted = peers.then(|| "Peers are not certified".to_owned());
+    let notes: Vec<String> = left_out.into_iter().chain(doubted).collect();
+    let notes = (!notes.is_empty()).then(|| notes.join(" · "));
     let caption = Caption::overlay(&plan, key, notes);
     Overlay { slug: experiment.slug.clone(), data, caption }
+}
+
+/// Draws every point as its run's are, and tells whether some have no certificate: peers'.
+fn without_doubts(data: &mut ChartData) -> bool {
+    let before = data.notes.len();
+    data.notes.retain(|note| note.kind != NoteKind::Uncertified);
+    let panels = data.panels.iter_mut();
+    panels.for_each(|panel| {
+        let points = panel.lines.iter_mut().flat_map(|line| &mut line.points).map(|point| &mut point.value);
+        let references = panel.references.iter_mut().map(|reference| &mut reference.value);
+        points.chain(references).for_each(|value| value.certified = true);
+    });
+    data.notes.len() < before
 }
 
 /// A plan of the one experiment, with the run as its first line parameter.
@@ -207,6 +222,16 @@ mod tests {
         for words in ["A (baseline): old · ", "B: new · ", ">\nB, cpu\n<", "Not drawn"] {
             assert!(document.contains(words), "{words:?} is not in\n{document}");
         }
+    }
+
+    #[test]
+    fn peers_are_drawn_and_their_lack_of_a_certificate_is_said() {
+        let run = Made::of_peer(&steady(2));
+        let [only] = drawn(&run, &run).try_into().expect("one experiment");
+        assert_eq!(only.data.measured().count(), 4);
+        assert!(only.data.measured().all(|m| m.certified), "hollow is the other run");
+        let document = render(&only.data, &only.caption).expect("a chart");
+        assert!(document.contains("Peers are not certified") && !document.contains("hollow"), "{document}");
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl<'a> Ceilings<'a> {
         if matches!(record.status, Status::NotApplicable(_)) {
             return;
         }
-        let backend = record.case.backend();
+        let (backend, _) = record.case.place();
         let style = self.backends.iter().position(|b| b == backend).unwrap_or_else(|| {
             self.backends.push(backend.to_owned());
             self.backends.len() - 1
@@ -70,7 +70,7 @@ impl<'a> Ceilings<'a> {
     /// Whether the copies of a backend are of now this device and now that one, or of one of
     /// those that a case takes.
     fn has_several(&self, backend: &str) -> bool {
-        let cases = self.plan.cases.iter().filter(|c| c.backend() == backend);
+        let cases = self.plan.cases.iter().filter(|c| c.place().0 == backend);
         if cases.clone().any(|case| Gpus::of(&case.params).several()) {
             return true;
         }

@@ -316,3 +316,35 @@ fn the_axis_reaches_for_a_guide_that_is_near() {
     assert!(axis(440.0).position(440.0).is_some() && alone.position(440.0).is_none());
     assert_eq!((axis(460.0), axis(0.4)), (alone.clone(), alone));
 }
+
+/// Our cases of two methods, and a peer's, which has none.
+fn beside_a_peer() -> (Plan, Vec<Record>) {
+    let recipe = "title: Beside a peer\ngather: {method: [direct, {multipass: {passes: 2}}], tuples: [1Ki, 4Ki]}\n\
+        backend: cuda\npeers: plain\nchart: {x: tuples, lines: method, ceiling: copy}\n";
+    let recipe = crate::recipe::parse("a.yaml", recipe).expect("a recipe");
+    let plan = crate::plan::resolve(&recipe, &crate::plan::Overrides::default()).expect("a plan");
+    let records = plan.cases.iter().map(|case| match case.peer() {
+        Some(_) => Record { verdict: None, ..record(case.clone(), 0.01) },
+        None => record(case.clone(), 0.02),
+    });
+    let records = records.collect();
+    (plan, records)
+}
+
+#[test]
+fn a_peer_has_a_line_of_its_own_and_is_not_certified() {
+    let (plan, records) = beside_a_peer();
+    let copies = Copies::from([("cuda".to_owned(), vec![200.0])]);
+    let data = charted(&plan, 0, &records, Some(&copies));
+    let line = |line: &Line| {
+        let points = line.points.iter().map(|p| {
+            let mark = if p.value.certified { "certified" } else { "hollow" };
+            format!("  {}: {} GB/s, {mark}", p.label, p.value.y)
+        });
+        [vec![line.label.clone()], points.collect()].concat().join("\n")
+    };
+    let lines = data.panels[0].lines.iter().map(line);
+    let guides = data.guides().into_iter().map(|guide| guide.words());
+    let notes = data.notes.iter().map(|note| note.to_string());
+    insta::assert_snapshot!(lines.chain(guides).chain(notes).collect::<Vec<_>>().join("\n"));
+}

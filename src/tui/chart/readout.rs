@@ -132,6 +132,7 @@ fn spread(record: &Record) -> Vec<String> {
 fn verdict(record: &Record) -> &'static str {
     match record.verdict {
         Some(Verdict::Certified { .. }) => "certified",
+        _ if record.case.peer().is_some() => "not certified",
         _ => "not certified yet",
     }
 }

@@ -106,6 +106,7 @@ fn status(record: &Record, columns: usize, theme: Theme) -> Vec<Line<'static>> {
             (format!("certified, {} elements checked", units::fmt_count(*checked)), theme.good())
         }
         (Status::Pending, _) => ("no result yet".to_owned(), theme.dim()),
+        _ if record.case.peer().is_some() => ("a peer's result, not certified".to_owned(), theme.warning()),
         _ => ("not certified yet".to_owned(), theme.warning()),
     };
     let rows = words::wrap(&text, columns.saturating_sub(2)).into_iter();
