@@ -173,6 +173,10 @@ pub trait Executor {
     /// between calls.
     fn evict(&self) -> Result<u64, Failure>;
 
+    /// Waits until nothing of its own goes on any more on the device that it turned to last,
+    /// for another program that is timed there.
+    fn settle(&self) {}
+
     /// Clocks, power, temperature and throttling right now, of the GPU of the case prepared
     /// last, with what it does not tell missing; `None` for processors.
     fn gpu_conditions(&self) -> Option<GpuConditions> {

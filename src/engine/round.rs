@@ -68,6 +68,9 @@ impl<W: Write> Server<W> {
         self.watch.begin();
         self.stage(case, turn.round, Stage::Generate)?;
         let mut prepared = self.executors[at].prepare(case, None, cancel)?;
+        if host != at {
+            self.executors[host].settle();
+        }
         let mut paused = Duration::ZERO;
         let taken = loop {
             paused += self.rest(going)?;

@@ -226,6 +226,12 @@ impl Executor for CudaExecutor {
         self.taking_part().into_iter().map(|number| self.evict_one(number)).sum()
     }
 
+    fn settle(&self) {
+        if let Ok(gpu) = self.needed() {
+            gpu.settle();
+        }
+    }
+
     fn gpu_conditions(&self) -> Option<GpuConditions> {
         let gpus = self.taking_part().into_iter().map(|number| self.gpu(number).ok());
         let conditions = gpus.map(|gpu| Some(gpu?.conditions())).collect::<Option<Vec<_>>>()?;
