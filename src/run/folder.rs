@@ -258,20 +258,8 @@ impl Folder {
 }
 
 /// One program at a time writes a run. The lock goes with the process, however it ends.
-///
-/// A child that is being started shares its parent's open files until its own program
-/// begins, and with them a lock that the parent has let go of: hence the patience.
 fn lock(events: &File, path: &Path) -> anyhow::Result<()> {
-    const TRIES: u32 = 20;
-    let again = |_| {
-        thread::sleep(Duration::from_millis(10));
-        events.try_lock()
-    };
-    let held = |taken: &Result<(), TryLockError>| matches!(taken, Err(TryLockError::WouldBlock));
-    let first = events.try_lock();
-    let taken =
-        if held(&first) { (1..TRIES).map(again).find(|taken| !held(taken)).unwrap_or(first) } else { first };
-    match taken {
+    match taken(events) {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => {
             bail!("{}: another scatterlab is writing this run; wait for it or stop it", path.display())
@@ -282,6 +270,19 @@ fn lock(events: &File, path: &Path) -> anyhow::Result<()> {
             Err(error).with_context(|| format!("cannot lock {}", path.display()))
         }
     }
+}
+
+/// Takes the lock. A child that is being started shares its parent's open files until its own
+/// program begins, and with them a lock that the parent has let go of: hence the patience.
+fn taken(events: &File) -> Result<(), TryLockError> {
+    const TRIES: u32 = 20;
+    for _ in 1..TRIES {
+        match events.try_lock() {
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(10)),
+            taken => return taken,
+        }
+    }
+    events.try_lock()
 }
 
 /// Whether it says that the file system has no locks, or (NFS without a lock service) none
