@@ -23,12 +23,10 @@ impl Patterns {
         poison(pool, self.destination(), 8, cancel)?;
         self.run_timed(pool);
         let explained = Bitmap::new(self.destination().holds::<u64>())?;
-        self.for_uses(pool, cancel, |uses| {
-            for (i, j) in uses.flat_map(|i| (0..self.length() as u64).map(move |j| (i, j))) {
-                let place = writers.place(i, j);
-                if self.word(place) == word64(self.spec.seed, self.stored(i, j)) {
-                    explained.set(place as usize);
-                }
+        self.for_entries(pool, cancel, |i, j| {
+            let place = writers.place(i, j);
+            if self.word(place) == word64(self.spec.seed, self.stored(i, j)) {
+                explained.set(place as usize);
             }
         })?;
         self.wrong_word(touched, pool, cancel, |place, _| explained.get(place as usize))

@@ -270,6 +270,17 @@ impl Patterns {
         Ok(((0..count).step_by(uses).map(move |start| start..(start + uses).min(count)), kept))
     }
 
+    /// Calls `work` with each use and, of each, every entry of the pattern.
+    fn for_entries(
+        &self,
+        pool: &Pool,
+        cancel: &Cancel,
+        work: impl Fn(u64, u64) + Sync,
+    ) -> Result<(), Failure> {
+        let length = self.length() as u64;
+        self.for_uses(pool, cancel, |uses| uses.for_each(|i| (0..length).for_each(|j| work(i, j))))
+    }
+
     /// Calls `work` with ranges of uses, together all of them; looks for a request to
     /// stop after 2^18 entries.
     fn for_uses(

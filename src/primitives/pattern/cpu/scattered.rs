@@ -62,11 +62,7 @@ impl Patterns {
     /// A bit for each word of the destination that the definition writes.
     fn touched(&self, writers: &Writers, pool: &Pool, cancel: &Cancel) -> Result<Bitmap, Failure> {
         let touched = Bitmap::new(self.destination().holds::<u64>())?;
-        self.for_uses(pool, cancel, |uses| {
-            for (i, j) in uses.flat_map(|i| (0..self.length() as u64).map(move |j| (i, j))) {
-                touched.set(writers.place(i, j) as usize);
-            }
-        })?;
+        self.for_entries(pool, cancel, |i, j| _ = touched.set(writers.place(i, j) as usize))?;
         Ok(touched)
     }
 
