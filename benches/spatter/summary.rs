@@ -1,5 +1,7 @@
 //! Means over groups of configurations.
 
+use scatterlab::measure::harmonic_mean;
+
 use crate::program::{DEFAULT, Program};
 use crate::table::Row;
 
@@ -34,8 +36,8 @@ pub fn print(rows: &[Row], programs: &[Program]) {
 
 fn line(name: &str, group: &[&Row], programs: usize) {
     let n = group.len() as f64;
-    let harmonic = |p: usize| n / group.iter().map(|row| 1.0 / row.measured.best(p)).sum::<f64>();
-    let means: Vec<f64> = (0..programs).map(harmonic).collect();
+    let bests = |p: usize| group.iter().map(|row| row.measured.best(p)).collect::<Vec<_>>();
+    let means: Vec<f64> = (0..programs).map(|p| harmonic_mean(&bests(p)).unwrap_or(f64::NAN)).collect();
     let cells: String = means.iter().map(|mean| format!("{mean:>9.2}")).collect();
     let ratios = group.iter().map(|row| row.measured.ratio());
     let least = ratios.clone().fold(f64::INFINITY, f64::min);
