@@ -159,11 +159,7 @@ impl Follower {
     fn end(mut self) -> u8 {
         self.rows.end();
         let settings = &self.job.settings;
-        if let Some(summary) =
-            Summary::of(&self.bandwidths).filter(|_| settings.stats && settings.format == Format::Table)
-        {
-            out::text(&summary.lines());
-        }
+        summarize(settings, &self.bandwidths);
         let flags = self.ledger.records().iter().map(Record::flags);
         in_noise(settings, flags.map(|flags| flags.into_iter().collect()));
         let left = self.job.configs.len() - self.told.len();
@@ -184,6 +180,14 @@ pub(super) fn preface(job: &Job, machine: &Machine, gpu: Option<&Gpu>, header: &
         (0, header.to_owned()),
     ];
     parts.into_iter().filter(|(level, _)| settings.verbosity >= *level).map(|(_, text)| text).collect()
+}
+
+/// Prints the summary of the bandwidths, MB/s, where that is asked for.
+pub(super) fn summarize(settings: &Settings, bandwidths: &[f64]) {
+    let asked = settings.stats && settings.format == Format::Table;
+    if let Some(summary) = Summary::of(bandwidths).filter(|_| asked) {
+        out::text(&summary.lines());
+    }
 }
 
 /// Says which configurations were measured in noise, of the flags of each.

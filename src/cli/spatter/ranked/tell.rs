@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::backend::Verdict;
 use crate::cli::out;
-use crate::cli::spatter::follow::{gpu, in_noise, preface};
+use crate::cli::spatter::follow::{gpu, in_noise, preface, summarize};
 use crate::cli::spatter::rows::Rows;
 use crate::cli::spatter::{Ready, remark, say};
 use crate::engine::ranked::{Outcome, Place, Share};
@@ -15,7 +15,6 @@ use crate::measure;
 use crate::measure::noise::Flag;
 use crate::spatter::ranked::{self, Together};
 use crate::spatter::settings::Format;
-use crate::spatter::stats::Summary;
 use crate::spatter::{Config, Job};
 
 /// Columns of CSV and keys of JSON. `rank` is a number, or `all`: the sums of bytes and
@@ -74,8 +73,7 @@ impl Teller {
                 return say(&format!("configuration {at}: n/a: {reason}"));
             }
         };
-        let all: BTreeSet<Flag> = shares.iter().flat_map(|share| share.flags.iter().copied()).collect();
-        self.flags.push(all.into_iter().collect());
+        self.flags.push(flags(&shares));
         let config = &self.job.configs[at];
         let times: Vec<&[f64]> = shares.iter().map(|share| share.seconds.as_slice()).collect();
         let Some(together) = Together::of(config.bytes(), &times) else {
@@ -95,11 +93,7 @@ impl Teller {
     pub fn end(mut self) {
         self.rows.end();
         let settings = &self.job.settings;
-        if let Some(summary) =
-            Summary::of(&self.bandwidths).filter(|_| settings.stats && settings.format == Format::Table)
-        {
-            out::text(&summary.lines());
-        }
+        summarize(settings, &self.bandwidths);
         in_noise(settings, self.flags.into_iter());
     }
 }
@@ -130,13 +124,18 @@ fn rows(config: &Config, shares: &[Share], together: &Together) -> Vec<Vec<Json>
 /// What the ranks measured together, which have all the same certificate or none.
 fn all(shares: &[Share]) -> Share {
     let times: Vec<&[f64]> = shares.iter().map(|share| share.seconds.as_slice()).collect();
-    let flags: BTreeSet<Flag> = shares.iter().flat_map(|share| share.flags.iter().copied()).collect();
     let verdicts: Option<Vec<&Verdict>> = shares.iter().map(|share| share.verdict.as_ref()).collect();
     Share {
         seconds: ranked::means(&times),
         verdict: verdicts.and_then(|verdicts| verdicts.first().map(|verdict| (*verdict).clone())),
-        flags: flags.into_iter().collect(),
+        flags: flags(shares),
     }
+}
+
+/// What is doubtful of any share.
+fn flags(shares: &[Share]) -> Vec<Flag> {
+    let all: BTreeSet<Flag> = shares.iter().flat_map(|share| share.flags.iter().copied()).collect();
+    all.into_iter().collect()
 }
 
 fn cells(
