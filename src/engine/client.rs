@@ -1,7 +1,7 @@
 //! The client's end of an engine: spawns it, reads its events, makes sure it ends.
 
 use std::collections::VecDeque;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
@@ -25,6 +25,10 @@ const END_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How often a start that takes long is asked whether anybody still wants it.
 const POLL: Duration = Duration::from_millis(50);
+
+/// How long a killed engine may take to be gone: a driver may have to stop what runs on its
+/// device first.
+const KILL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long to wait for what an engine that has ended still has in its standard error.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -271,16 +275,26 @@ impl Client {
     /// it ended.
     pub fn ending(&mut self) -> String {
         self.input = None;
-        let deadline = Instant::now() + END_TIMEOUT;
-        loop {
-            match self.child.try_wait() {
-                Ok(Some(status)) => return describe(status),
-                Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(10)),
-                _ => break,
-            }
+        if let Some(ended) = self.wait(END_TIMEOUT) {
+            return ended.map_or_else(|e| e.to_string(), describe);
         }
         self.kill();
-        self.child.wait().map_or_else(|e| e.to_string(), |_| "did not end by itself: killed".to_owned())
+        match self.wait(KILL_TIMEOUT) {
+            Some(Ok(_)) => "did not end by itself: killed".to_owned(),
+            Some(Err(error)) => error.to_string(),
+            None => "killed, and not gone yet: a driver holds it".to_owned(),
+        }
+    }
+
+    /// How it ended, within this time.
+    fn wait(&mut self, limit: Duration) -> Option<io::Result<ExitStatus>> {
+        let deadline = Instant::now() + limit;
+        loop {
+            match self.child.try_wait().transpose() {
+                None if Instant::now() < deadline => thread::sleep(Duration::from_millis(10)),
+                ended => return ended,
+            }
+        }
     }
 
     /// Ends the engine and everything in its process group at once: a hung kernel
@@ -321,6 +335,9 @@ fn describe(status: ExitStatus) -> String {
 fn by_signal(signal: i32) -> String {
     match signal {
         libc::SIGKILL => "killed by signal 9 (often: out of memory)".to_owned(),
+        libc::SIGSEGV | libc::SIGBUS | libc::SIGILL | libc::SIGFPE | libc::SIGABRT => {
+            format!("ended by signal {signal} (a crash, of its own or in a driver)")
+        }
         _ => format!("ended by signal {signal}"),
     }
 }

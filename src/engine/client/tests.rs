@@ -74,5 +74,6 @@ fn endings_are_told_in_words() {
     assert_eq!(status(1 << 8), "exit status 1");
     assert_eq!(status(4 << 8), "exit status 4: it lost its device");
     assert_eq!(status(137 << 8), "exit status 137: killed by signal 9 (often: out of memory)");
-    assert_eq!(status(11), "ended by signal 11");
+    assert_eq!(status(11), "ended by signal 11 (a crash, of its own or in a driver)");
+    assert_eq!(status(15), "ended by signal 15");
 }
