@@ -73,9 +73,9 @@ fn follow(running: &Running, printer: &mut Printer) -> anyhow::Result<()> {
                 printer.event(&event);
             }
             Message::Died { reason, case } => {
-                printer.died(&reason);
                 // An engine that died before it did anything would do so again.
                 let answer = if case.is_some() || progressed { Control::Resume } else { Control::Stop };
+                printer.died(&reason, answer);
                 progressed = false;
                 // A run that has ended meanwhile says so below.
                 let _ = running.control.send(answer);
@@ -96,13 +96,18 @@ struct Printer {
     /// Whether an engine has said anything.
     heard: bool,
     doubts: Doubts,
+    /// Whether the case told of last took the engine with it.
+    lost: bool,
 }
+
+/// What happens after the death of an engine.
+const GOES_ON: &str = "; the run goes on in a fresh engine";
 
 impl Printer {
     fn new(ledger: Ledger) -> Printer {
         let (eta, started) = (Eta::new(&ledger), Instant::now());
         let (live, doubts) = (out::is_terminal(), Doubts::default());
-        Printer { ledger, eta, started, live, heard: false, doubts }
+        Printer { ledger, eta, started, live, heard: false, doubts, lost: false }
     }
 
     fn headline(&self) {
@@ -131,6 +136,7 @@ impl Printer {
             }
             Event::NotApplicable { .. } | Event::Failed { .. } | Event::Skipped { .. } => {
                 self.eta.begin(now);
+                self.lost = matches!(event, Event::Failed { lost: true, .. });
                 self.result(changed, "");
             }
             Event::Paused => self.note("held"),
@@ -160,26 +166,27 @@ impl Printer {
         }
     }
 
-    fn died(&mut self, reason: &str) {
+    /// Says so, unless the line of the case that it took with it has done.
+    fn died(&mut self, reason: &str, answer: Control) {
         self.eta.pause();
-        self.note(&format!("the engine died: {reason}"));
+        if !std::mem::take(&mut self.lost) {
+            let next = if answer == Control::Resume { GOES_ON } else { ", before it did anything" };
+            self.note(&format!("the engine died: {reason}{next}"));
+        }
     }
 
     fn result(&self, changed: Option<usize>, turn: &str) {
         let Some(record) = changed.and_then(|at| self.ledger.records().get(at)) else { return };
-        self.note(&format!("[{}] {}{turn}: {}", self.place(), self.label(&record.case), outcome(record)));
+        let next = if self.lost { GOES_ON } else { "" };
+        let (label, outcome) = (self.label(&record.case), outcome(record));
+        self.note(&format!("[{}] {label}{turn}: {outcome}{next}", self.place()));
     }
 
     /// The live line: what is going on, and how long the rest may take.
     fn status(&self, case: &str, stage: Stage) {
         let Some(at) = self.ledger.position(case).filter(|_| self.live) else { return };
-        let doing = match stage {
-            Stage::Generate => "generating",
-            Stage::WarmUp => "warming up",
-            Stage::Sample => "sampling",
-            Stage::Certify => "certifying",
-        };
-        out::live(&format!("[{}] {}: {doing}", self.place(), self.label(&self.ledger.plan().cases[at])));
+        let (label, doing) = (self.label(&self.ledger.plan().cases[at]), stage.doing());
+        out::live(&format!("[{}] {label}: {doing}", self.place()));
     }
 
     fn label(&self, case: &Case) -> String {

@@ -96,6 +96,18 @@ pub enum Stage {
     Certify,
 }
 
+impl Stage {
+    /// `generating`, `sampling` …
+    pub fn doing(self) -> &'static str {
+        match self {
+            Stage::Generate => "generating",
+            Stage::WarmUp => "warming up",
+            Stage::Sample => "sampling",
+            Stage::Certify => "certifying",
+        }
+    }
+}
+
 /// Severity of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

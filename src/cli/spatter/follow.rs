@@ -54,11 +54,12 @@ impl Follower {
     /// # Errors
     /// When nothing can be run at all.
     pub fn follow(mut self, running: &Running) -> Result<u8, Refused> {
-        let (mut refused, mut progressed) = (None, false);
+        let (mut refused, mut progressed, mut lost) = (None, false, false);
         for message in &running.messages {
             match message {
                 Message::Event(event) => {
                     progressed |= event.seq().is_some();
+                    lost |= matches!(event, Event::Failed { lost: true, .. });
                     if let Err(error) = self.event(&event) {
                         refused = refused.or(Some(error));
                         // A run that has ended meanwhile says so below.
@@ -66,7 +67,10 @@ impl Follower {
                     }
                 }
                 Message::Died { reason, case } => {
-                    say(&format!("the engine died: {reason}"));
+                    // The case that it took with it has said so.
+                    if !std::mem::take(&mut lost) {
+                        say(&format!("the engine died: {reason}"));
+                    }
                     // One that died before it did anything would do so again.
                     let answer = if case.is_some() || progressed { Control::Resume } else { Control::Stop };
                     progressed = false;
