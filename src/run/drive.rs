@@ -3,6 +3,7 @@
 
 mod begin;
 mod keep;
+mod silence;
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Sender};
@@ -20,6 +21,7 @@ use crate::engine::protocol::{Command, Event, Level};
 use crate::plan::{Plan, slug};
 
 use begin::Beginning;
+use silence::Silence;
 
 /// How long a cancelled engine may need to reach the next boundary of a sample.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
@@ -27,7 +29,7 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often an engine elsewhere is asked how far away it is, between two cases.
 const PING: Duration = Duration::from_secs(10);
 
-/// Longest wait for an engine that nobody has cancelled. Whatever happens ends it.
+/// Longest wait for an engine that has nothing to say. Whatever happens ends it.
 const LONG: Duration = Duration::from_secs(3600);
 
 /// Starts runs in engine processes.
@@ -98,6 +100,7 @@ fn drive(
         sampling: false,
         derived: Derived::new(),
         pinged: None,
+        patience: silence::least()?,
     };
     thread::Builder::new().name("run".into()).spawn(move || drive.run())?;
     Ok(Running { messages: received, control, folder: path })
@@ -133,6 +136,8 @@ struct Drive {
     derived: Derived,
     /// When an engine elsewhere was last asked how far away it is.
     pinged: Option<Instant>,
+    /// The shortest silence by which an engine counts as hung.
+    patience: Duration,
 }
 
 /// How one engine's part of the run ended.
@@ -199,6 +204,7 @@ impl Drive {
     /// Follows an engine until it finishes, dies, or is cancelled.
     fn follow(&mut self, client: &mut Client) -> anyhow::Result<Ended> {
         let mut cancelled: Option<Instant> = None;
+        let mut silence = Silence::new(self.patience);
         loop {
             while let Some(wish) = self.wishes.next() {
                 match wish {
@@ -212,12 +218,19 @@ impl Drive {
                     other => self.pass_on(other, client)?,
                 }
             }
-            let left = cancelled.map_or(LONG, |since| CANCEL_TIMEOUT.saturating_sub(since.elapsed()));
-            if left.is_zero() {
+            let left = cancelled.map(|since| CANCEL_TIMEOUT.saturating_sub(since.elapsed()));
+            if left.is_some_and(|left| left.is_zero()) {
                 return self.kill(client, "because it did not stop by itself");
             }
-            match client.next(left) {
-                None | Some(Incoming::Rung) => {}
+            match client.next(left.unwrap_or_else(|| silence.look())) {
+                Some(Incoming::Rung) => {}
+                None if cancelled.is_some() => {}
+                None => {
+                    if let Some(hung) = silence.goes_on() {
+                        client.kill();
+                        return Ok(Ended::Died(hung));
+                    }
+                }
                 Some(Incoming::Noise(text)) => self.hear(Level::Info, text)?,
                 Some(Incoming::Closed) => {
                     let ending = client.ending();
@@ -226,6 +239,7 @@ impl Drive {
                 }
                 Some(Incoming::Event(event)) => {
                     self.take(&event, client)?;
+                    silence.ends(&event, &self.ledger);
                     if let Event::Finished { cancelled } = event {
                         return Ok(if cancelled { Ended::Cancelled } else { Ended::Finished });
                     }

@@ -157,14 +157,27 @@ pub fn paces(
     Ok(Some(paces))
 }
 
-/// Seconds of the fewest and of the most rounds: two executions or more to warm up, the samples,
-/// and the certificate.
-fn total(measure: Measure, work: &Work, copy: f64) -> (f64, f64) {
-    let (rounds, samples) = (f64::from(measure.rounds), f64::from(measure.samples));
+/// Seconds of a round of a case, where a copy on its backend moves so many GB/s; `None` where
+/// nobody can tell.
+pub fn round_of(plan: &Plan, case: &Case, copy: f64) -> Option<f64> {
+    let work = primitives::find(&case.primitive)?.work(&case.params).ok()?;
+    let measure = plan.experiments.get(case.experiment)?.measure;
+    Some(round(measure, &work, copy))
+}
+
+/// Seconds of a round: two executions or more to warm up, the samples, and what goes around
+/// them.
+fn round(measure: Measure, work: &Work, copy: f64) -> f64 {
     let once = execution(work, copy);
     let further = f64::from(measure.warm_up.unwrap_or(0).saturating_sub(2)) * once;
-    let round = (samples + 2.0) * once.max(SHORTEST_SAMPLE) + further + preparation(work, copy) + ROUND;
-    let (fewest, looks) = (rounds * round, 2.0);
+    let timed = (f64::from(measure.samples) + 2.0) * once.max(SHORTEST_SAMPLE);
+    timed + further + preparation(work, copy) + ROUND
+}
+
+/// Seconds of the fewest and of the most rounds, and of the certificate.
+fn total(measure: Measure, work: &Work, copy: f64) -> (f64, f64) {
+    let (once, round) = (execution(work, copy), round(measure, work, copy));
+    let (fewest, looks) = (f64::from(measure.rounds) * round, 2.0);
     let most = match measure.adaptive() {
         Some(_) => (looks * f64::from(measure.most()) * round).min(measure.budget + looks * round),
         None => 0.0,

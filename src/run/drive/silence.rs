@@ -1,0 +1,161 @@
+//! When an engine counts as hung: nothing came from it for far longer than what it does can
+//! take. A kernel that never ends leaves nothing else to notice it by.
+
+use std::env;
+use std::time::Duration;
+
+use anyhow::bail;
+
+use super::LONG;
+use crate::engine::protocol::{Event, Stage};
+use crate::run::{Ledger, estimate};
+
+/// Names a variable of the environment with another [`LEAST`], in seconds.
+const VARIABLE: &str = "SCATTERLAB_HUNG_AFTER";
+
+/// Whatever an engine does may take so long: a driver that wakes a GPU and compiles kernels
+/// for it needs tens of seconds on a busy machine.
+const LEAST: Duration = Duration::from_secs(120);
+
+/// One stage of a round may take so many times what the whole round is estimated to. The
+/// estimate knows accesses, not latencies: off by ten is no fault.
+const GENEROUS: f64 = 30.0;
+
+/// The pace of a copy where none was measured, GB/s.
+const SLOW_COPY: f64 = 5.0;
+
+/// How often the silence is looked at before it has lasted too long. A program that was
+/// stopped, by Ctrl-Z or a batch system, wakes hours later: a look counts for what it should
+/// have lasted, so that a few are left to hear what was said meanwhile.
+const LOOKS: u32 = 8;
+
+/// The shortest silence that may count, as the environment says.
+///
+/// # Errors
+/// A value that is no time.
+pub(super) fn least() -> anyhow::Result<Duration> {
+    let Some(text) = env::var_os(VARIABLE) else { return Ok(LEAST) };
+    let seconds = text.to_str().and_then(|text| text.parse().ok()).filter(|seconds| *seconds > 0.0);
+    match seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+        Some(least) => Ok(least),
+        None => bail!("{VARIABLE}={}: expected seconds above 0, such as 120", text.to_string_lossy()),
+    }
+}
+
+/// Of one engine.
+pub(super) struct Silence {
+    least: Duration,
+    limit: Duration,
+    lasted: Duration,
+    /// What the engine last said that it was doing.
+    stage: Option<Stage>,
+    /// It waits, because somebody told it to.
+    held: bool,
+}
+
+impl Silence {
+    pub fn new(least: Duration) -> Silence {
+        Silence { least, limit: least, lasted: Duration::ZERO, stage: None, held: false }
+    }
+
+    /// How long to wait for the next word.
+    pub fn look(&self) -> Duration {
+        if self.held { LONG } else { self.limit / LOOKS }
+    }
+
+    /// Something was said.
+    pub fn ends(&mut self, event: &Event, ledger: &Ledger) {
+        self.lasted = Duration::ZERO;
+        match event {
+            Event::Paused => self.held = true,
+            Event::Continued => self.held = false,
+            Event::Progress { case, stage, .. } => {
+                self.stage = Some(*stage);
+                self.limit = self.least.max(generous(case, ledger));
+            }
+            // Said in the middle of something.
+            Event::Log { .. } => {}
+            _ => (self.stage, self.limit) = (None, self.least),
+        }
+    }
+
+    /// Nothing was said for the time of a look: `Some` where that is too long, with what the
+    /// engine was doing.
+    pub fn goes_on(&mut self) -> Option<String> {
+        if self.held {
+            return None;
+        }
+        self.lasted += self.look();
+        let doing = self.stage.map_or_else(String::new, |stage| format!(" while {}", stage.doing()));
+        let seconds = self.lasted.as_secs_f64();
+        (self.lasted >= self.limit)
+            .then(|| format!("hung{doing}: killed after {seconds:.0} s without a word"))
+    }
+}
+
+/// How long a stage of one of this case's rounds may take.
+fn generous(case: &str, ledger: &Ledger) -> Duration {
+    let plan = ledger.plan();
+    let case = ledger.position(case).and_then(|at| plan.cases.get(at));
+    let seconds = case.and_then(|case| {
+        let copies = ledger.references().get(case.backend());
+        let copy = copies.and_then(|copies| copies.last()).copied().unwrap_or(SLOW_COPY);
+        estimate::round_of(plan, case, copy)
+    });
+    // What nobody can estimate may take as long as it likes.
+    seconds.map_or(LONG, |seconds| Duration::try_from_secs_f64(GENEROUS * seconds).unwrap_or(LONG))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Overrides, resolve};
+    use crate::recipe;
+
+    fn ledger() -> Ledger {
+        let text = "gather: {tuples: [1Ki, 1Gi], locations: random}\nbackend: scalar\nchart: {x: tuples}\n";
+        let recipe = recipe::parse("a.yaml", text).expect("a recipe");
+        Ledger::new(resolve(&recipe, &Overrides::default()).expect("a plan"))
+    }
+
+    fn progress(ledger: &Ledger, case: usize, stage: Stage) -> Event {
+        Event::Progress { case: ledger.plan().cases[case].id.clone(), round: 0, stage }
+    }
+
+    #[test]
+    fn a_short_case_is_given_the_least_and_a_long_one_more() {
+        let ledger = ledger();
+        let mut silence = Silence::new(LEAST);
+        silence.ends(&progress(&ledger, 0, Stage::Sample), &ledger);
+        assert_eq!(silence.limit, LEAST);
+        silence.ends(&progress(&ledger, 1, Stage::Sample), &ledger);
+        assert!(silence.limit > LEAST * 5, "{:?}", silence.limit);
+        silence
+            .ends(&Event::Log { level: crate::engine::protocol::Level::Info, text: String::new() }, &ledger);
+        assert!(silence.limit > LEAST, "it is still about that case");
+    }
+
+    #[test]
+    fn a_silence_that_lasts_names_what_it_began_in() {
+        let ledger = ledger();
+        let mut silence = Silence::new(Duration::from_secs(60));
+        silence.ends(&progress(&ledger, 0, Stage::Sample), &ledger);
+        let looks: Vec<Option<String>> = (0..LOOKS).map(|_| silence.goes_on()).collect();
+        let words = "hung while sampling: killed after 60 s without a word";
+        assert!(looks[..7].iter().all(Option::is_none), "{looks:?}");
+        assert_eq!(looks[7].as_deref(), Some(words));
+        silence.ends(&progress(&ledger, 0, Stage::Certify), &ledger);
+        assert_eq!(silence.goes_on(), None, "a word begins it anew");
+    }
+
+    #[test]
+    fn an_engine_that_is_held_has_nothing_to_say() {
+        let ledger = ledger();
+        let mut silence = Silence::new(Duration::from_secs(60));
+        silence.ends(&Event::Paused, &ledger);
+        silence.ends(&Event::Skipped { seq: 1, case: String::new() }, &ledger);
+        assert!((0..2 * LOOKS).all(|_| silence.goes_on().is_none()) && silence.look() == LONG);
+        silence.ends(&Event::Continued, &ledger);
+        assert!((0..LOOKS).any(|_| silence.goes_on().is_some()));
+    }
+}
