@@ -7,6 +7,7 @@
 pub mod client;
 pub mod environment;
 pub mod executors;
+mod fits;
 mod inbox;
 mod lines;
 mod name;

@@ -12,7 +12,7 @@ use super::inbox::{Input, read_commands};
 use super::pace::Pace;
 use super::protocol::{Event, Level, PROTOCOL};
 use super::watch::Watch;
-use crate::backend::{Availability, Executor};
+use crate::backend::{Availability, Executor, Failure};
 use crate::measure::noise::Clocks;
 
 /// How serving ended.
@@ -120,7 +120,7 @@ impl<W: Write> Server<W> {
 
     fn probe(&mut self, backends: &[String], device: u64) -> io::Result<()> {
         for backend in backends {
-            let probed = self.copy_on(backend, device);
+            let probed = self.copy_on(backend, device).map_err(reason);
             let free = self.executor(backend).and_then(|executor| executor.device().memory);
             let (copy, reason) = probed.map_or_else(|reason| (None, Some(reason)), |copy| (Some(copy), None));
             self.emit(&Event::Probed { backend: backend.clone(), copy, reason, free })?;
@@ -128,16 +128,25 @@ impl<W: Write> Server<W> {
         Ok(())
     }
 
-    pub(super) fn copy_on(&self, backend: &str, device: u64) -> Result<f64, String> {
-        let executor = self.executor(backend).ok_or_else(|| "no such backend".to_owned())?;
+    pub(super) fn copy_on(&self, backend: &str, device: u64) -> Result<f64, Failure> {
+        let missing = || Failure::NotApplicable("no such backend".to_owned());
+        let executor = self.executor(backend).ok_or_else(missing)?;
         executor.turn_to(device);
         match executor.device().availability {
-            Availability::Unavailable { reason } => Err(reason),
-            Availability::Available => executor.copy_probe().map_err(|failure| failure.to_string()),
+            Availability::Unavailable { reason } => Err(Failure::NotApplicable(reason)),
+            Availability::Available => executor.copy_probe(),
         }
     }
 
     pub(super) fn executor(&self, backend: &str) -> Option<&dyn Executor> {
         self.executors.iter().find(|e| e.backend() == backend).map(Box::as_ref)
+    }
+}
+
+/// Why there is no copy, without saying twice that it is not applicable.
+pub(super) fn reason(failure: Failure) -> String {
+    match failure {
+        Failure::NotApplicable(reason) => reason,
+        other => other.to_string(),
     }
 }

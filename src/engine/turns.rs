@@ -1,15 +1,16 @@
 //! Carries out a plan, one turn after the other.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::fits;
 use super::orders::{Order, Orders};
 use super::protocol::{Event, Finished, Level, RoundResult};
 use super::round::Trouble;
 use super::schedule::{Schedule, Turn};
-use super::server::{Ending, Server};
+use super::server::{Ending, Server, reason};
 use crate::backend::{Availability, Failure, Verdict};
 use crate::indices::Store;
 use crate::measure;
@@ -65,7 +66,9 @@ impl<W: Write> Server<W> {
                 return Ok(Some(Stop::Cancelled));
             }
             if going.schedule.passes() != passes {
-                self.measure_references(going.plan, &going.schedule, passes)?;
+                if let Some(stop) = self.measure_references(going.plan, &going.schedule, passes)? {
+                    return Ok(Some(stop));
+                }
                 passes = going.schedule.passes();
             }
             if let Some(stop) = self.run_turn(going, turn)? {
@@ -115,43 +118,56 @@ impl<W: Write> Server<W> {
     }
 
     /// What no device here can run is said first, so that the client knows how much is
-    /// left. A case that is done stays so.
+    /// left, and then what does not fit into a device's memory now. A case that is done
+    /// stays so.
     fn sort_out(&mut self, going: &mut Going) -> io::Result<()> {
-        let left = going.schedule.left();
-        let devices: BTreeSet<Place> = left.iter().map(|at| going.plan.cases[*at].place()).collect();
-        let reasons: HashMap<Place, String> =
-            devices.into_iter().filter_map(|device| Some((device, self.unavailable(device)?))).collect();
-        for at in left.into_iter().take_while(|_| !going.orders.ended()) {
+        let left: Vec<usize> = going.schedule.left().into_iter().collect();
+        let places: BTreeSet<Place> = left.iter().map(|at| going.plan.cases[*at].place()).collect();
+        let found: BTreeMap<Place, Result<Option<u64>, String>> =
+            places.into_iter().map(|place| (place, self.free_on(place))).collect();
+        for at in left.iter().copied().take_while(|_| !going.orders.ended()) {
             let case = &going.plan.cases[at];
-            if let Some(reason) = reasons.get(&case.place()).cloned() {
+            if let Some(Err(reason)) = found.get(&case.place()).cloned() {
                 let id = case.id.clone();
                 self.emit_result(|seq| Event::NotApplicable { seq, case: id, reason })?;
                 going.schedule.give_up(at);
             }
         }
+        for (place, free) in found {
+            let free = free.ok().flatten();
+            if let Some(text) = free.and_then(|free| fits::warning(going.plan, &left, place, free)) {
+                self.emit(&Event::Log { level: Level::Warn, text })?;
+            }
+        }
         Ok(())
     }
 
-    /// Why no executor here can run this device's cases at all. Asks the device, which
-    /// costs more than a short case: once a run. No other one is touched.
-    fn unavailable(&self, (backend, device): Place) -> Option<String> {
-        let Some(executor) = self.executor(backend) else {
-            return Some(format!("no backend {backend}"));
-        };
+    /// Bytes that are free on a device, where it tells, or why no executor here can run its
+    /// cases at all. Asks the device, which costs more than a short case: once a run. No other
+    /// one is touched.
+    fn free_on(&self, (backend, device): Place) -> Result<Option<u64>, String> {
+        let executor = self.executor(backend).ok_or_else(|| format!("no backend {backend}"))?;
         executor.turn_to(device);
-        match executor.device().availability {
-            Availability::Unavailable { reason } => Some(reason),
-            Availability::Available => None,
+        let device = executor.device();
+        match device.availability {
+            Availability::Unavailable { reason } => Err(reason),
+            Availability::Available => Ok(device.memory),
         }
     }
 
     /// A plain copy on every backend that still has turns, on the device of the first, so that a change of the
     /// machine's own pace between two runs is on file; not before every pass where that
-    /// would take long beside the passes.
-    fn measure_references(&mut self, plan: &Plan, schedule: &Schedule, pass: u32) -> io::Result<()> {
+    /// would take long beside the passes. `Some` where it loses a device, of which no case is to
+    /// blame.
+    fn measure_references(
+        &mut self,
+        plan: &Plan,
+        schedule: &Schedule,
+        pass: u32,
+    ) -> io::Result<Option<Stop>> {
         let from = self.born.elapsed().as_secs_f64();
         if !self.pace.due(from) {
-            return Ok(());
+            return Ok(None);
         }
         let mut devices: BTreeMap<&str, u64> = BTreeMap::new();
         for (backend, device) in schedule.left().into_iter().map(|at| plan.cases[at].place()) {
@@ -160,14 +176,19 @@ impl<W: Write> Server<W> {
         for (backend, device) in devices {
             match self.copy_on(backend, device) {
                 Ok(copy) => self.emit(&Event::Reference { pass, backend: backend.to_owned(), copy })?,
-                Err(reason) => {
-                    let text = format!("no reference copy on {backend}: {reason}");
-                    self.emit(&Event::Log { level: Level::Info, text })?;
+                Err(failure) => {
+                    let lost = matches!(failure, Failure::Lost(_));
+                    let text = format!("no reference copy on {backend}: {}", reason(failure));
+                    let level = if lost { Level::Error } else { Level::Info };
+                    self.emit(&Event::Log { level, text })?;
+                    if lost {
+                        return Ok(Some(Stop::Lost));
+                    }
                 }
             }
         }
         self.pace.measured(from, self.born.elapsed().as_secs_f64());
-        Ok(())
+        Ok(None)
     }
 
     /// Measures one turn and tells the schedule; `Some` where the plan stops here.

@@ -166,7 +166,7 @@ impl Gpu {
                 gpu: self.inner.clone(),
                 span: None,
             }),
-            Err(Code(OUT_OF_MEMORY)) => Err(too_large(bytes as u64, self.free_memory().ok())),
+            Err(Code(OUT_OF_MEMORY)) => Err(refused(bytes as u64, self.free_memory().ok())),
             Err(other) => Err(other.failure("cuMemAlloc")),
         }
     }
@@ -238,6 +238,18 @@ impl Gpu {
 pub(super) fn too_large(bytes: u64, free: Option<u64>) -> Failure {
     let free = free.map_or("unknown".to_owned(), fmt_bytes);
     Failure::NotApplicable(format!("needs {} of device memory, {free} free", fmt_bytes(bytes)))
+}
+
+/// What is said where the driver has no memory for an array. With enough free bytes it is no
+/// case too large: they lie in pieces, or were somebody else's a moment ago.
+fn refused(bytes: u64, free: Option<u64>) -> Failure {
+    match free {
+        Some(free) if free >= bytes => {
+            let call = format!("cuMemAlloc of {} with {} free", fmt_bytes(bytes), fmt_bytes(free));
+            Code(OUT_OF_MEMORY).failure(&call)
+        }
+        _ => too_large(bytes, free),
+    }
 }
 
 /// What a copy to a host without memory says.

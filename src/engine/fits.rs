@@ -1,0 +1,65 @@
+//! What of a plan does not fit into the memory that is free before it runs. Pure.
+
+use crate::plan::{Case, Place, Plan};
+use crate::primitives;
+use crate::units::fmt_bytes;
+
+/// So many cases are named; the others are counted.
+const NAMED: usize = 3;
+
+/// What to say of the cases on one device with so many bytes free; `None` where each fits.
+pub fn warning(plan: &Plan, cases: &[usize], place: Place, free: u64) -> Option<String> {
+    let here = || cases.iter().map(|at| &plan.cases[*at]).filter(|case| case.place() == place);
+    let large: Vec<(&Case, u64)> =
+        here().filter_map(|case| Some((case, need(case)?))).filter(|(_, bytes)| *bytes > free).collect();
+    let most = large.iter().map(|(_, bytes)| *bytes).max()?;
+    let names: Vec<String> = large.iter().take(NAMED).map(|(case, _)| label(plan, case)).collect();
+    let others = match large.len() - names.len() {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    };
+    Some(format!(
+        "{} {}: {} of {} cases need more memory than the {} that are free now, up to {}: {}{others}",
+        place.0,
+        place.1,
+        large.len(),
+        here().count(),
+        fmt_bytes(free),
+        fmt_bytes(most),
+        names.join("; ")
+    ))
+}
+
+/// Bytes that a case holds at a time, where its primitive can tell.
+fn need(case: &Case) -> Option<u64> {
+    let work = primitives::find(&case.primitive)?.work(&case.params).ok()?;
+    Some(work.footprint.saturating_add(work.scratch))
+}
+
+fn label(plan: &Plan, case: &Case) -> String {
+    plan.experiments.get(case.experiment).map_or_else(|| case.id.clone(), |one| one.label(case))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Overrides, resolve};
+    use crate::recipe;
+
+    #[test]
+    fn cases_that_do_not_fit_are_told_before_any_runs() {
+        let text = "stream: {kernel: copy, elements: [1Ki, 1Mi, 4Mi, 8Mi, 16Mi]}\nbackend: [cpu, cuda]\n\
+            chart: {x: elements, lines: backend}\n";
+        let recipe = recipe::parse("a.yaml", text).expect("a recipe");
+        let plan = resolve(&recipe, &Overrides::default()).expect("a plan");
+        let all: Vec<usize> = (0..plan.cases.len()).collect();
+        let of = |free| warning(&plan, &all, ("cuda", 0), free);
+        assert_eq!(of(1 << 40), None);
+        let text = "cuda 0: 4 of 5 cases need more memory than the 1.00 MiB that are free now, up to 256 MiB: \
+            elements 1Mi · cuda; elements 4Mi · cuda; elements 8Mi · cuda and 1 more";
+        assert_eq!(of(1 << 20).as_deref(), Some(text));
+        let one = of(255 << 20).expect("the largest");
+        assert!(one.starts_with("cuda 0: 1 of 5") && one.ends_with(": elements 16Mi · cuda"), "{one}");
+        assert_eq!(warning(&plan, &all, ("cuda", 1), 1), None, "another device");
+    }
+}
