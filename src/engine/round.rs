@@ -75,12 +75,13 @@ impl<W: Write> Server<W> {
         let taken = loop {
             paused += self.rest(going)?;
             cancel.check()?;
+            let before = self.executors[at].gpu_conditions();
             self.stage(case, turn.round, Stage::WarmUp)?;
             let cold = measure.cache == Cache::Cold;
             let batch = sampler::warm_up(prepared.as_mut(), measure.warm_up, cold, cancel)?;
             self.stage(case, turn.round, Stage::Sample)?;
             if let Some(taken) = self.take_samples(prepared.as_mut(), host, batch, measure, going, cancel)? {
-                break taken;
+                break Taken { conditions: taken.conditions.since(before), ..taken };
             }
         };
         let resolved = prepared.resolved();

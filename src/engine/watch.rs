@@ -78,7 +78,7 @@ impl Watch for Machine {
             steal: load.map(|load| load.steal),
             background: load.map(|load| load.background),
             clock,
-            gpu: None,
+            ..Conditions::default()
         }
     }
 }

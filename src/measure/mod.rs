@@ -1,6 +1,7 @@
 //! Statistics of samples, when there are enough of them, and what makes them doubtful.
 //! Pure.
 
+mod counters;
 pub mod interval;
 pub mod noise;
 mod relation;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use super::counters::{GpuCounters, GpuDuring};
 use super::{quantile, sorted};
 use crate::plan::Value;
 
@@ -19,12 +20,26 @@ pub struct Conditions {
     /// Clock of a CPU under load, GHz, timed, not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<f64>,
-    /// Of the GPU, for its cases.
+    /// Of the GPU right after the last sample, for its cases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpu: Option<GpuConditions>,
+    /// The same right before the first execution.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu_before: Option<Box<GpuConditions>>,
+    /// What its counters say of the time between the two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu_during: Option<GpuDuring>,
 }
 
-/// A GPU right after the last sample of a round.
+impl Conditions {
+    /// With what the GPU was like before, and what went on since.
+    pub fn since(self, before: Option<GpuConditions>) -> Conditions {
+        let during = before.as_ref().zip(self.gpu.as_ref()).and_then(|(from, to)| GpuDuring::of(from, to));
+        Conditions { gpu_before: before.map(Box::new), gpu_during: during, ..self }
+    }
+}
+
+/// A GPU at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct GpuConditions {
@@ -49,6 +64,9 @@ pub struct GpuConditions {
     /// Why the driver holds its clocks down; empty when nothing does.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub throttle: Vec<String>,
+    /// What has come together until then.
+    #[serde(skip)]
+    pub counters: GpuCounters,
 }
 
 impl GpuConditions {
@@ -200,7 +218,12 @@ mod tests {
 
     #[test]
     fn a_quiet_machine_raises_no_flag() {
-        let quiet = Conditions { steal: Some(0.0), background: Some(0.02), clock: Some(3.0), gpu: None };
+        let quiet = Conditions {
+            steal: Some(0.0),
+            background: Some(0.02),
+            clock: Some(3.0),
+            ..Conditions::default()
+        };
         assert_eq!(flags(&[1.0, 1.02, 0.99], &quiet, Some(3.05)), []);
         let gpu = Some(GpuConditions::default());
         assert_eq!(flags(&[1.0], &Conditions { gpu, ..Conditions::default() }, None), []);
@@ -254,7 +277,12 @@ mod tests {
 
     #[test]
     fn each_kind_of_noise_raises_its_flag() {
-        let noisy = Conditions { steal: Some(0.05), background: Some(1.0), clock: Some(2.0), gpu: None };
+        let noisy = Conditions {
+            steal: Some(0.05),
+            background: Some(1.0),
+            clock: Some(2.0),
+            ..Conditions::default()
+        };
         let all = [Flag::Spread, Flag::Steal, Flag::Background, Flag::Clock];
         assert_eq!(flags(&[1.0, 1.3, 1.0], &noisy, Some(3.0)), all);
     }
@@ -262,7 +290,7 @@ mod tests {
     #[test]
     fn what_happens_to_the_cpus_is_no_doubt_about_a_gpu() {
         let gpu = Some(GpuConditions { throttle: vec!["power cap".into()], ..GpuConditions::default() });
-        let noisy = Conditions { steal: Some(0.05), background: Some(1.0), clock: None, gpu };
+        let noisy = Conditions { steal: Some(0.05), background: Some(1.0), gpu, ..Conditions::default() };
         assert_eq!(flags(&[1.0], &noisy, None), [Flag::Throttle]);
     }
 }

@@ -28,7 +28,8 @@ pub use act::{shows_run, start};
 use leave::{PATIENCE_AFTER_SIGNAL, finish_leaving, leave, unattended};
 use pointer::{click, turn};
 
-/// Something that happened.
+/// Something that happened. Moved once, so its size does not matter.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
 pub enum Input {
     /// A key with a meaning.

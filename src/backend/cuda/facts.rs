@@ -57,6 +57,9 @@ pub struct GpuFacts {
     pub memory_bus_bits: Option<u32>,
     /// Where it is plugged in, `00000000:19:00.0`, where the driver tells.
     pub pci_bus_id: Option<String>,
+    /// 32 hexadecimal digits in five groups, of the device or of the instance (MIG) that is
+    /// seen as one, where the driver tells.
+    pub uuid: Option<String>,
     /// What the management library tells.
     pub managed: ManagedFacts,
 }
@@ -74,6 +77,10 @@ pub struct ManagedFacts {
     pub power_limit: Option<u32>,
     /// Whether it is cut into instances. One of them then is what CUDA sees.
     pub mig: Option<bool>,
+    /// That instance, such as `NVIDIA H200 MIG 1g.18gb`.
+    pub instance: Option<String>,
+    /// `GPU-` or `MIG-` and the device's UUID: what `CUDA_VISIBLE_DEVICES` takes.
+    pub uuid: Option<String>,
     /// Whether the driver stays initialised when nobody uses it.
     pub persistence: Option<bool>,
     /// Version of its firmware.

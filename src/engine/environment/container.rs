@@ -11,6 +11,7 @@ const GROUPS: &str = "sys/fs/cgroup";
 pub fn facts(system: &System) -> Vec<Fact> {
     let facts = [
         fact("container", container(system)),
+        fact("container name", name(system, |variable| std::env::var(variable).ok())),
         fact("cgroup CPU limit", cpu_limit(system).map(|cpus| format!("{cpus:.2} CPUs"))),
         fact("cgroup memory limit", memory_limit(system)),
         fact("cgroup CPUs", nearest(system, "cpuset", "cpuset.cpus.effective", "cpuset.effective_cpus")),
@@ -28,6 +29,26 @@ fn container(system: &System) -> Option<String> {
     let word = left.into_iter().find(|(path, _)| system.exists(path)).map(|(_, word)| word.to_owned());
     // systemd's own word for whichever it is.
     system.text("run/systemd/container").or(word)
+}
+
+/// What somebody called it, or its image: the name that podman tells a container with more
+/// rights than others, the file that Apptainer runs, the pod of Kubernetes. Docker tells its
+/// containers nothing but an id, which is the host's name.
+fn name(system: &System, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let told = system.text("run/.containerenv").unwrap_or_default();
+    let podman = ["name=", "image="].into_iter().find_map(|key| {
+        let value = told.lines().find_map(|line| line.strip_prefix(key))?.trim_matches('"');
+        (!value.is_empty()).then(|| value.to_owned())
+    });
+    let apptainer = || {
+        let names = ["APPTAINER_NAME", "SINGULARITY_NAME"];
+        system.exists(".singularity.d").then(|| names.into_iter().find_map(&variable))?
+    };
+    let pod = || {
+        variable("KUBERNETES_SERVICE_HOST")?;
+        Some(format!("pod {}", system.text("etc/hostname")?))
+    };
+    podman.or_else(apptainer).or_else(pod)
 }
 
 /// Folders of our control group and of those above it, the nearest first: of version 2,
@@ -132,6 +153,26 @@ mod tests {
         let expected = [("cgroup CPU limit", "1.50 CPUs"), ("cgroup memory limit", "2 GiB")];
         assert_eq!(facts(&system), expected.map(|(name, value)| (name.into(), value.to_owned())));
         assert_eq!(cpu_limit(&system), Some(1.5));
+    }
+
+    #[test]
+    fn a_container_is_called_as_its_engine_calls_it() {
+        let (_root, system) = files(&[
+            ("run/.containerenv", "engine=\"podman-4.9\"\nname=\"lab\"\nimage=\"docker.io/cuda:13\"\n"),
+            ("etc/hostname", "worker-7\n"),
+        ]);
+        let nothing = |_: &str| None;
+        assert_eq!(name(&system, nothing).as_deref(), Some("lab"));
+        let (_root, rootless) = files(&[
+            ("run/.containerenv", "\n"),
+            ("etc/hostname", "worker-7\n"),
+            (".singularity.d/runscript", ""),
+        ]);
+        assert_eq!(name(&rootless, nothing), None);
+        let only =
+            |wanted: &'static str| move |variable: &str| (variable == wanted).then(|| "cuda.sif".to_owned());
+        assert_eq!(name(&rootless, only("APPTAINER_NAME")).as_deref(), Some("cuda.sif"));
+        assert_eq!(name(&rootless, only("KUBERNETES_SERVICE_HOST")).as_deref(), Some("pod worker-7"));
     }
 
     #[test]

@@ -49,7 +49,7 @@ fn seen(theme: Theme, with: Vec<Device>, conditions: Vec<Conditions>) -> App {
 }
 
 fn on_cpu() -> Conditions {
-    Conditions { steal: Some(0.031), background: Some(0.04), clock: Some(2.914), gpu: None }
+    Conditions { steal: Some(0.031), background: Some(0.04), clock: Some(2.914), ..Conditions::default() }
 }
 
 fn on_gpu() -> Conditions {
@@ -61,8 +61,9 @@ fn on_gpu() -> Conditions {
         memory_used: Some(12 << 30),
         memory_total: Some(140 << 30),
         throttle: vec!["power cap".to_owned()],
+        ..GpuConditions::default()
     };
-    Conditions { steal: Some(0.0), background: Some(0.3), clock: None, gpu: Some(gpu) }
+    Conditions { steal: Some(0.0), background: Some(0.3), gpu: Some(gpu), ..Conditions::default() }
 }
 
 /// Asked for, so that it is there on a small screen too.

@@ -16,6 +16,7 @@ use super::error::{Code, check, code};
 use super::kernel::{Loaded, Module};
 use super::management::Management;
 use super::scrub::Scrub;
+use super::uuid::uuid;
 use crate::backend::Failure;
 use crate::backend::cuda::{GpuFacts, ManagedFacts, Unavailable};
 use crate::measure::noise::GpuConditions;
@@ -218,7 +219,8 @@ fn failed((call, code): Step) -> Unavailable {
 /// The facts of a device, and the management library's view of it.
 fn known(device: Device) -> Result<(GpuFacts, Option<Management>), Step> {
     let mut facts = code(facts(device)).map_err(step("cuDeviceGetAttribute"))?;
-    let management = facts.pci_bus_id.as_deref().and_then(Management::open);
+    let uuid = facts.uuid.clone();
+    let management = facts.pci_bus_id.as_deref().and_then(|bus_id| Management::open(bus_id, uuid));
     facts.managed = management.as_ref().map(Management::facts).unwrap_or_default();
     Ok((facts, management))
 }
@@ -256,6 +258,7 @@ fn facts(device: Device) -> CudaResult<GpuFacts> {
         memory_clock_khz: number(DeviceAttribute::MemoryClockRate).ok().filter(|&v| v > 0),
         memory_bus_bits: number(DeviceAttribute::GlobalMemoryBusWidth).ok().filter(|&v| v > 0),
         pci_bus_id: pci_bus_id(device),
+        uuid: uuid(device),
         managed: ManagedFacts::default(),
     })
 }

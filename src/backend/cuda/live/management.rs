@@ -1,12 +1,14 @@
 //! NVIDIA's management library (NVML): what the driver's programming interface does not
 //! tell. Loaded at run time; where it is missing, so is what it would have told.
 
-use nvml_wrapper::Nvml;
+use std::time::Instant;
+
 use nvml_wrapper::bitmasks::device::ThrottleReasons;
-use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
+use nvml_wrapper::enum_wrappers::device::{Clock, PerformancePolicy, TemperatureSensor};
+use nvml_wrapper::{Device, Nvml};
 
 use crate::backend::cuda::ManagedFacts;
-use crate::measure::noise::GpuConditions;
+use crate::measure::noise::{GpuConditions, GpuCounters};
 
 /// The library, and the device that CUDA uses.
 pub(super) struct Management {
@@ -14,6 +16,8 @@ pub(super) struct Management {
     /// CUDA numbers devices in an order of its own, and hides some: only the place where
     /// one is plugged in means the same to both. Under MIG that is the whole GPU's.
     bus_id: String,
+    /// `GPU-` or `MIG-` and a UUID, where the driver tells the latter.
+    uuid: Option<String>,
 }
 
 /// What holds clocks down, in words. Not among them: that the GPU has nothing to do, and
@@ -27,12 +31,32 @@ const REASONS: [(ThrottleReasons, &str); 6] = [
     (ThrottleReasons::HW_POWER_BRAKE_SLOWDOWN, "power brake"),
 ];
 
+/// What the library counts the time of, in the same words as far as they say the same.
+const POLICIES: [(PerformancePolicy, &str); 5] = [
+    (PerformancePolicy::Power, "power cap"),
+    (PerformancePolicy::Thermal, "thermal slowdown"),
+    (PerformancePolicy::SyncBoost, "sync boost"),
+    (PerformancePolicy::BoardLimit, "board limit"),
+    (PerformancePolicy::Reliability, "reliability"),
+];
+
 impl Management {
-    /// Of the device at this PCI bus id; `None` without the library or the device.
-    pub fn open(bus_id: &str) -> Option<Management> {
+    /// Of the device at this PCI bus id, and the instance of it that has this UUID where it
+    /// is cut up; `None` without the library or the device.
+    pub fn open(bus_id: &str, uuid: Option<String>) -> Option<Management> {
         let nvml = Nvml::init().ok()?;
         nvml.device_by_pci_bus_id(bus_id).ok()?;
-        Some(Management { nvml, bus_id: bus_id.to_owned() })
+        let uuid = uuid.map(|uuid| {
+            let instance = format!("MIG-{uuid}");
+            if nvml.device_by_uuid(instance.as_str()).is_ok() { instance } else { format!("GPU-{uuid}") }
+        });
+        Some(Management { nvml, bus_id: bus_id.to_owned(), uuid })
+    }
+
+    /// The instance that CUDA sees, of a device that is cut up.
+    fn instance(&self) -> Option<Device<'_>> {
+        let uuid = self.uuid.as_deref().filter(|uuid| uuid.starts_with("MIG-"))?;
+        self.nvml.device_by_uuid(uuid).ok()
     }
 
     /// What stays as it is: clocks in MHz, power in mW, modes. What the library does not
@@ -47,6 +71,8 @@ impl Management {
             application_sm_clock: device.applications_clock(Clock::SM).ok(),
             power_limit: device.enforced_power_limit().ok(),
             mig: device.mig_mode().ok().map(|mode| mode.current != 0),
+            instance: self.instance().and_then(|instance| instance.name().ok()),
+            uuid: self.uuid.clone(),
             persistence: device.is_in_persistent_mode().ok(),
             vbios: device.vbios_version().ok(),
         }
@@ -63,10 +89,29 @@ impl Management {
             (device.clock_info(Clock::SM).ok(), device.clock_info(Clock::Memory).ok());
         let power = device.power_usage().ok().map(|milliwatts| f64::from(milliwatts) / 1e3);
         let temperature = device.temperature(TemperatureSensor::Gpu).ok();
-        let memory = device.memory_info().ok();
+        let memory = self.instance().as_ref().unwrap_or(&device).memory_info().ok();
         let (memory_used, memory_total) = (memory.as_ref().map(|m| m.used), memory.as_ref().map(|m| m.total));
-        GpuConditions { sm_clock, memory_clock, power, temperature, memory_used, memory_total, throttle }
+        let counters = counters(&device);
+        GpuConditions {
+            sm_clock,
+            memory_clock,
+            power,
+            temperature,
+            memory_used,
+            memory_total,
+            throttle,
+            counters,
+        }
     }
+}
+
+/// What has come together since the driver was loaded.
+fn counters(device: &Device) -> GpuCounters {
+    let energy = device.total_energy_consumption().ok();
+    let held = |(policy, word): (PerformancePolicy, &'static str)| {
+        Some((word, device.violation_status(policy).ok()?.violation_time))
+    };
+    GpuCounters { at: Some(Instant::now()), energy, held: POLICIES.into_iter().filter_map(held).collect() }
 }
 
 fn words(reasons: ThrottleReasons) -> Vec<String> {
@@ -87,6 +132,6 @@ mod tests {
 
     #[test]
     fn a_missing_library_or_device_is_no_error() {
-        assert!(Management::open("FFFFFFFF:FF:1F.0").is_none());
+        assert!(Management::open("FFFFFFFF:FF:1F.0", None).is_none());
     }
 }

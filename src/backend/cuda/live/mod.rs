@@ -10,6 +10,7 @@ mod management;
 mod ptx;
 mod scrub;
 mod span;
+mod uuid;
 
 pub use buffer::DeviceBuffer;
 pub use gpu::Gpu;

@@ -41,6 +41,7 @@ fn facts(driver_cuda: (u32, u32), compute_capability: (u32, u32)) -> GpuFacts {
         memory_clock_khz: None,
         memory_bus_bits: None,
         pci_bus_id: None,
+        uuid: None,
         managed: ManagedFacts::default(),
     }
 }

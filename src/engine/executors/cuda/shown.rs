@@ -21,13 +21,14 @@ pub fn shown(gpu: &GpuFacts, free: Option<u64>) -> Vec<(String, String)> {
         ("memory clock", clock),
         ("memory bus", gpu.memory_bus_bits.map(|bits| format!("{bits} bit"))),
         ("PCI bus id", gpu.pci_bus_id.clone()),
+        ("UUID", gpu.managed.uuid.clone().or_else(|| gpu.uuid.clone())),
     ];
     let managed = managed(&gpu.managed).into_iter();
     all.into_iter().chain(managed).filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
 /// What only the management library tells.
-fn managed(facts: &ManagedFacts) -> [(&'static str, Option<String>); 7] {
+fn managed(facts: &ManagedFacts) -> [(&'static str, Option<String>); 8] {
     let megahertz = |clock: Option<u32>| clock.map(|mhz| format!("{mhz} MHz"));
     let switch = |on: Option<bool>| on.map(|on| if on { "on" } else { "off" }.to_owned());
     [
@@ -36,6 +37,7 @@ fn managed(facts: &ManagedFacts) -> [(&'static str, Option<String>); 7] {
         ("application SM clock", megahertz(facts.application_sm_clock)),
         ("power limit", facts.power_limit.map(|milliwatts| format!("{} W", milliwatts / 1000))),
         ("MIG", switch(facts.mig)),
+        ("MIG instance", facts.instance.clone()),
         ("persistence", switch(facts.persistence)),
         ("VBIOS", facts.vbios.clone()),
     ]
@@ -63,6 +65,7 @@ pub mod tests {
             memory_clock_khz: None,
             memory_bus_bits: Some(6144),
             pci_bus_id: Some("00000000:19:00.0".into()),
+            uuid: Some("00102030-4050-6070-8090-a0b0c0d0e0f0".into()),
             managed: ManagedFacts {
                 highest_sm_clock: Some(1980),
                 power_limit: Some(700_000),
@@ -83,5 +86,6 @@ pub mod tests {
         assert_eq!(value("highest SM clock"), Some("1980 MHz"));
         assert_eq!(value("power limit"), Some("700 W"));
         assert_eq!((value("MIG"), value("persistence")), (Some("off"), None));
+        assert_eq!(value("UUID"), Some("00102030-4050-6070-8090-a0b0c0d0e0f0"));
     }
 }

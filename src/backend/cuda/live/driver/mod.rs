@@ -71,8 +71,8 @@ fn broken(path: &str, error: &libloading::Error) -> Option<String> {
     (!words.starts_with(&missing)).then_some(words)
 }
 
-/// The address of the driver's function `name`, for the shims.
-fn symbol(name: &CStr) -> Result<*mut std::ffi::c_void, u32> {
+/// The address of the driver's function `name`.
+pub(super) fn symbol(name: &CStr) -> Result<*mut std::ffi::c_void, u32> {
     let library = library().map_err(|_| codes::NO_DEVICE)?;
     // SAFETY: only the address is taken here; the shim that calls it has the type that
     // cust_raw declares for this name.
