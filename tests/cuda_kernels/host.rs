@@ -63,7 +63,7 @@ fn root() -> &'static Path {
 }
 
 fn load() -> Option<Library> {
-    let path = compile()?;
+    let path = compile("cuda_kernels", &MODULES)?;
     // SAFETY: only this thread runs the backend now (the others wait for the lock or
     // for this initialisation), and it reads the variable once, later.
     unsafe { std::env::set_var("SCATTERLAB_LIBCUDA", &path) };
@@ -71,14 +71,16 @@ fn load() -> Option<Library> {
     Some(unsafe { Library::new(&path) }.unwrap())
 }
 
-fn compile() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda_kernels");
+/// The driver with the kernels of these modules, built in a folder of this name; `None`
+/// without a C++ compiler, except in CI.
+pub fn compile(name: &str, modules: &[&str]) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&folder).unwrap();
     let mut sources = vec![root().join("tests/cuda_kernels/driver.cpp")];
     for header in HEADERS {
         fs::write(folder.join(header), translated(header)).unwrap();
     }
-    for module in MODULES {
+    for module in modules {
         let kernels: String = entries(&ptx(module)).iter().map(|name| format!("KERNEL({name})\n")).collect();
         let text = format!("#include \"device.h\"\n{}\n{kernels}", translated(&format!("{module}.cu")));
         let source = folder.join(format!("{module}.cpp"));

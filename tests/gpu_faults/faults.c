@@ -1,0 +1,126 @@
+/* A driver that is linked to another one, passes every call on, and makes one of them go
+ * wrong, as the environment says:
+ *   FAULT_CALL    the function that goes wrong, such as cuMemAlloc_v2
+ *   FAULT_AT      at which of its calls, from 1; without it at every one
+ *   FAULT_KERNEL  calls count once this kernel has been launched
+ *   FAULT_ONCE    a file: in the first process only, which makes it
+ *   FAULT_GONE    a result code of cuInit in the processes after it
+ *   FAULT_DOES    a result code, or hang, crash, garbage (in the first array of FAULT_KERNEL)
+ *   FAULT_FREE    bytes that are free on the device
+ *   FAULT_CUDA    the driver's version, as cuDriverGetVersion tells it
+ * After a code that CUDA says a context does not survive, every further call answers it. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void *driver, *watched;
+static int dead, launched, calls;
+
+static void *next(const char *name) {
+    if (!driver) driver = dlopen(getenv("FAULT_DRIVER"), RTLD_NOW | RTLD_LOCAL);
+    return driver ? dlsym(driver, name) : NULL;
+}
+
+static const char *said(const char *variable) {
+    const char *value = getenv(variable);
+    return value ? value : "";
+}
+
+static int due(const char *name) {
+    if (strcmp(said("FAULT_CALL"), name) != 0 || (*said("FAULT_KERNEL") && !launched)) return 0;
+    calls++;
+    if (*said("FAULT_AT") && calls != atoi(said("FAULT_AT"))) return 0;
+    const char *once = said("FAULT_ONCE");
+    return !*once || open(once, O_CREAT | O_EXCL | O_WRONLY, 0600) >= 0;
+}
+
+static int survived(int code) { return code < 700 && code != 46 && code != 214; }
+
+static int fault(const char *name) {
+    if (dead) return dead;
+    if (strcmp(name, "cuInit") == 0 && *said("FAULT_GONE") && access(said("FAULT_ONCE"), F_OK) == 0)
+        return atoi(said("FAULT_GONE"));
+    if (!due(name)) return 0;
+    const char *does = said("FAULT_DOES");
+    if (strcmp(does, "hang") == 0)
+        for (;;) pause();
+    if (strcmp(does, "crash") == 0) *(volatile int *)NULL = 0;
+    const int code = atoi(does);
+    if (!survived(code)) dead = code;
+    return code;
+}
+
+#define PASS(name, parameters, arguments)                          \
+    int name parameters {                                          \
+        const int code = fault(#name);                             \
+        if (code) return code;                                     \
+        int(*const passed) parameters = (int(*) parameters)next(#name); \
+        return passed ? passed arguments : 500;                    \
+    }
+
+PASS(cuInit, (unsigned flags), (flags))
+PASS(cuDeviceGetCount, (int *n), (n))
+PASS(cuDevicePrimaryCtxRetain, (void **context, int d), (context, d))
+PASS(cuMemAlloc_v2, (uint64_t *p, size_t n), (p, n))
+PASS(cuMemFree_v2, (uint64_t p), (p))
+PASS(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t n, void *s), (to, from, n, s))
+PASS(cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t n, void *s), (to, from, n, s))
+PASS(cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t n, void *s), (to, from, n, s))
+PASS(cuMemsetD32Async, (uint64_t p, uint32_t word, size_t n, void *s), (p, word, n, s))
+PASS(cuModuleLoadDataEx, (void **m, const void *image, unsigned n, void *o, void **v), (m, image, n, o, v))
+PASS(cuModuleUnload, (void *m), (m))
+PASS(cuStreamSynchronize, (void *s), (s))
+PASS(cuStreamDestroy_v2, (void *s), (s))
+PASS(cuEventCreate, (void **e, unsigned flags), (e, flags))
+PASS(cuEventRecord, (void *e, void *s), (e, s))
+PASS(cuEventSynchronize, (void *e), (e))
+PASS(cuEventElapsedTime, (float *ms, void *start, void *end), (ms, start, end))
+PASS(cuEventDestroy_v2, (void *e), (e))
+
+int cuDriverGetVersion(int *version) {
+    *version = *said("FAULT_CUDA") ? atoi(said("FAULT_CUDA")) : 13000;
+    return fault("cuDriverGetVersion");
+}
+
+int cuDeviceGetUuid_v2(unsigned char *uuid, int device) {
+    for (int i = 0; i < 16; i++) uuid[i] = 0x10 * i;
+    return fault("cuDeviceGetUuid_v2");
+}
+
+int cuMemGetInfo_v2(size_t *free, size_t *total) {
+    int (*const passed)(size_t *, size_t *) = (int (*)(size_t *, size_t *))next("cuMemGetInfo_v2");
+    const int code = fault("cuMemGetInfo_v2");
+    if (code || !passed) return code ? code : 500;
+    const int answer = passed(free, total);
+    if (*said("FAULT_FREE")) *free = strtoull(said("FAULT_FREE"), NULL, 10);
+    return answer;
+}
+
+int cuModuleGetFunction(void **function, void *module, const char *name) {
+    int (*const passed)(void **, void *, const char *) =
+        (int (*)(void **, void *, const char *))next("cuModuleGetFunction");
+    const int code = fault("cuModuleGetFunction");
+    if (code || !passed) return code ? code : 500;
+    const int answer = passed(function, module, name);
+    if (answer == 0 && strcmp(said("FAULT_KERNEL"), name) == 0) watched = *function;
+    return answer;
+}
+
+typedef int Launch(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                   void **);
+
+int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, void *stream, void **values, void **extra) {
+    const int ours = watched && f == watched;
+    launched |= ours;
+    const int code = fault("cuLaunchKernel");
+    Launch *const passed = (Launch *)next("cuLaunchKernel");
+    if (code || !passed) return code ? code : 500;
+    const int answer = passed(f, gx, gy, gz, bx, by, bz, shared, stream, values, extra);
+    if (ours && strcmp(said("FAULT_DOES"), "garbage") == 0) **(uint64_t **)values[0] ^= 1;
+    return answer;
+}

@@ -1,0 +1,342 @@
+//! Faults of a GPU, each injected into a run of the real program: one line names it with the
+//! case and the driver's word, what can still be measured is, nothing measured is lost, and
+//! the run ends. `docs/faults.md` tells of each.
+
+#![cfg(all(feature = "cuda", target_os = "linux"))]
+
+#[allow(dead_code)]
+#[path = "../cuda_kernels/host.rs"]
+mod host;
+mod injected;
+#[path = "../program/mod.rs"]
+mod program;
+
+use injected::{Libraries, Ran};
+
+/// Four cases on the GPU and four beside it, two rounds each.
+const RECIPE: &str = "\
+title: Faults
+stream: {kernel: [copy, scale, add, triad], elements: 1Ki}
+backend: [scalar, cuda]
+chart: {x: kernel, y: time, lines: backend}
+measure: {rounds: 2, samples: 2, second-look: never}
+";
+
+/// The rounds of all eight cases.
+const ALL: usize = 16;
+
+const LOST: &str = "; the run goes on in a fresh engine";
+
+/// A fault and what becomes of the run.
+struct Row {
+    fault: &'static str,
+    environment: &'static [(&'static str, &'static str)],
+    /// What the line says of it.
+    words: &'static str,
+    /// How that line ends.
+    next: &'static str,
+    /// Of the GPU's cases, how many have this status; the others are done.
+    struck: (usize, &'static str),
+    status: i32,
+    /// Rounds on file.
+    rounds: usize,
+}
+
+/// A fault of the case `scale`, which the GPU's other cases know nothing of.
+const ONE: Row = Row {
+    fault: "",
+    environment: &[],
+    words: "",
+    next: "",
+    struck: (1, "failed"),
+    status: 3,
+    rounds: ALL - 2,
+};
+
+/// A GPU waits for four events a round, after two executions to warm up and two samples, and
+/// the cases take turns.
+const ROWS: &[Row] = &[
+    Row {
+        fault: "no driver",
+        environment: &[("SCATTERLAB_LIBCUDA", "/nowhere/libcuda.so.1")],
+        words: "n/a: no CUDA driver",
+        struck: (4, "n/a"),
+        status: 0,
+        rounds: ALL / 2,
+        ..ONE
+    },
+    Row {
+        fault: "a driver without a device",
+        environment: &[("FAULT_CALL", "cuInit"), ("FAULT_DOES", "100")],
+        words: "n/a: no CUDA device",
+        struck: (4, "n/a"),
+        status: 0,
+        rounds: ALL / 2,
+        ..ONE
+    },
+    Row {
+        fault: "a driver that does not know its device",
+        environment: &[("FAULT_CALL", "cuInit"), ("FAULT_DOES", "803")],
+        words: "n/a: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
+        struck: (4, "n/a"),
+        status: 0,
+        rounds: ALL / 2,
+        ..ONE
+    },
+    Row {
+        fault: "a driver too old for the PTX",
+        environment: &[("FAULT_CUDA", "12080")],
+        words: "n/a: the kernels are PTX 9.0, the driver (CUDA 12.8) takes PTX up to 8.7",
+        next: "a newer driver is needed",
+        struck: (4, "n/a"),
+        status: 0,
+        rounds: ALL / 2,
+        ..ONE
+    },
+    Row {
+        fault: "PTX that the driver refuses",
+        environment: &[("FAULT_CALL", "cuModuleLoadDataEx"), ("FAULT_DOES", "218")],
+        words: "FAILED: cuModuleLoadDataEx(stream.ptx): CUDA_ERROR_INVALID_PTX (218)",
+        struck: (4, "failed"),
+        rounds: ALL / 2,
+        ..ONE
+    },
+    Row {
+        fault: "out of memory, although the plan fitted",
+        environment: &[("FAULT_CALL", "cuMemAlloc_v2"), ("FAULT_AT", "5"), ("FAULT_DOES", "2")],
+        words: "FAILED: cuMemAlloc of 8.01 KiB with 64.0 MiB free: CUDA_ERROR_OUT_OF_MEMORY (2)",
+        ..ONE
+    },
+    Row {
+        fault: "an illegal address",
+        environment: &[
+            ("FAULT_KERNEL", "stream_scale"),
+            ("FAULT_CALL", "cuEventSynchronize"),
+            ("FAULT_AT", "1"),
+            ("FAULT_DOES", "700"),
+        ],
+        words: "scale · cuda: FAILED: cuEventSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS (700)",
+        next: LOST,
+        ..ONE
+    },
+    Row {
+        fault: "an illegal address in the second round",
+        environment: &[
+            ("FAULT_KERNEL", "stream_scale"),
+            ("FAULT_CALL", "cuEventSynchronize"),
+            ("FAULT_AT", "18"),
+            ("FAULT_DOES", "700"),
+        ],
+        words: "scale · cuda: FAILED: cuEventSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS (700)",
+        next: LOST,
+        rounds: ALL - 1,
+        ..ONE
+    },
+    Row {
+        fault: "a kernel that never ends",
+        environment: &[
+            ("FAULT_KERNEL", "stream_scale"),
+            ("FAULT_CALL", "cuEventSynchronize"),
+            ("FAULT_AT", "3"),
+            ("FAULT_DOES", "hang"),
+            ("SCATTERLAB_HUNG_AFTER", "15"),
+        ],
+        words: "scale · cuda: FAILED: the engine died: hung while sampling: killed after 15 s without a word",
+        next: LOST,
+        ..ONE
+    },
+    Row {
+        fault: "a launch timeout in the middle of a round",
+        environment: &[
+            ("FAULT_KERNEL", "stream_scale"),
+            ("FAULT_CALL", "cuEventSynchronize"),
+            ("FAULT_AT", "3"),
+            ("FAULT_DOES", "702"),
+        ],
+        words: "scale · cuda: FAILED: cuEventSynchronize: CUDA_ERROR_LAUNCH_TIMEOUT (702)",
+        next: LOST,
+        ..ONE
+    },
+    Row {
+        fault: "a launch that fails",
+        environment: &[
+            ("FAULT_KERNEL", "stream_scale"),
+            ("FAULT_CALL", "cuLaunchKernel"),
+            ("FAULT_AT", "1"),
+            ("FAULT_DOES", "719"),
+        ],
+        words: "scale · cuda: FAILED: cuLaunchKernel(stream_scale): CUDA_ERROR_LAUNCH_FAILED (719)",
+        next: LOST,
+        ..ONE
+    },
+    Row {
+        fault: "a driver that crashes",
+        environment: &[
+            ("FAULT_KERNEL", "stream_scale"),
+            ("FAULT_CALL", "cuLaunchKernel"),
+            ("FAULT_AT", "2"),
+            ("FAULT_DOES", "crash"),
+        ],
+        words: "scale · cuda: FAILED: the engine died: ended by signal 11 (a crash, of its own or in a driver)",
+        next: LOST,
+        ..ONE
+    },
+    Row {
+        fault: "a kernel that stores garbage",
+        environment: &[("FAULT_KERNEL", "stream_scale"), ("FAULT_DOES", "garbage")],
+        words: "scale · cuda: FAILED: wrong result: ",
+        // The round that was found wrong is on file, and none follows.
+        rounds: ALL - 1,
+        ..ONE
+    },
+];
+
+#[test]
+fn each_fault_is_one_line_and_the_run_goes_on() {
+    let Some(libraries) = Libraries::get() else { return };
+    let whole = libraries.run(RECIPE, &[]);
+    assert_eq!((whole.status, whole.rounds), (Some(0), [ALL; 2]), "{}", whole.said);
+    for row in ROWS {
+        let ran = libraries.run(RECIPE, row.environment);
+        check(row, &ran);
+    }
+}
+
+fn check(row: &Row, ran: &Ran) {
+    let (fault, said) = (row.fault, &ran.said);
+    let lines: Vec<&str> =
+        said.lines().filter(|line| line.starts_with('[') && line.contains(row.words)).collect();
+    let (count, status) = row.struck;
+    assert_eq!(lines.len(), count, "{fault}:\n{said}");
+    assert!(lines.iter().all(|line| line.contains("cuda") && line.ends_with(row.next)), "{fault}:\n{said}");
+    let struck = ran.cases.iter().filter(|case| case.status == status && case.backend == "cuda").count();
+    let done = ran.cases.iter().filter(|case| case.status == "done" && case.rounds == 2).count();
+    assert_eq!((struck, done), (count, ran.cases.len() - count), "{fault}: {:?}", ran.cases);
+    assert_eq!((ran.status, ran.rounds), (Some(row.status), [row.rounds; 2]), "{fault}:\n{said}");
+    no_panic(ran);
+}
+
+fn no_panic(ran: &Ran) {
+    assert!(!ran.said.contains("panicked") && !ran.said.contains("RUST_BACKTRACE"), "{}", ran.said);
+}
+
+/// The next call after the loss is the preparation of a case that did nothing.
+#[test]
+fn a_device_lost_between_two_cases_comes_back_in_a_fresh_engine() {
+    let Some(libraries) = Libraries::get() else { return };
+    for (code, word) in [("46", "CUDA_ERROR_DEVICE_UNAVAILABLE"), ("214", "CUDA_ERROR_ECC_UNCORRECTABLE")] {
+        let root = tempfile::tempdir().unwrap();
+        let once = root.path().join("once");
+        let environment = [
+            ("FAULT_CALL", "cuMemGetInfo_v2"),
+            ("FAULT_AT", "6"),
+            ("FAULT_DOES", code),
+            ("FAULT_ONCE", once.to_str().unwrap()),
+        ];
+        let ran = libraries.run(RECIPE, &environment);
+        let row = Row { fault: word, words: word, next: LOST, ..ONE };
+        check(&row, &ran);
+    }
+}
+
+/// Nobody calls the cases that are left `n/a`: another day the device is there again.
+#[test]
+fn a_device_that_does_not_come_back_ends_the_run_with_what_was_measured() {
+    let Some(libraries) = Libraries::get() else { return };
+    let root = tempfile::tempdir().unwrap();
+    let once = root.path().join("once");
+    let environment = [
+        ("FAULT_CALL", "cuMemGetInfo_v2"),
+        ("FAULT_AT", "6"),
+        ("FAULT_DOES", "46"),
+        ("FAULT_ONCE", once.to_str().unwrap()),
+        ("FAULT_GONE", "46"),
+    ];
+    let ran = libraries.run(RECIPE, &environment);
+    let gone = "cuda is not there any more (CUDA_ERROR_DEVICE_UNAVAILABLE), and 3 cases are left on it; \
+        to go on: scatterlab run --resume out";
+    assert_eq!(ran.said.lines().filter(|line| line.ends_with(gone)).count(), 1, "{}", ran.said);
+    assert_eq!(ran.status, Some(1), "{}", ran.said);
+    assert!(ran.rounds[0] > 0 && ran.rounds[0] == ran.rounds[1], "{:?}", ran.rounds);
+    assert!(ran.cases.iter().all(|case| case.status != "n/a"), "{:?}", ran.cases);
+    no_panic(&ran);
+}
+
+/// The copy that tells a GPU's pace belongs to no case.
+#[test]
+fn a_device_lost_in_a_reference_copy_is_no_cases_fault() {
+    let Some(libraries) = Libraries::get() else { return };
+    let environment = [
+        ("FAULT_FREE", "2147483648"),
+        ("FAULT_CALL", "cuMemcpyDtoDAsync_v2"),
+        ("FAULT_AT", "2"),
+        ("FAULT_DOES", "719"),
+    ];
+    let recipe = RECIPE.replace("[scalar, cuda]", "cuda");
+    let ran = libraries.run(&recipe, &environment);
+    let line = "no reference copy on cuda: cuMemcpyDtoDAsync: CUDA_ERROR_LAUNCH_FAILED (719)";
+    assert_eq!(ran.said.lines().filter(|said| said.ends_with(line)).count(), 1, "{}", ran.said);
+    let died = "the engine died: exit status 4: it lost its device, before it did anything";
+    assert!(ran.said.lines().any(|said| said == died), "{}", ran.said);
+    assert!(ran.cases.iter().all(|case| case.status == "pending"), "{:?}", ran.cases);
+    assert_eq!(ran.status, Some(3), "{}", ran.said);
+    no_panic(&ran);
+}
+
+/// Rounds of which the events say this.
+fn telling(ran: &Ran, words: &str) -> usize {
+    ran.events.lines().filter(|line| line.contains("\"event\":\"round\"") && line.contains(words)).count()
+}
+
+const CLOCK: &str = "\"gpu\":{\"sm-clock\":1755,";
+
+#[test]
+fn a_management_library_that_goes_away_takes_its_own_words_with_it_only() {
+    let Some(libraries) = Libraries::get() else { return };
+    let recipe = RECIPE.replace("[scalar, cuda]", "cuda");
+    let folder = libraries.management();
+    let there = [("LD_LIBRARY_PATH", folder.to_str().unwrap())];
+    let whole = libraries.run(&recipe, &there);
+    assert_eq!((whole.status, whole.rounds, telling(&whole, CLOCK)), (Some(0), [8; 2], 8), "{}", whole.said);
+    assert_eq!(telling(&whole, "\"gpu-before\":{\"sm-clock\":1755,"), 8, "{}", whole.events);
+    // The imaginary library counts 5 ms from one reading to the next.
+    assert_eq!(telling(&whole, "\"gpu-during\":{\"held\":{\"power cap\":0.005"), 8, "{}", whole.events);
+    let gone = libraries.run(&recipe, &[there[0], ("NVML_GONE", "12")]);
+    assert_eq!((gone.status, gone.rounds), (Some(0), [8; 2]), "{}", gone.said);
+    assert!((1..8).contains(&telling(&gone, CLOCK)), "{}", gone.events);
+    no_panic(&gone);
+}
+
+#[test]
+fn what_does_not_fit_is_told_before_anything_runs() {
+    let Some(libraries) = Libraries::get() else { return };
+    let recipe = RECIPE
+        .replace("1Ki", "[1Ki, 4Mi]")
+        .replace("x: kernel", "x: elements")
+        .replace("lines: backend", "lines: [kernel, backend]");
+    let ran = libraries.run(&recipe, &[("FAULT_FREE", "40000000")]);
+    let warning = "warning: cuda 0: 4 of 8 cases need more memory than the 38.1 MiB that are free now, \
+        up to 96.0 MiB: ";
+    let at = |words: &str| ran.said.lines().position(|line| line.contains(words));
+    assert!(at(warning).is_some() && at(warning) < at("[1/"), "{}", ran.said);
+    let not = ran.cases.iter().filter(|case| case.status == "n/a");
+    assert_eq!((not.count(), ran.status), (4, Some(0)), "{}", ran.said);
+}
+
+/// CUDA calls an instance of a GPU that is cut up (MIG) its device 0.
+#[test]
+fn an_instance_of_a_gpu_is_called_by_its_own_name() {
+    let Some(libraries) = Libraries::get() else { return };
+    let recipe = RECIPE.replace("[scalar, cuda]", "cuda");
+    let folder = libraries.management();
+    let there = ("LD_LIBRARY_PATH", folder.to_str().unwrap());
+    let uuid = "00102030-4050-6070-8090-a0b0c0d0e0f0";
+    let whole = libraries.run(&recipe, &[there]);
+    assert!(whole.said.contains(&format!("UUID GPU-{uuid} ")), "{}", whole.said);
+    assert!(!whole.said.contains("MIG instance"), "{}", whole.said);
+    let part = libraries.run(&recipe, &[there, ("NVML_INSTANCE", "1")]);
+    for words in [&format!("UUID MIG-{uuid} "), "MIG instance Imaginary GPU MIG 1g.10gb"] {
+        assert!(part.said.contains(words), "{}", part.said);
+    }
+    assert!(part.manifest.contains(&format!("MIG-{uuid}")), "{}", part.manifest);
+}
