@@ -8,6 +8,7 @@ use anyhow::Context;
 
 use super::out;
 use crate::engine::executors::{peer, with_peers};
+use crate::engine::hung;
 use crate::engine::protocol::DEVICE_LOST;
 use crate::engine::server::{Ending, serve};
 use crate::engine::watch::Machine;
@@ -15,7 +16,7 @@ use crate::engine::watch::Machine;
 /// Serves plans until the input ends.
 pub fn run() -> anyhow::Result<ExitCode> {
     let output = out::take_standard_output().context("cannot set up the engine's output")?;
-    let input = BufReader::new(io::stdin());
+    let input = hung::Input::new(BufReader::new(io::stdin()), hung::after()?);
     let peers = peer::folder(|key| std::env::var(key).ok());
     let executors = with_peers(peers.as_deref());
     match serve(input, BufWriter::new(File::from(output)), executors, Box::new(Machine::new())) {

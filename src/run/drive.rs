@@ -17,6 +17,7 @@ use super::runner::{Control, Message, Runner, Running, advice};
 use super::wishes::Wishes;
 use super::{Ledger, clock};
 use crate::engine::client::{Client, EngineCommand, Incoming};
+use crate::engine::hung;
 use crate::engine::protocol::{Command, Event, Level};
 use crate::plan::{Plan, slug};
 
@@ -47,6 +48,8 @@ pub struct EngineRunner {
 
 impl Runner for EngineRunner {
     fn start(&self, plan: Plan, recipe: &str) -> anyhow::Result<Running> {
+        // Before there is a folder: it may be a word that is no time.
+        hung::after()?;
         let started = clock::now();
         let path = match &self.out {
             Some(path) => path.clone(),
@@ -84,6 +87,7 @@ fn drive(
     beginning: Beginning,
     temporary: bool,
 ) -> anyhow::Result<Running> {
+    let patience = hung::after()?;
     let (messages, received) = mpsc::channel();
     let (control, wishes) = Wishes::new()?;
     let path = folder.path().to_owned();
@@ -100,7 +104,7 @@ fn drive(
         sampling: false,
         derived: Derived::new(),
         pinged: None,
-        patience: silence::least()?,
+        patience,
     };
     thread::Builder::new().name("run".into()).spawn(move || drive.run())?;
     Ok(Running { messages: received, control, folder: path })

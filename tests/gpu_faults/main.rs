@@ -10,186 +10,17 @@ mod host;
 mod injected;
 #[path = "../program/mod.rs"]
 mod program;
+mod rows;
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use injected::{Libraries, Ran};
-
-/// Four cases on the GPU and four beside it, two rounds each.
-const RECIPE: &str = "\
-title: Faults
-stream: {kernel: [copy, scale, add, triad], elements: 1Ki}
-backend: [scalar, cuda]
-chart: {x: kernel, y: time, lines: backend}
-measure: {rounds: 2, samples: 2, second-look: never}
-";
-
-/// The rounds of all eight cases.
-const ALL: usize = 16;
-
-const LOST: &str = "; the run goes on in a fresh engine";
-
-/// A fault and what becomes of the run.
-struct Row {
-    fault: &'static str,
-    environment: &'static [(&'static str, &'static str)],
-    /// What the line says of it.
-    words: &'static str,
-    /// How that line ends.
-    next: &'static str,
-    /// Of the GPU's cases, how many have this status; the others are done.
-    struck: (usize, &'static str),
-    status: i32,
-    /// Rounds on file.
-    rounds: usize,
-}
-
-/// A fault of the case `scale`, which the GPU's other cases know nothing of.
-const ONE: Row = Row {
-    fault: "",
-    environment: &[],
-    words: "",
-    next: "",
-    struck: (1, "failed"),
-    status: 3,
-    rounds: ALL - 2,
-};
-
-/// A GPU waits for four events a round, after two executions to warm up and two samples, and
-/// the cases take turns.
-const ROWS: &[Row] = &[
-    Row {
-        fault: "no driver",
-        environment: &[("SCATTERLAB_LIBCUDA", "/nowhere/libcuda.so.1")],
-        words: "n/a: no CUDA driver",
-        struck: (4, "n/a"),
-        status: 0,
-        rounds: ALL / 2,
-        ..ONE
-    },
-    Row {
-        fault: "a driver without a device",
-        environment: &[("FAULT_CALL", "cuInit"), ("FAULT_DOES", "100")],
-        words: "n/a: no CUDA device",
-        struck: (4, "n/a"),
-        status: 0,
-        rounds: ALL / 2,
-        ..ONE
-    },
-    Row {
-        fault: "a driver that does not know its device",
-        environment: &[("FAULT_CALL", "cuInit"), ("FAULT_DOES", "803")],
-        words: "n/a: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
-        struck: (4, "n/a"),
-        status: 0,
-        rounds: ALL / 2,
-        ..ONE
-    },
-    Row {
-        fault: "a driver too old for the PTX",
-        environment: &[("FAULT_CUDA", "12080")],
-        words: "n/a: the kernels are PTX 9.0, the driver (CUDA 12.8) takes PTX up to 8.7",
-        next: "a newer driver is needed",
-        struck: (4, "n/a"),
-        status: 0,
-        rounds: ALL / 2,
-        ..ONE
-    },
-    Row {
-        fault: "PTX that the driver refuses",
-        environment: &[("FAULT_CALL", "cuModuleLoadDataEx"), ("FAULT_DOES", "218")],
-        words: "FAILED: cuModuleLoadDataEx(stream.ptx): CUDA_ERROR_INVALID_PTX (218)",
-        struck: (4, "failed"),
-        rounds: ALL / 2,
-        ..ONE
-    },
-    Row {
-        fault: "out of memory, although the plan fitted",
-        environment: &[("FAULT_CALL", "cuMemAlloc_v2"), ("FAULT_AT", "5"), ("FAULT_DOES", "2")],
-        words: "FAILED: cuMemAlloc of 8.01 KiB with 64.0 MiB free: CUDA_ERROR_OUT_OF_MEMORY (2)",
-        ..ONE
-    },
-    Row {
-        fault: "an illegal address",
-        environment: &[
-            ("FAULT_KERNEL", "stream_scale"),
-            ("FAULT_CALL", "cuEventSynchronize"),
-            ("FAULT_AT", "1"),
-            ("FAULT_DOES", "700"),
-        ],
-        words: "scale · cuda: FAILED: cuEventSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS (700)",
-        next: LOST,
-        ..ONE
-    },
-    Row {
-        fault: "an illegal address in the second round",
-        environment: &[
-            ("FAULT_KERNEL", "stream_scale"),
-            ("FAULT_CALL", "cuEventSynchronize"),
-            ("FAULT_AT", "18"),
-            ("FAULT_DOES", "700"),
-        ],
-        words: "scale · cuda: FAILED: cuEventSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS (700)",
-        next: LOST,
-        rounds: ALL - 1,
-        ..ONE
-    },
-    Row {
-        fault: "a kernel that never ends",
-        environment: &[
-            ("FAULT_KERNEL", "stream_scale"),
-            ("FAULT_CALL", "cuEventSynchronize"),
-            ("FAULT_AT", "3"),
-            ("FAULT_DOES", "hang"),
-            ("SCATTERLAB_HUNG_AFTER", "15"),
-        ],
-        words: "scale · cuda: FAILED: the engine died: hung while sampling: killed after 15 s without a word",
-        next: LOST,
-        ..ONE
-    },
-    Row {
-        fault: "a launch timeout in the middle of a round",
-        environment: &[
-            ("FAULT_KERNEL", "stream_scale"),
-            ("FAULT_CALL", "cuEventSynchronize"),
-            ("FAULT_AT", "3"),
-            ("FAULT_DOES", "702"),
-        ],
-        words: "scale · cuda: FAILED: cuEventSynchronize: CUDA_ERROR_LAUNCH_TIMEOUT (702)",
-        next: LOST,
-        ..ONE
-    },
-    Row {
-        fault: "a launch that fails",
-        environment: &[
-            ("FAULT_KERNEL", "stream_scale"),
-            ("FAULT_CALL", "cuLaunchKernel"),
-            ("FAULT_AT", "1"),
-            ("FAULT_DOES", "719"),
-        ],
-        words: "scale · cuda: FAILED: cuLaunchKernel(stream_scale): CUDA_ERROR_LAUNCH_FAILED (719)",
-        next: LOST,
-        ..ONE
-    },
-    Row {
-        fault: "a driver that crashes",
-        environment: &[
-            ("FAULT_KERNEL", "stream_scale"),
-            ("FAULT_CALL", "cuLaunchKernel"),
-            ("FAULT_AT", "2"),
-            ("FAULT_DOES", "crash"),
-        ],
-        words: "scale · cuda: FAILED: the engine died: ended by signal 11 (a crash, of its own or in a driver)",
-        next: LOST,
-        ..ONE
-    },
-    Row {
-        fault: "a kernel that stores garbage",
-        environment: &[("FAULT_KERNEL", "stream_scale"), ("FAULT_DOES", "garbage")],
-        words: "scale · cuda: FAILED: wrong result: ",
-        // The round that was found wrong is on file, and none follows.
-        rounds: ALL - 1,
-        ..ONE
-    },
-];
+use program::{engine_of, program, text, wait_for_rounds};
+use rows::{ALL, LOST, ONE, RECIPE, ROWS, Row};
 
 #[test]
 fn each_fault_is_one_line_and_the_run_goes_on() {
@@ -321,6 +152,43 @@ fn what_does_not_fit_is_told_before_anything_runs() {
     assert!(at(warning).is_some() && at(warning) < at("[1/"), "{}", ran.said);
     let not = ran.cases.iter().filter(|case| case.status == "n/a");
     assert_eq!((not.count(), ran.status), (4, Some(0)), "{}", ran.said);
+}
+
+/// A client elsewhere can do no more than hang up.
+#[test]
+fn an_engine_that_hangs_ends_after_its_client() {
+    let Some(libraries) = Libraries::get() else { return };
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("recipe.yaml"), RECIPE.replace("[scalar, cuda]", "cuda")).unwrap();
+    let environment = [
+        ("FAULT_KERNEL", "stream_scale"),
+        ("FAULT_CALL", "cuEventSynchronize"),
+        ("FAULT_DOES", "hang"),
+        ("SCATTERLAB_HUNG_AFTER", "10"),
+    ];
+    let mut run = libraries.program(root.path(), &["run", "recipe.yaml", "--out", "out"], &environment);
+    let mut run = run.stdout(Stdio::null()).spawn().unwrap();
+    wait_for_rounds(&root.path().join("out/events.ndjson"), 1);
+    let engine = engine_of(&run);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let (gone, began) = (|| !Path::new(&format!("/proc/{engine}/exe")).exists(), Instant::now());
+    while !gone() && began.elapsed() < Duration::from_secs(60) {
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert!(gone(), "engine {engine} is still there");
+    assert!(began.elapsed() > Duration::from_secs(1), "it did not hang");
+}
+
+#[test]
+fn a_patience_that_is_no_time_is_one_line() {
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("recipe.yaml"), RECIPE).unwrap();
+    let mut run = program(root.path());
+    let run = run.args(["run", "recipe.yaml", "--out", "out"]).env("SCATTERLAB_HUNG_AFTER", "soon").output();
+    let error = text(&run.unwrap().stderr);
+    assert_eq!(error.trim(), "scatterlab: SCATTERLAB_HUNG_AFTER=soon: expected seconds above 0, such as 120");
+    assert!(!root.path().join("out").exists());
 }
 
 /// CUDA calls an instance of a GPU that is cut up (MIG) its device 0.

@@ -1,21 +1,11 @@
 //! When an engine counts as hung: nothing came from it for far longer than what it does can
 //! take. A kernel that never ends leaves nothing else to notice it by.
 
-use std::env;
 use std::time::Duration;
-
-use anyhow::bail;
 
 use super::LONG;
 use crate::engine::protocol::{Event, Stage};
 use crate::run::{Ledger, estimate};
-
-/// Names a variable of the environment with another [`LEAST`], in seconds.
-const VARIABLE: &str = "SCATTERLAB_HUNG_AFTER";
-
-/// Whatever an engine does may take so long: a driver that wakes a GPU and compiles kernels
-/// for it needs tens of seconds on a busy machine.
-const LEAST: Duration = Duration::from_secs(120);
 
 /// One stage of a round may take so many times what the whole round is estimated to. The
 /// estimate knows accesses, not latencies: off by ten is no fault.
@@ -28,19 +18,6 @@ const SLOW_COPY: f64 = 5.0;
 /// stopped, by Ctrl-Z or a batch system, wakes hours later: a look counts for what it should
 /// have lasted, so that a few are left to hear what was said meanwhile.
 const LOOKS: u32 = 8;
-
-/// The shortest silence that may count, as the environment says.
-///
-/// # Errors
-/// A value that is no time.
-pub(super) fn least() -> anyhow::Result<Duration> {
-    let Some(text) = env::var_os(VARIABLE) else { return Ok(LEAST) };
-    let seconds = text.to_str().and_then(|text| text.parse().ok()).filter(|seconds| *seconds > 0.0);
-    match seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
-        Some(least) => Ok(least),
-        None => bail!("{VARIABLE}={}: expected seconds above 0, such as 120", text.to_string_lossy()),
-    }
-}
 
 /// Of one engine.
 pub(super) struct Silence {
@@ -109,8 +86,11 @@ fn generous(case: &str, ledger: &Ledger) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::protocol::Level;
     use crate::plan::{Overrides, resolve};
     use crate::recipe;
+
+    const LEAST: Duration = Duration::from_secs(120);
 
     fn ledger() -> Ledger {
         let text = "gather: {tuples: [1Ki, 1Gi], locations: random}\nbackend: scalar\nchart: {x: tuples}\n";
@@ -130,8 +110,7 @@ mod tests {
         assert_eq!(silence.limit, LEAST);
         silence.ends(&progress(&ledger, 1, Stage::Sample), &ledger);
         assert!(silence.limit > LEAST * 5, "{:?}", silence.limit);
-        silence
-            .ends(&Event::Log { level: crate::engine::protocol::Level::Info, text: String::new() }, &ledger);
+        silence.ends(&Event::Log { level: Level::Info, text: String::new() }, &ledger);
         assert!(silence.limit > LEAST, "it is still about that case");
     }
 
