@@ -11,8 +11,10 @@ pub mod notation;
 pub mod partitions;
 pub mod permutation;
 mod real;
+pub mod scramble;
 pub mod zipf;
 
 pub use partitions::partition_of;
 pub use permutation::Permutation;
+pub use scramble::Scramble;
 pub use zipf::Zipf;

@@ -6,6 +6,7 @@ pub mod cuda;
 pub mod gather_scatter;
 mod oracle;
 pub mod pattern;
+pub mod random_access;
 pub(crate) mod reader;
 pub mod schema;
 pub mod stream;
@@ -212,7 +213,13 @@ pub trait Primitive: Sync {
 
 /// Every primitive, in the order of the documentation.
 pub fn registry() -> &'static [&'static dyn Primitive] {
-    &[&stream::Stream, &gather_scatter::Gather, &gather_scatter::Scatter, &pattern::Pattern]
+    &[
+        &stream::Stream,
+        &gather_scatter::Gather,
+        &gather_scatter::Scatter,
+        &pattern::Pattern,
+        &random_access::RandomAccess,
+    ]
 }
 
 /// The primitive of this name.
@@ -261,6 +268,9 @@ mod tests {
                 .with("kernel", Value::Text(kernel.into()))
                 .with("source.custom.indices", Value::Indices(vec![0, 2]))
                 .with("count", Value::Int(3)),
+            "random-access" => p("kernel", Value::Text("write".into()))
+                .with("footprint", Value::Int(64))
+                .with("accesses", Value::Int(4)),
             _ => p("tuples", Value::Int(4)),
         }
     }

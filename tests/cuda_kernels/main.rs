@@ -110,6 +110,20 @@ fn tuned(words: &str) -> String {
     words.split_whitespace().map(|word| format!("backend.cuda.{word} ")).collect()
 }
 
+#[test]
+fn random_access() {
+    let mut all = Vec::new();
+    for (kernel, element) in ["read", "write"].iter().flat_map(|k| [4, 8, 16].map(|z| (k, z))) {
+        for (bits, accesses) in
+            [(0, 1), (0, 5), (5, 31), (5, 32), (5, 33), (12, 2047), (12, 2049), (12, 9001)]
+        {
+            let footprint = element << bits;
+            all.push(format!("kernel={kernel} element={element} footprint={footprint} accesses={accesses}"));
+        }
+    }
+    prove_all("random-access", &all);
+}
+
 const METHODS: [&str; 4] = [
     "method=direct",
     "method=multipass method.multipass.passes=3",

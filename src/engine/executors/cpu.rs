@@ -8,7 +8,7 @@ use crate::backend::{Cancel, Device, Executor, Failure, Fault, Prepared};
 use crate::indices::Store;
 use crate::measure;
 use crate::plan::{Case, Params};
-use crate::primitives::{Refusal, gather_scatter, pattern, stream};
+use crate::primitives::{Refusal, gather_scatter, pattern, random_access, stream};
 
 /// What tells the two backends of the processors from each other.
 #[derive(Debug)]
@@ -105,6 +105,10 @@ fn dispatch(case: &Case, indices: &Store, context: &Context) -> Result<Box<dyn P
         "scatter" => moves(Kernel::Scatter),
         "pattern" => {
             pattern::cpu::prepare(pattern::Spec::from_params(params, seed).map_err(failure)?, context)
+        }
+        "random-access" => {
+            let spec = random_access::Spec::from_params(params, seed).map_err(failure)?;
+            random_access::cpu::prepare(spec, context)
         }
         other => Err(Failure::NotApplicable(format!("{other} has no implementation on CPUs"))),
     }

@@ -82,7 +82,7 @@ fn resolved(text: &str, seed: u64) -> anyhow::Result<Plan> {
 
 /// The parameter that holds a case's size.
 fn size_key(case: &Case) -> Option<&'static str> {
-    ["tuples", "elements"].into_iter().find(|key| case.params.int(key).is_some())
+    ["tuples", "elements", "accesses"].into_iter().find(|key| case.params.int(key).is_some())
 }
 
 fn add_empty_twins(plan: &mut Plan) {

@@ -11,7 +11,7 @@ use crate::backend::Failure;
 use crate::backend::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
 use crate::patterns::mix::key64;
 use crate::plan::Case;
-use crate::primitives::{Refusal, gather_scatter, pattern, stream};
+use crate::primitives::{Refusal, gather_scatter, pattern, random_access, stream};
 
 pub use tiles::BLOCK;
 
@@ -35,6 +35,7 @@ pub fn launched(case: &Case) -> Result<Launched, Failure> {
         "stream" => stream::cuda::launched(case),
         "gather" | "scatter" => gather_scatter::cuda::launched(case),
         "pattern" => pattern::cuda::launched(case),
+        "random-access" => random_access::cuda::launched(case),
         other => Err(Failure::NotApplicable(format!("{other} has no CUDA kernels"))),
     }
 }

@@ -1,0 +1,199 @@
+//! random-access on a GPU (`kernels/random_access.cu`): one launch an execution, a block for
+//! each tile of accesses.
+
+use super::Spec;
+use super::spec::Kernel;
+use crate::backend::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
+use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
+use crate::patterns::Scramble;
+use crate::patterns::mix::key64;
+use crate::plan::Case;
+use crate::primitives::cuda::finding::find;
+use crate::primitives::cuda::range::{Range, ranges};
+use crate::primitives::cuda::several::Part;
+use crate::primitives::cuda::{BLOCK, Fill, Launched, grid, launch_over, length, poison, refused};
+
+/// Accesses of a block, `BLOCK * UNROLL` in the kernels.
+const TILE: u64 = 8 * BLOCK as u64;
+
+/// `PARTIALS` in the kernels.
+const PARTIALS: usize = 1024;
+
+// SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers.
+unsafe impl Plain for Scramble {}
+
+/// `Claim` in the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Claim {
+    key: u64,
+    elements: u64,
+    accesses: u64,
+    element: u32,
+    unused: u32,
+    order: Scramble,
+}
+
+// SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers.
+unsafe impl Plain for Claim {}
+
+/// A case in place. The array has a guard element behind its last one, which the deliberately
+/// wrong implementations may touch.
+struct RandomAccess {
+    gpu: Gpu,
+    spec: Spec,
+    timed: cuda::Kernel,
+    check: cuda::Kernel,
+    array: DeviceBuffer<u32>,
+    partials: DeviceBuffer<u64>,
+    /// What an execution launches.
+    ranges: Vec<Range>,
+    /// Elements by which the array is misplaced.
+    shift: u64,
+}
+
+/// Allocates and fills the array of a case.
+///
+/// # Errors
+/// `NotApplicable` where it does not fit; what the driver reports.
+pub fn prepare(gpu: &Gpu, case: &Case, fault: Option<Fault>, cancel: &Cancel) -> Result<Part, Failure> {
+    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
+    gpu.require(spec.bytes() + spec.element)?;
+    let module = gpu.module("random_access")?;
+    cancel.check()?;
+    let check = match spec.kernel {
+        Kernel::Read => "random_expected_sum",
+        Kernel::Write => "random_certify",
+    };
+    let mut array = gpu.alloc(length((spec.bytes() + spec.element) / 4)?)?;
+    poison(gpu, &mut array)?;
+    if spec.kernel == Kernel::Read {
+        fill(gpu, &module, &spec, &array)?;
+    }
+    gpu.synchronize()?;
+    Ok(Box::new(RandomAccess {
+        gpu: gpu.clone(),
+        timed: module.kernel(&timed_name(&spec))?,
+        check: module.kernel(check)?,
+        array,
+        partials: gpu.upload(&[0; PARTIALS])?,
+        ranges: ranges(spec.accesses, fault),
+        shift: u64::from(fault == Some(Fault::OffByOne)),
+        spec,
+    }))
+}
+
+fn fill(gpu: &Gpu, module: &cuda::Module, spec: &Spec, array: &DeviceBuffer<u32>) -> Result<(), Failure> {
+    if spec.element != 4 {
+        let words = spec.elements() * spec.words();
+        return Fill::new(module)?.words64(gpu, array.pointer(), spec.seed, words);
+    }
+    let (key, n) = (key64(spec.seed), spec.elements());
+    launch_over(gpu, &module.kernel("random_fill_4")?, n, &[array.into(), (&key).into(), (&n).into()])
+}
+
+/// The timed kernel's name in the PTX.
+fn timed_name(spec: &Spec) -> String {
+    let name = if spec.kernel == Kernel::Read { "read" } else { "write" };
+    format!("random_{name}_{}", spec.element)
+}
+
+/// What an execution of a case launches.
+///
+/// # Errors
+/// A case that does not exist.
+pub fn launched(case: &Case) -> Result<Launched, Failure> {
+    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
+    Ok(Launched { kernel: timed_name(&spec), launches: 1 })
+}
+
+impl RandomAccess {
+    /// Queues one execution.
+    fn execute(&self) -> Result<(), Failure> {
+        self.ranges.iter().try_for_each(|&range| self.execute_range(range))
+    }
+
+    fn execute_range(&self, range: Range) -> Result<(), Failure> {
+        let array: DevicePtr<u32> = self.array.pointer_at(length(self.shift * self.spec.element / 4)?)?;
+        let order = self.spec.order();
+        let mut args = vec![(&array).into(), (&order).into(), (&range.first).into(), (&range.count).into()];
+        if self.spec.kernel == Kernel::Read {
+            args.push((&self.partials).into());
+        }
+        self.gpu.launch(&self.timed, grid(range.count, TILE), BLOCK, 0, &args)
+    }
+
+    /// What is written becomes poison, what was read is forgotten.
+    fn clear(&mut self) -> Result<(), Failure> {
+        self.gpu.memset32(&mut self.partials, 0)?;
+        match self.spec.kernel {
+            Kernel::Read => Ok(()),
+            Kernel::Write => poison(&self.gpu, &mut self.array),
+        }
+    }
+
+    /// What the executions since the last clearing have read.
+    fn sum(&self) -> Result<u64, Failure> {
+        Ok(self.partials.to_host()?.into_iter().fold(0, u64::wrapping_add))
+    }
+
+    fn claim(&self) -> Claim {
+        Claim {
+            key: key64(self.spec.seed),
+            elements: self.spec.elements(),
+            accesses: self.spec.accesses,
+            element: self.spec.element as u32,
+            unused: 0,
+            order: self.spec.order(),
+        }
+    }
+
+    fn judge(&self) -> Result<Option<String>, Failure> {
+        let (claim, n) = (self.claim(), self.spec.elements());
+        let finding = find(&self.gpu, |report| match self.spec.kernel {
+            Kernel::Read => launch_over(&self.gpu, &self.check, n, &[(&claim).into(), report.into()]),
+            Kernel::Write => {
+                let args = [(&self.array).into(), (&claim).into(), report.into()];
+                launch_over(&self.gpu, &self.check, n, &args)
+            }
+        })?;
+        if finding.checked != n {
+            return Ok(Some(format!("{} of {n} elements were checked", finding.checked)));
+        }
+        if self.spec.kernel == Kernel::Write {
+            return Ok(finding.mistake("a"));
+        }
+        let found = self.sum()?;
+        Ok((found != finding.sum).then(|| format!("the sum is {found:#x}, not {:#x}", finding.sum)))
+    }
+}
+
+impl Prepared for RandomAccess {
+    fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
+        self.gpu.timed(&mut || (0..batch).try_for_each(|_| self.execute()))
+    }
+
+    fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
+        self.clear()?;
+        self.execute()?;
+        cancel.check()?;
+        Ok(match self.judge()? {
+            Some(mistake) => Verdict::Wrong { mistake },
+            None => Verdict::Certified { checked: self.spec.accesses },
+        })
+    }
+
+    fn memory(&self) -> u64 {
+        self.array.bytes() + self.partials.bytes()
+    }
+
+    fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
+        self.clear()?;
+        self.execute()?;
+        if self.spec.kernel == Kernel::Read {
+            return Ok(self.sum()?.to_le_bytes().to_vec());
+        }
+        let words = self.array.range_to_host(0..length(self.spec.bytes() / 4)?)?;
+        Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
+    }
+}

@@ -1,0 +1,65 @@
+//! The sequential oracle of random-access, access by access.
+
+use super::spec::{Kernel, Spec};
+use crate::primitives::oracle::{check_length, compare_words, words};
+
+/// Every byte of what nobody writes, four at a time.
+const POISON: u32 = 0xDEAD_BEEF;
+
+/// Compares an output with the definition: for read the sum, else the array.
+pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
+    match spec.kernel {
+        Kernel::Read => check_sum(spec, output),
+        Kernel::Write => check_array(spec, output),
+    }
+}
+
+fn check_sum(spec: &Spec, output: &[u8]) -> Result<(), String> {
+    check_length(output, 8)?;
+    let order = spec.order();
+    let wanted = (0..spec.accesses).fold(0u64, |sum, i| sum.wrapping_add(spec.sum_of(order.apply(i))));
+    match words(output).next() {
+        Some(found) if found == wanted => Ok(()),
+        found => Err(format!("the sum is {found:?} instead of {wanted}")),
+    }
+}
+
+fn check_array(spec: &Spec, output: &[u8]) -> Result<(), String> {
+    check_length(output, spec.bytes())?;
+    let mut expected = POISON.to_le_bytes().repeat(output.len() / 4);
+    let (order, element) = (spec.order(), spec.element as usize);
+    for i in 0..spec.accesses {
+        let j = order.apply(i);
+        let bytes: Vec<u8> = (0..spec.words()).flat_map(|w| spec.word(j, w).to_le_bytes()).collect();
+        expected[j as usize * element..][..element].copy_from_slice(&bytes[..element]);
+    }
+    if output.len() < 8 {
+        return if output == expected { Ok(()) } else { Err(format!("{output:?} instead of {expected:?}")) };
+    }
+    compare_words(output, words(&expected))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::params;
+    use super::*;
+
+    fn spec(kernel: &str, footprint: u64, accesses: u64, element: u64) -> Spec {
+        Spec::from_params(&params(kernel, footprint, accesses, element), 9).expect("a case")
+    }
+
+    #[test]
+    fn it_accepts_the_definition_and_nothing_else() {
+        let (read, write) = (spec("read", 64, 5, 8), spec("write", 16, 3, 4));
+        let sum = (0..5).fold(0u64, |s, i| s.wrapping_add(read.sum_of(read.order().apply(i))));
+        assert_eq!(check(&read, &sum.to_le_bytes()), Ok(()));
+        assert!(check(&read, &(sum + 1).to_le_bytes()).is_err());
+        let left = write.order().apply(3);
+        let words = (0..4).map(|j| if j == left { POISON } else { j as u32 });
+        let mut output: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+        assert_eq!(check(&write, &output), Ok(()));
+        output[left as usize * 4] ^= 1;
+        assert!(check(&write, &output).is_err());
+        assert!(check(&write, &output[..3]).is_err());
+    }
+}

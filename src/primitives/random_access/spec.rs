@@ -1,0 +1,133 @@
+//! What a random-access case computes: its parameters, typed, and its data.
+
+use crate::patterns::Scramble;
+use crate::patterns::mix::{word32, word64};
+use crate::plan::Params;
+use crate::primitives::{Refusal, reader};
+
+/// Most bytes of the array.
+pub const MAX_BYTES: u64 = 1 << 45;
+
+/// Whether elements are read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernel {
+    Read,
+    Write,
+}
+
+/// A case, typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spec {
+    pub kernel: Kernel,
+    /// Bytes of an element: 4, 8 or 16.
+    pub element: u64,
+    /// log2 of the elements.
+    pub bits: u32,
+    /// A recipe asks for at least 1; `verify` runs 0 as well.
+    pub accesses: u64,
+    pub seed: u64,
+}
+
+impl Spec {
+    /// Reads and checks a case's parameters.
+    pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        let element = reader::one_of(params, "element", &[4, 8, 16], 8)?;
+        let footprint = reader::int(params, "footprint")?;
+        let elements = footprint / element;
+        if footprint > MAX_BYTES || !footprint.is_multiple_of(element) || !elements.is_power_of_two() {
+            let message = format!("{footprint} bytes are no power of two of elements of {element} bytes");
+            return Err(Refusal::invalid("footprint", message));
+        }
+        Ok(Spec {
+            kernel: reader::word(params, "kernel", &[("read", Kernel::Read), ("write", Kernel::Write)])?,
+            element,
+            bits: elements.ilog2(),
+            accesses: accesses(params, element)?,
+            seed,
+        })
+    }
+
+    /// m.
+    pub fn elements(&self) -> u64 {
+        1 << self.bits
+    }
+
+    /// Bytes of the array.
+    pub fn bytes(&self) -> u64 {
+        self.element << self.bits
+    }
+
+    /// 64-bit words of an element; a 4-byte one counts as one.
+    pub fn words(&self) -> u64 {
+        self.element.div_ceil(8)
+    }
+
+    /// h.
+    pub fn order(&self) -> Scramble {
+        Scramble::new(self.bits, self.seed)
+    }
+
+    /// How often the `x`th element in the order of visits comes.
+    pub fn visits(&self, x: u64) -> u64 {
+        (self.accesses >> self.bits) + u64::from(x < self.accesses & (self.elements() - 1))
+    }
+
+    /// Word `w` of element `j`, as read finds it and write leaves it.
+    #[inline(always)]
+    pub fn word(&self, j: u64, w: u64) -> u64 {
+        match (self.kernel, self.element) {
+            (Kernel::Read, 4) => u64::from(word32(self.seed, j as u32)),
+            (Kernel::Read, _) => word64(self.seed, j * self.words() + w),
+            (Kernel::Write, 4) => j & u64::from(u32::MAX),
+            (Kernel::Write, _) => j * self.words() + w,
+        }
+    }
+
+    /// What reading element `j` adds to the sum.
+    #[inline(always)]
+    pub fn sum_of(&self, j: u64) -> u64 {
+        (0..self.words()).fold(0, |sum, w| sum.wrapping_add(self.word(j, w)))
+    }
+}
+
+fn accesses(params: &Params, element: u64) -> Result<u64, Refusal> {
+    let accesses = reader::int(params, "accesses")?;
+    match accesses.checked_mul(element) {
+        Some(_) => Ok(accesses),
+        None => Err(Refusal::invalid("accesses", "more than 2^64 bytes would be visited")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::params;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn spec(footprint: u64, accesses: u64, element: u64) -> Result<Spec, Refusal> {
+        Spec::from_params(&params("read", footprint, accesses, element), 1)
+    }
+
+    #[test]
+    fn footprints_are_powers_of_two() {
+        assert_eq!(spec(8, 1, 8).expect("one element").bits, 0);
+        assert_eq!(spec(1 << 30, 1, 16).expect("many").elements(), 1 << 26);
+        for footprint in [0, 4, 24, (1 << 30) + 8, MAX_BYTES * 2] {
+            let refusal = spec(footprint, 1, 8).expect_err("refused").to_string();
+            assert!(refusal.starts_with("footprint: "), "{footprint}: {refusal}");
+        }
+        assert!(spec(64, u64::MAX, 8).expect_err("refused").to_string().starts_with("accesses: "));
+    }
+
+    proptest! {
+        #[test]
+        fn all_visits_together_are_the_accesses(bits in 0u32..8, accesses in 0u64..2000) {
+            let spec = spec(8 << bits, accesses, 8).expect("a case");
+            let mut visits = vec![0; spec.elements() as usize];
+            (0..accesses).for_each(|i| visits[spec.order().apply(i) as usize] += 1);
+            for x in 0..spec.elements() {
+                prop_assert_eq!(visits[spec.order().apply(x) as usize], spec.visits(x));
+            }
+        }
+    }
+}
