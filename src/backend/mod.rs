@@ -175,7 +175,9 @@ pub trait Executor {
 
     /// Waits until nothing of its own goes on any more on the device that it turned to last,
     /// for another program that is timed there.
-    fn settle(&self) {}
+    fn settle(&self) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// Clocks, power, temperature and throttling right now, of the GPU of the case prepared
     /// last, with what it does not tell missing; `None` for processors.

@@ -69,7 +69,7 @@ impl<W: Write> Server<W> {
         self.stage(case, turn.round, Stage::Generate)?;
         let mut prepared = self.executors[at].prepare(case, None, cancel)?;
         if host != at {
-            self.executors[host].settle();
+            self.executors[host].settle()?;
         }
         let mut paused = Duration::ZERO;
         let taken = loop {

@@ -22,6 +22,20 @@ pub struct GpuCounters {
     pub held: BTreeMap<&'static str, u64>,
 }
 
+impl GpuCounters {
+    /// Of two GPUs that worked at the same time: what came together on both.
+    pub fn beside(mut self, other: GpuCounters) -> GpuCounters {
+        for (reason, nanoseconds) in other.held {
+            *self.held.entry(reason).or_default() += nanoseconds;
+        }
+        GpuCounters {
+            at: self.at.max(other.at),
+            energy: self.energy.zip(other.energy).map(|(one, other)| one + other),
+            held: self.held,
+        }
+    }
+}
+
 /// A GPU between two moments.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]

@@ -88,6 +88,7 @@ impl GpuConditions {
             memory_used: both(self.memory_used, other.memory_used, u64::saturating_add),
             memory_total: both(self.memory_total, other.memory_total, u64::saturating_add),
             throttle,
+            counters: self.counters.beside(other.counters),
         }
     }
 }

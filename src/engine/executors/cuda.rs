@@ -227,10 +227,8 @@ impl Executor for CudaExecutor {
         self.taking_part().into_iter().map(|number| self.evict_one(number)).sum()
     }
 
-    fn settle(&self) {
-        if let Ok(gpu) = self.needed() {
-            gpu.settle();
-        }
+    fn settle(&self) -> Result<(), Failure> {
+        self.needed()?.settle()
     }
 
     fn gpu_conditions(&self) -> Option<GpuConditions> {

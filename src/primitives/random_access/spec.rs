@@ -1,5 +1,6 @@
 //! What a random-access case computes: its parameters, typed, and its data.
 
+use crate::backend::tuning::{Offered, Tuning};
 use crate::patterns::Scramble;
 use crate::patterns::mix::{word32, word64};
 use crate::plan::Params;
@@ -7,6 +8,9 @@ use crate::primitives::{Refusal, reader};
 
 /// Most bytes of the array.
 pub const MAX_BYTES: u64 = 1 << 45;
+
+/// What the kernels of a GPU leave open.
+const OFFERED: Offered = Offered { fetch: &[32, 64, 128], ..Offered::NOTHING };
 
 /// Whether elements are read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +35,7 @@ pub struct Spec {
 impl Spec {
     /// Reads and checks a case's parameters.
     pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        Tuning::of(params)?.within("random-access", &OFFERED)?;
         let element = reader::one_of(params, "element", &[4, 8, 16], 8)?;
         let footprint = reader::int(params, "footprint")?;
         let elements = footprint / element;
