@@ -3,14 +3,14 @@
 #
 #   bash tests/gpu.sh BINARY OUT [STEP…]
 #
-# Steps: devices, verify, memcheck, racecheck, sass, processor, sanity, patterns. Logs and run folders go to OUT.
+# Steps: devices, verify, memcheck, racecheck, sass, processor, sanity, patterns, faults. Logs and run folders go to OUT.
 # BINARY is a path or a command's name.
 set -uo pipefail
 binary=$1
 [ ! -e "$binary" ] || binary=$(realpath "$binary")
 out=$(realpath "$2")
 shift 2
-steps=${*:-devices verify memcheck racecheck sass processor sanity patterns}
+steps=${*:-devices verify memcheck racecheck sass processor sanity patterns faults}
 failed=()
 
 devices() { "$binary" devices; }
@@ -41,6 +41,9 @@ processor() { "$binary" verify --backend scalar,cpu --sample 1500 --mutants; }
 sanity() { (cd "$out" && "$binary" run sanity --out h200-sanity); }
 
 patterns() { (cd "$out" && "$binary" run lavin2020/app-patterns --backend scalar,cpu,cuda --out h200-app-patterns); }
+
+# What the program makes of faults that the GPU really has.
+faults() { bash tests/gpu_faults/real.sh "$binary" "$out/faults"; }
 
 for step in $steps; do
   start=$SECONDS

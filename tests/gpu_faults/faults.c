@@ -5,7 +5,9 @@
  *   FAULT_KERNEL  calls count once this kernel has been launched
  *   FAULT_ONCE    a file: in the first process only, which makes it
  *   FAULT_GONE    a result code of cuInit in the processes after it
- *   FAULT_DOES    a result code, or hang, crash, garbage (in the first array of FAULT_KERNEL)
+ *   FAULT_DOES    a result code, or hang, crash, garbage (in the first array of FAULT_KERNEL);
+ *                 on a real device also wild (a launch with its first array elsewhere) and
+ *                 spin (a kernel before that call, which never ends)
  *   FAULT_FREE    bytes that are free on the device
  *   FAULT_CUDA    the driver's version, as cuDriverGetVersion tells it
  * After a code that CUDA says a context does not survive, every further call answers it. */
@@ -18,7 +20,10 @@
 #include <unistd.h>
 
 static void *driver, *watched;
-static int dead, launched, calls;
+static int dead, launched, calls, wild;
+
+typedef int Launch(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                   void **);
 
 static void *next(const char *name) {
     if (!driver) driver = dlopen(getenv("FAULT_DRIVER"), RTLD_NOW | RTLD_LOCAL);
@@ -40,6 +45,19 @@ static int due(const char *name) {
 
 static int survived(int code) { return code < 700 && code != 46 && code != 214; }
 
+/* Later work in streams that wait for the default one, as the program's does, waits for ever. */
+static void spin(void) {
+    static const char *ptx = ".version 6.0\n.target sm_50\n.address_size 64\n"
+                             ".visible .entry spin() {\nAGAIN:\n bar.sync 0;\n bra.uni AGAIN;\n}\n";
+    int (*const load)(void **, const void *) = (int (*)(void **, const void *))next("cuModuleLoadData");
+    int (*const get)(void **, void *, const char *) =
+        (int (*)(void **, void *, const char *))next("cuModuleGetFunction");
+    Launch *const launch = (Launch *)next("cuLaunchKernel");
+    void *module, *function;
+    if (load && get && launch && !load(&module, ptx) && !get(&function, module, "spin"))
+        launch(function, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
+}
+
 static int fault(const char *name) {
     if (dead) return dead;
     if (strcmp(name, "cuInit") == 0 && *said("FAULT_GONE") && access(said("FAULT_ONCE"), F_OK) == 0)
@@ -49,6 +67,8 @@ static int fault(const char *name) {
     if (strcmp(does, "hang") == 0)
         for (;;) pause();
     if (strcmp(does, "crash") == 0) *(volatile int *)NULL = 0;
+    if (strcmp(does, "spin") == 0) spin();
+    wild = strcmp(does, "wild") == 0;
     const int code = atoi(does);
     if (!survived(code)) dead = code;
     return code;
@@ -110,9 +130,6 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
     return answer;
 }
 
-typedef int Launch(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
-                   void **);
-
 int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *stream, void **values, void **extra) {
     const int ours = watched && f == watched;
@@ -120,7 +137,15 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
     const int code = fault("cuLaunchKernel");
     Launch *const passed = (Launch *)next("cuLaunchKernel");
     if (code || !passed) return code ? code : 500;
+    uint64_t elsewhere;
+    void *const first = wild ? values[0] : NULL;
+    if (wild) {
+        elsewhere = *(uint64_t *)first + (1ull << 45);
+        values[0] = &elsewhere;
+    }
     const int answer = passed(f, gx, gy, gz, bx, by, bz, shared, stream, values, extra);
+    if (wild) values[0] = first;
+    wild = 0;
     if (ours && strcmp(said("FAULT_DOES"), "garbage") == 0) **(uint64_t **)values[0] ^= 1;
     return answer;
 }
