@@ -45,6 +45,36 @@ patterns() { (cd "$out" && "$binary" run lavin2020/app-patterns --backend scalar
 # What the program makes of faults that the GPU really has.
 faults() { bash tests/gpu_faults/real.sh "$binary" "$out/faults"; }
 
+# The programs to compare with.
+peers_built() {
+  : "${PEERS:=/tmp/scatterlab-peers}"
+  [ -x "$PEERS/plain" ] || NVCC=nvcc bash "$(dirname "$0")/../benches/peers/build.sh" "$PEERS"
+}
+
+# lab RECIPE NAME [OPTION…]: a shipped recipe into a folder of this name.
+lab() { (cd "$out" && "$binary" run "$1" --out "h200-$2" "${@:3}"); }
+beside() { peers_built && lab "$1" "$2" --peers "$PEERS" "${@:3}"; }
+
+ceilings() { lab ceilings ceilings --backend cuda; }
+peers() { beside peers peers; }
+strides() { beside lavin2020/gpu-tuning tuning --set peers=spatter; }
+suites() { beside lavin2020/gpu-suites suites --set peers=spatter; }
+random() { beside he2007/gpu-random random --set peers=plain; }
+passes() { lab he2007/gpu-passes passes; }
+fetch() { lab he2007/gpu-fetch fetch; }
+hints() { lab he2007/gpu-hints hints; }
+
+# What bounds random gathers and scatters: one launch of each, from L2 and from memory.
+counters() {
+  local size ids
+  for size in 1Mi 16Mi 256Mi; do
+    ids=$("$binary" run he2007/gpu-random --set "tuples=$size" --dry-run | awk '/^  [0-9a-f]+ / {print $1}')
+    # shellcheck disable=SC2086
+    "$binary" counters $ids he2007/gpu-random --set "tuples=$size" | tee "$out/counters-$size.sh" | grep '^#'
+    bash "$out/counters-$size.sh" 2>&1 | grep -E '^ *[0-9a-z_]+\.|gather_t|scatter_t|ERR'
+  done
+}
+
 for step in $steps; do
   start=$SECONDS
   echo "== $step"
