@@ -24,7 +24,7 @@ verify() { timeout 100 "$binary" verify --backend cuda --gpus 2 --small --mutant
 large() { timeout 60 "$binary" verify --backend cuda --gpus 2 --sample 30; }
 
 recipe() {
-  (cd "$out" && timeout 120 "$binary" run "$recipe" --out several-gpus) || return
+  (cd "$out" && timeout 120 "$binary" run "$recipe" --set measure.max-rounds=6 --set measure.budget=2s --out several-gpus) || return
   python3 - "$out/several-gpus/results.csv" <<'PY'
 import csv, sys
 
