@@ -2,7 +2,7 @@
  * wrong, as the environment says:
  *   FAULT_CALL    the function that goes wrong, such as cuMemAlloc_v2
  *   FAULT_AT      at which of its calls, from 1; without it at every one
- *   FAULT_KERNEL  calls count once this kernel has been launched
+ *   FAULT_KERNEL  calls count once a kernel whose name begins so has been launched
  *   FAULT_ONCE    a file: in the first process only, which makes it
  *   FAULT_GONE    a result code of cuInit in the processes after it
  *   FAULT_DOES    a result code, or hang, crash, garbage (in the first array of FAULT_KERNEL);
@@ -126,7 +126,8 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
     const int code = fault("cuModuleGetFunction");
     if (code || !passed) return code ? code : 500;
     const int answer = passed(function, module, name);
-    if (answer == 0 && strcmp(said("FAULT_KERNEL"), name) == 0) watched = *function;
+    const char *kernel = said("FAULT_KERNEL");
+    if (answer == 0 && *kernel && strncmp(kernel, name, strlen(kernel)) == 0) watched = *function;
     return answer;
 }
 

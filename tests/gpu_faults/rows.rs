@@ -151,7 +151,7 @@ pub const ROWS: &[Row] = &[
             ("FAULT_AT", "1"),
             ("FAULT_DOES", "719"),
         ],
-        words: "scale · cuda: FAILED: cuLaunchKernel(stream_scale): CUDA_ERROR_LAUNCH_FAILED (719)",
+        words: "): CUDA_ERROR_LAUNCH_FAILED (719)",
         next: LOST,
         ..ONE
     },
