@@ -4,8 +4,8 @@
 // A block handles tiles of blockDim.x · ITEMS vectors, each thread ITEMS of them at once. With
 // a block for each tile, blocks start in the order of their addresses, so that those in flight
 // lie close together and memory finds its rows open. On an H200 a grid of as many blocks as fit
-// at once reached 4.56 TB/s reading, 4.45 writing and 4.01 copying, one block a tile 4.62, 4.70
-// and 4.32. What writes is best with the smallest tile. The number of full tiles and the elements
+// at once reached 4.62 TB/s reading, 4.45 writing and 4.01 copying, one block a tile 4.69, 4.70
+// and 4.29. What writes is best with the smallest tile. The number of full tiles and the elements
 // in them are the host's to give: a division by blockDim.x costs more than everything else that
 // a short block does.
 #include "certify.cuh"
@@ -79,66 +79,33 @@ LAB double thread_sum(const double* __restrict__ x, u32 tiles, u64 tiled, u64 n)
     return sum;
 }
 
-template <typename T> LAB T warp_sum(T mine) {
-    for (int step = 16; step > 0; step /= 2) mine += __shfl_down_sync(0xFFFFFFFFu, mine, step);
-    return mine;
-}
-
-// Sums that the warps of a read share, so that the adds of many of them to one place do not
-// hold each other up. Values are integers and sums below 2^53: exact in any order and as
-// either type.
+// Sums that the blocks of a read share, so that the adds of many of them to one place do not
+// hold each other up. What these come to together is the host's affair: on an H200 a fence and a
+// ticket for each block, so that the last one would know itself and add them up, cost 12 % of
+// the bandwidth, and a launch of its own a few microseconds.
 #define PARTIALS 1024u
 
-// *total = the sum of `partials`, which become 0. By one block.
-LAB void finish(u64* partials, double* total) {
+// Adds the sum of x[0..n) to `partials`. Values are integers and sums below 2^53: exact in any
+// order and as either type.
+template <typename V, u32 ITEMS, int HINT>
+LAB void read(const double* __restrict__ x, u32 tiles, u64 tiled, u64 n, u64* partials) {
     __shared__ u64 warps[32];
-    u64 mine = 0;
-    for (u32 p = threadIdx.x; p < PARTIALS; p += blockDim.x) {
-        mine += __ldcg(&partials[p]);
-        partials[p] = 0;
-    }
-    mine = warp_sum(mine);
+    u64 mine = (u64)thread_sum<V, ITEMS, HINT>(x, tiles, tiled, n);
+    for (int step = 16; step > 0; step /= 2) mine += __shfl_down_sync(0xFFFFFFFFu, mine, step);
     if ((threadIdx.x & 31u) == 0) warps[threadIdx.x / 32u] = mine;
     __syncthreads();
     if (threadIdx.x != 0) return;
-#pragma unroll 1  // else its registers are those of every block
+#pragma unroll 1  // else its registers are those of every thread
     for (u32 w = 1; w < blockDim.x / 32u; ++w) mine += warps[w];
-    *total = (double)mine;
-}
-
-extern "C" __global__ void stream_finish(u64* partials, double* total) { finish(partials, total); }
-
-// `partials`, 0 before, become sums whose sum is that of x[0..n). With a ticket (0 before and
-// after) the block that takes the last one goes on to *total, so that one launch does it all.
-// Without one, stream_finish does so as a launch of its own: a block that waits for its
-// ticket keeps its place on the multiprocessor, and where thousands of blocks follow each
-// other that costs more than the second launch.
-template <typename V, u32 ITEMS, int HINT>
-LAB void read(const double* __restrict__ x, u32 tiles, u64 tiled, u64 n, u64* partials, u32* ticket,
-              double* total) {
-    __shared__ bool last;
-    const double mine = warp_sum(thread_sum<V, ITEMS, HINT>(x, tiles, tiled, n));
-    if ((threadIdx.x & 31u) == 0) {
-        const u32 warp = blockIdx.x * (blockDim.x / 32u) + threadIdx.x / 32u;
-        atomicAdd(&partials[warp % PARTIALS], (u64)mine);
-    }
-    if (ticket == nullptr) return;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) last = atomicInc(ticket, gridDim.x - 1u) == gridDim.x - 1u;
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-    finish(partials, total);
+    atomicAdd(&partials[blockIdx.x % PARTIALS], mine);
 }
 
 // ---- the timed kernels: stream_OP_vWIDTH_nITEMS, with _cs for the streaming hint ---------
 
 #define READ(name, V, ITEMS, HINT)                                                            \
     extern "C" __global__ void IN_FLIGHT(ITEMS)                                               \
-        name(const double* __restrict__ x, u32 tiles, u64 tiled, u64 n, u64* partials,        \
-             u32* ticket, double* total) {                                                    \
-        read<V, ITEMS, HINT>(x, tiles, tiled, n, partials, ticket, total);                    \
+        name(const double* __restrict__ x, u32 tiles, u64 tiled, u64 n, u64* partials) {      \
+        read<V, ITEMS, HINT>(x, tiles, tiled, n, partials);                                   \
     }
 
 #define MAP(name, OP, V, ITEMS, HINT)                                                         \

@@ -15,8 +15,6 @@ pub struct Tiles {
     pub block: u32,
     /// Elements of a tile.
     size: u64,
-    /// Blocks that the device works on at once.
-    at_once: u32,
     /// Most blocks of a launch.
     most: u32,
 }
@@ -36,7 +34,7 @@ impl Tiles {
         let block = tuning.block.unwrap_or(BLOCK);
         let size = u64::from(block) * u64::from(tuning.items.unwrap_or(1)) * per_item;
         let most = if tuning.grid == Some(Grid::Resident) { at_once } else { u32::MAX };
-        Tiles { block, size, at_once, most }
+        Tiles { block, size, most }
     }
 
     /// Full tiles among `n` elements, but for those that no block number could count, and
@@ -49,11 +47,6 @@ impl Tiles {
     /// Blocks for `n` elements, the tile that is not full included.
     pub fn blocks(&self, n: u64) -> u32 {
         grid(n, self.size).min(self.most.max(1))
-    }
-
-    /// Whether the blocks for `n` elements are all at work at once.
-    pub fn together(&self, n: u64) -> bool {
-        self.blocks(n) <= self.at_once
     }
 }
 
@@ -76,14 +69,12 @@ mod tests {
         }
         let (most, elements) = tiles.full(u64::MAX);
         assert_eq!((u64::from(most), elements), (MAX_GRID, MAX_GRID * 1024));
-        assert!(tiles.together(8 << 10) && !tiles.together((8 << 10) + 1));
     }
 
     #[test]
     fn a_resident_grid_has_no_more_blocks_than_are_at_work_at_once() {
         let tiles = tiles(Grid::Resident);
         assert_eq!([1, 8 << 10, 1 << 30].map(|n| tiles.blocks(n)), [1, 8, 8]);
-        assert!(tiles.together(1 << 40));
     }
 
     #[test]

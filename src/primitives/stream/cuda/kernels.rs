@@ -7,7 +7,7 @@ use crate::backend::cuda::{self, DeviceBuffer, DevicePtr, Gpu};
 use crate::patterns::mix::key64;
 use crate::primitives::cuda::range::Range;
 use crate::primitives::cuda::tiles::Tiles;
-use crate::primitives::cuda::{BLOCK, launch_over, length, poison};
+use crate::primitives::cuda::{launch_over, length};
 use crate::primitives::stream::spec::{Kernel, Q, Spec, WRITTEN};
 
 /// `PARTIALS` in the kernels.
@@ -20,37 +20,27 @@ pub struct Kernels {
     tiles: Tiles,
     /// f64 elements of a load or store.
     lanes: u64,
-    finish: cuda::Kernel,
     fill: cuda::Kernel,
     expected_sum: cuda::Kernel,
     certify: cuda::Kernel,
 }
 
-/// Where read adds up: partial sums, the ticket that finds the last block, and the sum.
-pub struct Sum {
-    partials: DeviceBuffer<u64>,
-    ticket: DeviceBuffer<u32>,
-    total: DeviceBuffer<f64>,
-}
+/// Where read adds up: partial sums, which go on growing from launch to launch.
+pub struct Sum(DeviceBuffer<u64>);
 
 impl Sum {
     pub fn bytes(&self) -> u64 {
-        self.partials.bytes() + self.ticket.bytes() + self.total.bytes()
-    }
-
-    pub fn poison(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        poison(gpu, &mut self.total)
+        self.0.bytes()
     }
 
     /// The sum becomes 0.
     pub fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        gpu.memset32(&mut self.total, 0)
+        gpu.memset32(&mut self.0, 0)
     }
 
-    /// The sum that the last launch left.
+    /// What was read since the last clearing.
     pub fn value(&self) -> Result<f64, Failure> {
-        let total = self.total.to_host()?;
-        total.first().copied().ok_or_else(|| Failure::Failed("no sum".to_owned()))
+        Ok(self.0.to_host()?.into_iter().fold(0, u64::wrapping_add) as f64)
     }
 }
 
@@ -75,7 +65,6 @@ impl Kernels {
             tiles: Tiles::new(gpu, &timed, &tuned.0, tuned.lanes())?,
             lanes: tuned.lanes(),
             timed,
-            finish: module.kernel("stream_finish")?,
             fill: module.kernel("stream_fill")?,
             expected_sum: module.kernel("stream_expected_sum")?,
             certify: module.kernel("stream_certify")?,
@@ -84,8 +73,7 @@ impl Kernels {
 
     /// Room for read's sums.
     pub fn sum(&self, gpu: &Gpu) -> Result<Sum, Failure> {
-        let partials = gpu.upload(&[0u64; PARTIALS])?;
-        Ok(Sum { partials, ticket: gpu.upload(&[0u32])?, total: gpu.alloc(1)? })
+        gpu.upload(&[0u64; PARTIALS]).map(Sum)
     }
 
     /// The first `n` elements become the stream of this seed.
@@ -102,27 +90,11 @@ impl Kernels {
         }
     }
 
-    /// Where all blocks are at work at once, the last of them adds up what all have left;
-    /// else a launch of its own does.
     fn read(&self, gpu: &Gpu, arrays: &Arrays, sum: &Sum, range: Range, shift: u64) -> Result<(), Failure> {
         let x = at(arrays.sources.first(), range.first + shift)?;
         let (tiles, tiled) = self.vectors(range, range.first + shift);
-        let together = self.tiles.together(range.count);
-        let ticket = if together { sum.ticket.pointer() } else { DevicePtr::null() };
-        let args = [
-            (&x).into(),
-            (&tiles).into(),
-            (&tiled).into(),
-            (&range.count).into(),
-            (&sum.partials).into(),
-            (&ticket).into(),
-            (&sum.total).into(),
-        ];
-        gpu.launch(&self.timed, self.tiles.blocks(range.count), self.tiles.block, 0, &args)?;
-        if together {
-            return Ok(());
-        }
-        gpu.launch(&self.finish, 1, BLOCK, 0, &[(&sum.partials).into(), (&sum.total).into()])
+        let args = [(&x).into(), (&tiles).into(), (&tiled).into(), (&range.count).into(), (&sum.0).into()];
+        gpu.launch(&self.timed, self.tiles.blocks(range.count), self.tiles.block, 0, &args)
     }
 
     fn map(&self, gpu: &Gpu, arrays: &Arrays, range: Range, shift: u64) -> Result<(), Failure> {

@@ -106,20 +106,17 @@ impl Arrays {
 impl Stream {
     /// Queues one execution.
     fn execute(&mut self) -> Result<(), Failure> {
-        if let (true, Some(sum)) = (self.ranges.is_empty(), &mut self.arrays.sum) {
-            // No kernel is launched for no elements, yet their sum is 0.
-            return sum.clear(&self.gpu);
-        }
         self.ranges
             .iter()
             .try_for_each(|&range| self.kernels.execute(&self.gpu, &mut self.arrays, range, self.shift))
     }
 
-    fn poison(&mut self) -> Result<(), Failure> {
+    /// What was written becomes poison, and what was read is forgotten.
+    fn clear(&mut self) -> Result<(), Failure> {
         if let Some(destination) = &mut self.arrays.destination {
             poison(&self.gpu, destination)?;
         }
-        self.arrays.sum.as_mut().map_or(Ok(()), |sum| sum.poison(&self.gpu))
+        self.arrays.sum.as_mut().map_or(Ok(()), |sum| sum.clear(&self.gpu))
     }
 }
 
@@ -130,7 +127,7 @@ impl Prepared for Stream {
     }
 
     fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
-        self.poison()?;
+        self.clear()?;
         self.execute()?;
         cancel.check()?;
         certify::verdict(&self.gpu, &self.kernels, &self.spec, &self.arrays)
@@ -145,7 +142,7 @@ impl Prepared for Stream {
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
-        self.poison()?;
+        self.clear()?;
         self.execute()?;
         let values = match (&self.arrays.destination, &self.arrays.sum) {
             (Some(destination), _) => destination.range_to_host(0..length(self.spec.elements)?)?,
