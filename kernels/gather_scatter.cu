@@ -6,17 +6,30 @@
 
 // ---- the timed kernels ----------------------------------------------------------------
 
-// Handles i in [0, count) where location[i] - low < span. Gather reads `in` at the
-// location and writes `out` at i, scatter the other way round. 64-bit offsets; no
-// alignment beyond a tuple's own (32-byte tuples: 16 bytes). A block handles tiles of
-// blockDim.x · ITEMS tuples, each thread ITEMS of them at once. `tiles` of them, fewer than
-// 2^31, are full and hold `tiled` tuples; the host says so, for a division by blockDim.x is
-// long.
-template <typename T, typename I, bool SCATTER, u32 ITEMS, int HINT>
-LAB void move_tuples(T* __restrict__ out, const T* __restrict__ in, const I* __restrict__ location,
-                     u32 tiles, u64 tiled, u64 count, u64 low, u64 span) {
-    const int ORDERED = HINT == STREAMING ? STREAMING : NO_HINT;
-    const int AT_RANDOM = HINT == NO_L1 ? NO_L1 : NO_HINT;
+// Whether a location lies in [low, low + span). Neither end lies beyond what an I holds.
+template <typename I> LAB bool inside(I at, I low, u64 span) { return (u64)(I)(at - low) < span; }
+
+// One tuple a thread at once: what a block does besides counts where all is in L2.
+template <typename T, typename I, bool SCATTER, int ORDERED, int AT_RANDOM>
+LAB void move_each(T* __restrict__ out, const T* __restrict__ in, const I* __restrict__ location,
+                   u64 count, I low, u64 span) {
+    for (u64 i = thread_index(); i < count; i += thread_count()) {
+        const I at = load<ORDERED>(&location[i]);
+        if (!inside(at, low, span)) continue;
+        if (SCATTER) {
+            out[at] = load<ORDERED>(&in[i]);
+        } else {
+            store<ORDERED>(&out[i], load<AT_RANDOM>(&in[at]));
+        }
+    }
+}
+
+// A block handles tiles of blockDim.x · ITEMS tuples, each thread ITEMS of them at once. `tiles`
+// of them, fewer than 2^31, are full and hold `tiled` tuples; the host says so, for a division
+// by blockDim.x is long.
+template <typename T, typename I, bool SCATTER, u32 ITEMS, int ORDERED, int AT_RANDOM>
+LAB void move_tiles(T* __restrict__ out, const T* __restrict__ in, const I* __restrict__ location,
+                    u32 tiles, u64 tiled, u64 count, I low, u64 span) {
     for (u32 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const u64 first = (u64)tile * (blockDim.x * ITEMS) + threadIdx.x;
         I at[ITEMS];
@@ -25,12 +38,12 @@ LAB void move_tuples(T* __restrict__ out, const T* __restrict__ in, const I* __r
         for (u32 u = 0; u < ITEMS; ++u) at[u] = load<ORDERED>(&location[first + u * blockDim.x]);
 #pragma unroll
         for (u32 u = 0; u < ITEMS; ++u) {
-            if ((u64)at[u] - low >= span) continue;
+            if (!inside(at[u], low, span)) continue;
             tuple[u] = SCATTER ? load<ORDERED>(&in[first + u * blockDim.x]) : load<AT_RANDOM>(&in[at[u]]);
         }
 #pragma unroll
         for (u32 u = 0; u < ITEMS; ++u) {
-            if ((u64)at[u] - low >= span) continue;
+            if (!inside(at[u], low, span)) continue;
             if (SCATTER) {
                 out[at[u]] = tuple[u];
             } else {
@@ -40,8 +53,23 @@ LAB void move_tuples(T* __restrict__ out, const T* __restrict__ in, const I* __r
     }
     if (tiled == count) return;
     for (u64 i = tiled + thread_index(); i < count; i += thread_count()) {
-        const u64 at = location[i];
-        if (at - low < span) out[SCATTER ? at : i] = in[SCATTER ? i : at];
+        const I at = location[i];
+        if (inside(at, low, span)) out[SCATTER ? at : i] = in[SCATTER ? i : at];
+    }
+}
+
+// Handles i in [0, count) where location[i] - low < span. Gather reads `in` at the
+// location and writes `out` at i, scatter the other way round. 64-bit offsets; no
+// alignment beyond a tuple's own (32-byte tuples: 16 bytes).
+template <typename T, typename I, bool SCATTER, u32 ITEMS, int HINT>
+LAB void move_tuples(T* __restrict__ out, const T* __restrict__ in, const I* __restrict__ location,
+                     u32 tiles, u64 tiled, u64 count, I low, u64 span) {
+    const int ORDERED = HINT == STREAMING ? STREAMING : NO_HINT;
+    const int AT_RANDOM = HINT == NO_L1 ? NO_L1 : NO_HINT;
+    if constexpr (ITEMS == 1) {
+        move_each<T, I, SCATTER, ORDERED, AT_RANDOM>(out, in, location, count, low, span);
+    } else {
+        move_tiles<T, I, SCATTER, ITEMS, ORDERED, AT_RANDOM>(out, in, location, tiles, tiled, count, low, span);
     }
 }
 
@@ -50,7 +78,7 @@ LAB void move_tuples(T* __restrict__ out, const T* __restrict__ in, const I* __r
     extern "C" __global__ void IN_FLIGHT(ITEMS)                                               \
         name(T* __restrict__ out, const T* __restrict__ in, const I* __restrict__ location,   \
              u32 tiles, u64 tiled, u64 count, u64 low, u64 span) {                            \
-        move_tuples<T, I, SCATTER, ITEMS, HINT>(out, in, location, tiles, tiled, count, low, span); \
+        move_tuples<T, I, SCATTER, ITEMS, HINT>(out, in, location, tiles, tiled, count, (I)low, span); \
     }
 
 // Hints are for one tuple a thread.
