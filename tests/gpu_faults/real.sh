@@ -4,7 +4,7 @@
 # DRIVER names the driver's library where the loader does not find it.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-program=$(realpath "$1")
+program=$(realpath "$(command -v "$1")")
 out=${2:-$(mktemp -d)}
 driver=${DRIVER:-$(ldconfig -p | awk '/libcuda\.so\.1 .*x86-64/ {print $NF; exit}')}
 [ -e "$driver" ] || { echo "no libcuda.so.1: set DRIVER"; exit 2; }
