@@ -48,6 +48,11 @@ impl Tiles {
     pub fn blocks(&self, n: u64) -> u32 {
         grid(n, self.size).min(self.most.max(1))
     }
+
+    /// Whether these blocks have one tile each at most.
+    pub fn one_each(&self, n: u64) -> bool {
+        u64::from(self.blocks(n)) == n.div_ceil(self.size).max(1)
+    }
 }
 
 #[cfg(test)]
@@ -75,6 +80,7 @@ mod tests {
     fn a_resident_grid_has_no_more_blocks_than_are_at_work_at_once() {
         let tiles = tiles(Grid::Resident);
         assert_eq!([1, 8 << 10, 1 << 30].map(|n| tiles.blocks(n)), [1, 8, 8]);
+        assert_eq!([1, 8 << 10, (8 << 10) + 1].map(|n| tiles.one_each(n)), [true, true, false]);
     }
 
     #[test]

@@ -10,6 +10,9 @@ use crate::primitives::cuda::tiles::Tiles;
 use crate::primitives::cuda::{BLOCK, Fill, grid, launch_over, length};
 use crate::primitives::gather_scatter::spec::{Kernel, Spec};
 
+/// `EVERYTHING` in the kernels.
+const EVERYTHING: u64 = u64::MAX;
+
 /// The kernels that one case needs.
 pub struct Kernels {
     timed: cuda::Kernel,
@@ -101,7 +104,7 @@ impl Kernels {
         let output = arrays.output.pointer_at(length(to)?)?;
         let input = arrays.input.pointer_at(length(from)?)?;
         let locations = arrays.locations.pointer_at(length(span.first * spec.index / 4)?)?;
-        let ((tiles, tiled), width) = (self.tiles.full(span.count), span.high - span.low);
+        let ((tiles, tiled), width) = (self.tiles.full(span.count), self.width(spec, span));
         let args = [
             (&output).into(),
             (&input).into(),
@@ -113,6 +116,13 @@ impl Kernels {
             (&width).into(),
         ];
         gpu.launch(&self.timed, self.tiles.blocks(span.count), self.tiles.block, 0, &args)
+    }
+
+    /// Places of a span's chunk; `EVERYTHING` where no location lies outside of it and every
+    /// tuple has a block.
+    fn width(&self, spec: &Spec, span: &Span) -> u64 {
+        let every = span.low == 0 && span.high == spec.tuples;
+        if every && self.tiles.one_each(span.count) { EVERYTHING } else { span.high - span.low }
     }
 
     /// R_in's tuples.
