@@ -3,8 +3,9 @@
 #
 #   bash tests/gpu.sh BINARY OUT [STEP…]
 #
-# Steps: devices, verify, memcheck, racecheck, sass, processor, sanity, patterns, faults. Logs and run folders go to OUT.
-# BINARY is a path or a command's name.
+# Steps: devices, verify, memcheck, racecheck, sass, processor, sanity, patterns, faults; and what the machine comes to
+# beside peers, which its nvcc builds: ceilings, peers, strides, suites, random, passes, fetch, hints, counters. Logs and
+# run folders go to OUT. BINARY is a path or a command's name; PEERS names a folder with the peers.
 set -uo pipefail
 binary=$1
 [ ! -e "$binary" ] || binary=$(realpath "$binary")

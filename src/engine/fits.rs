@@ -1,5 +1,6 @@
 //! What of a plan does not fit into the memory that is free before it runs. Pure.
 
+use crate::backend::gpus::Gpus;
 use crate::plan::{Case, Place, Plan};
 use crate::primitives;
 use crate::units::fmt_bytes;
@@ -30,10 +31,11 @@ pub fn warning(plan: &Plan, cases: &[usize], place: Place, free: u64) -> Option<
     ))
 }
 
-/// Bytes that a case holds at a time, where its primitive can tell.
-fn need(case: &Case) -> Option<u64> {
+/// Bytes that a case holds at a time on each of its devices, where its primitive can tell: those
+/// with arrays of their own hold all of them, and those that share them a part each.
+pub fn need(case: &Case) -> Option<u64> {
     let work = primitives::find(&case.primitive)?.work(&case.params).ok()?;
-    Some(work.footprint.saturating_add(work.scratch))
+    Some((work.footprint / Gpus::of(&case.params).shares()).saturating_add(work.scratch))
 }
 
 fn label(plan: &Plan, case: &Case) -> String {
@@ -61,5 +63,19 @@ mod tests {
         let one = of(255 << 20).expect("the largest");
         assert!(one.starts_with("cuda 0: 1 of 5") && one.ends_with(": elements 16Mi · cuda"), "{one}");
         assert_eq!(warning(&plan, &all, ("cuda", 1), 1), None, "another device");
+    }
+
+    #[test]
+    fn arrays_that_span_gpus_are_held_in_parts() {
+        let need = |gpus: &str| {
+            let text = format!(
+                "scatter: {{tuples: 1Mi, locations: random}}\nbackend: {{cuda: {gpus}}}\nchart: {{x: tuples}}\n"
+            );
+            let recipe = recipe::parse("a.yaml", &text).expect("a recipe");
+            super::need(&resolve(&recipe, &Overrides::default()).expect("a plan").cases[0])
+        };
+        assert_eq!(need("{gpus: 1}"), Some(20 << 20));
+        assert_eq!(need("{gpus: 2}"), Some(20 << 20), "each has arrays of its own");
+        assert_eq!(need("{gpus: 2, memory: spanning}"), Some(10 << 20));
     }
 }

@@ -66,8 +66,15 @@ impl<R: BufRead> Read for Input<R> {
 
 impl<R: BufRead> BufRead for Input<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if !self.inner.fill_buf().is_ok_and(|bytes| !bytes.is_empty()) {
-            self.end();
+        match self.inner.fill_buf() {
+            // Asked again below: a borrow cannot be kept and given up.
+            Ok(bytes) if !bytes.is_empty() => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
+            Err(error) => {
+                self.end();
+                return Err(error);
+            }
+            Ok(_) => self.end(),
         }
         self.inner.fill_buf()
     }

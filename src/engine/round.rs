@@ -75,7 +75,7 @@ impl<W: Write> Server<W> {
         let taken = loop {
             paused += self.rest(going)?;
             cancel.check()?;
-            let before = self.executors[at].gpu_conditions();
+            let before = self.executors[host].gpu_conditions();
             self.stage(case, turn.round, Stage::WarmUp)?;
             let cold = measure.cache == Cache::Cold;
             let batch = sampler::warm_up(prepared.as_mut(), measure.warm_up, cold, cancel)?;

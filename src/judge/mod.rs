@@ -257,7 +257,7 @@ impl Judge<'_> {
             return without(Answer::CannotTell, Reason::NoRatio);
         };
         let causes = causes::conditions(a, b, ratio.value > 1.0);
-        let explained = !causes.is_empty() || self.explained(a.case.backend());
+        let explained = !causes.is_empty() || self.explained(a.case.place().0);
         let machine = self.machine(pair, a).filter(|_| !explained);
         let evidence = Evidence { ratio, typical, machine, doubtful: doubtful(a, b) };
         let (answer, reason) = evidence.answer(self.margin);
@@ -270,7 +270,7 @@ impl Judge<'_> {
     }
 
     fn machine(&self, pair: Pair, record: &Record) -> Option<Machine> {
-        let own = self.copies.iter().find(|copies| copies.backend == record.case.backend())?;
+        let own = self.copies.iter().find(|copies| copies.backend == record.case.place().0)?;
         Machine::between(&own.baseline, &own.other).filter(|_| pair.matched == Matched::Identity)
     }
 }

@@ -87,7 +87,7 @@ mod tests {
 
     /// What makes a visit random for a memory: neighbours in time are far apart. Of 2^20
     /// elements two that follow each other share a line of 16 once in 2^16 times, if chance
-    /// decides, and every line of 64 consecutive visits is its own 98.1 % of the time.
+    /// decides, and 1024 visits touch 1016 lines.
     #[test]
     fn neighbours_in_time_are_far_apart_in_place() {
         for seed in 0..8 {

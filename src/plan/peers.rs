@@ -2,6 +2,7 @@
 
 use super::{Params, Value};
 use crate::backend::BACKENDS;
+use crate::backend::gpus::COUNT_KEY;
 use crate::backend::peers::{Peer, of_backend};
 use crate::recipe::{Alternative, Draft, Mistake, Place, Setting};
 
@@ -19,11 +20,15 @@ pub(super) fn add(draft: &mut Draft) -> Result<(), Mistake> {
     };
     let own = setting.alternatives.clone();
     for (peer, place) in &draft.peers {
-        let beside = own.iter().filter(|a| is(a, peer.beside)).map(|host| alternative(peer, *place, host));
+        let hosts = own.iter().filter(|host| is(host, peer.beside) && on_one_device(host));
+        let beside = hosts.map(|host| alternative(peer, *place, host));
         let before = setting.alternatives.len();
         setting.alternatives.extend(beside);
         if setting.alternatives.len() == before && matches!(setting.place, Place::Recipe(_)) {
-            let message = format!("{} stands beside cases on {}, and there are none", peer.name, peer.beside);
+            let message = format!(
+                "{} stands beside cases on one device of {}, and there are none",
+                peer.name, peer.beside
+            );
             return Err(Mistake::invalid(*place, "peers", message));
         }
     }
@@ -32,6 +37,11 @@ pub(super) fn add(draft: &mut Draft) -> Result<(), Mistake> {
 
 fn is(alternative: &Alternative, backend: &str) -> bool {
     matches!(&alternative.value, Some(Value::Text(name)) if name == backend)
+}
+
+/// A peer knows of one device only: beside several it would do a part of the work.
+fn on_one_device(host: &Alternative) -> bool {
+    host.inner.iter().all(|setting| setting.slot.key != COUNT_KEY)
 }
 
 fn alternative(peer: &Peer, place: Place, host: &Alternative) -> Alternative {
@@ -118,5 +128,14 @@ chart: {x: tuples, lines: [method, passes]}
         let two = plan(stream, &set("peers", "[plain, cudamemcpy]")).expect("a plan");
         assert_eq!(two.cases.len(), 6);
         assert_eq!(two.experiments[0].chart.lines, ["backend"]);
+    }
+
+    #[test]
+    fn a_peer_stands_beside_one_device_only() {
+        let beside = |backend: &str| plan(&RECIPE.replace("backend: cuda", backend), &Overrides::default());
+        let both = beside("backend: [cuda, {cuda: {gpus: 2}}]").map(|plan| peers(&plan).len());
+        assert_eq!(both, Ok(2), "one for each number of tuples");
+        let refused = beside("backend: {cuda: {gpus: 2}}").expect_err("nothing to stand beside");
+        assert!(refused.contains("beside cases on one device of cuda"), "{refused}");
     }
 }

@@ -87,7 +87,7 @@ pub fn missing(manifest: &Manifest, hello: &Hello, ledger: &Ledger) -> Option<St
     listed::numbered(&manifest.devices).find_map(|(number, device)| {
         let reason = lacking(device, number, &hello.devices)?;
         let takes = |case: &Case| Gpus::of(&case.params).takes(number as u64);
-        let own = |case: &&&Case| case.backend() == device.backend && takes(case);
+        let own = |case: &&&Case| case.place().0 == device.backend && takes(case);
         let left = left.iter().filter(own).count();
         let cases = if left == 1 { "a case is" } else { "cases are" };
         let count = if left > 1 { format!("{left} ") } else { String::new() };

@@ -34,13 +34,13 @@ type Timed = unsafe fn(*mut u8, Scramble, Range<u64>) -> u64;
 /// An element, read and written word by word. Several workers may write the same element,
 /// the same value each, so its words are atomic.
 trait Element {
-    unsafe fn read(&self) -> u64;
+    fn read(&self) -> u64;
     fn write(&self, j: u64);
 }
 
 impl Element for AtomicU32 {
     #[inline(always)]
-    unsafe fn read(&self) -> u64 {
+    fn read(&self) -> u64 {
         u64::from(self.load(Ordering::Relaxed))
     }
 
@@ -52,7 +52,7 @@ impl Element for AtomicU32 {
 
 impl<const N: usize> Element for [AtomicU64; N] {
     #[inline(always)]
-    unsafe fn read(&self) -> u64 {
+    fn read(&self) -> u64 {
         self.iter().fold(0, |sum, word| sum.wrapping_add(word.load(Ordering::Relaxed)))
     }
 

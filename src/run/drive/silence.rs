@@ -75,11 +75,11 @@ fn generous(case: &str, ledger: &Ledger) -> Duration {
     let plan = ledger.plan();
     let case = ledger.position(case).and_then(|at| plan.cases.get(at));
     let seconds = case.and_then(|case| {
-        let copies = ledger.references().get(case.backend());
+        let copies = ledger.references().get(case.place().0);
         let copy = copies.and_then(|copies| copies.last()).copied().unwrap_or(SLOW_COPY);
         estimate::round_of(plan, case, copy)
     });
-    // What nobody can estimate may take as long as it likes.
+    // What nobody can estimate may take an hour.
     seconds.map_or(LONG, |seconds| Duration::try_from_secs_f64(GENEROUS * seconds).unwrap_or(LONG))
 }
 

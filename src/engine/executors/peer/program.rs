@@ -10,7 +10,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,6 +26,9 @@ const BACKLOG: usize = 16;
 const POLL: Duration = Duration::from_millis(20);
 /// How long it may take to end once its input is closed.
 const END: Duration = Duration::from_millis(500);
+
+/// How long a program that was killed may take to go: a driver may hold it.
+const KILLED: Duration = Duration::from_secs(30);
 
 /// What a program answers, where nothing went wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -116,17 +119,27 @@ impl Program {
     /// Closes its input, ends it where that does not, and says how it ended.
     fn ending(&mut self) -> String {
         self.orders = None;
-        let deadline = Instant::now() + END;
+        if let Some(status) = self.ended(END) {
+            return status.to_string();
+        }
+        // Fails only where it has ended by itself.
+        let _ = self.child.kill();
+        match self.ended(KILLED) {
+            Some(_) => "killed".to_owned(),
+            None => "killed, and not gone yet: a driver holds it".to_owned(),
+        }
+    }
+
+    /// How it ended, within this time.
+    fn ended(&mut self, limit: Duration) -> Option<ExitStatus> {
+        let deadline = Instant::now() + limit;
         while Instant::now() < deadline {
             if let Ok(Some(status)) = self.child.try_wait() {
-                return status.to_string();
+                return Some(status);
             }
             thread::sleep(Duration::from_millis(5));
         }
-        // Both fail only where it has ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        "killed".to_owned()
+        None
     }
 }
 

@@ -21,7 +21,8 @@
 //!   against 6904 for stride 1 with each word in 16 uses. Where all uses store to the same
 //!   words (δ = 0), 3345 against 2817.
 //! - Gathers without a destination were measured with a resident grid at 4640 for unit stride;
-//!   a block for each tile of 8 items reached 4368 with one sum for all blocks. Those that store
+//!   a block for each tile of 8 items reached 4368 with one sum for all blocks, which they no longer
+//!   have: with partial sums it is 4634 against 4605. Those that store
 //!   to global memory were not measured; they get what those get that store to shared memory.
 
 use super::walk::Steps;
@@ -33,8 +34,12 @@ use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 use crate::primitives::pattern::{Starts, uses};
 
 /// What the kernels are built for.
-pub const OFFERED: Offered =
-    Offered { items: &[1, 2, 4, 8], grids: &[Grid::Tiles, Grid::Resident], ..Offered::NOTHING };
+pub const OFFERED: Offered = Offered {
+    items: &[1, 2, 4, 8],
+    grids: &[Grid::Tiles, Grid::Resident],
+    fetch: &[32, 64, 128],
+    ..Offered::NOTHING
+};
 
 /// Words of 8 bytes in a sector, and in a line.
 const SECTOR: u64 = 4;

@@ -1,5 +1,4 @@
-//! stream on a GPU: vectors, one launch an execution, or two for a read that has more blocks
-//! than are at work at once (`kernels/stream.cu`).
+//! stream on a GPU: vectors, one launch an execution (`kernels/stream.cu`).
 
 mod certify;
 mod kernels;

@@ -8,14 +8,14 @@ use crate::primitives::stream::spec::Kernel;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuned(pub Tuning);
 
-/// Bytes that a thread of a read has in flight: on an H200 64 and 128 came to 4.62 TB/s, 16
-/// to less.
+/// Bytes that a thread of a read has in flight: on an H200 64 and 128 came to the same, 16 to
+/// less.
 const READ_BYTES: u32 = 128;
 
 impl Tuned {
     /// What is open becomes what measured best on an H200 at 8 GiB an array: 16-byte
-    /// vectors, a block of 256 for each tile, the smallest tile (write 4.70 TB/s, copy 4.32,
-    /// against 4.62 and 4.12 with 128 bytes in flight) but for read. Hints changed nothing.
+    /// vectors, a block of 256 for each tile, the smallest tile but for read (the
+    /// figures are in the kernels; with 128 bytes in flight a copy is 4 % slower). Hints changed nothing.
     pub fn new(kernel: Kernel, asked: Tuning) -> Tuned {
         let vector = asked.vector.unwrap_or(16);
         let items = if kernel == Kernel::Read { (READ_BYTES / vector).min(8) } else { 1 };
