@@ -296,9 +296,9 @@ fn a_block_and_a_grid_are_what_the_case_asks_for() {
     assert_eq!(launched("backend.cuda.block=128 backend.cuda.grid=resident"), [64, 128, 0]);
 }
 
-/// A sum of many blocks is finished by a launch of one, a sum of few by the last of them.
+/// Its sum stays in parts: no launch of its own finishes it.
 #[test]
-fn a_read_of_more_blocks_than_work_at_once_takes_a_second_launch() {
+fn a_read_is_one_launch_whatever_its_blocks() {
     let Some(fake) = Fake::new() else { return };
     let launched = |elements: u64, words: &str| {
         let case = case("stream", &format!("kernel=read elements={elements} {words}"));
@@ -307,7 +307,7 @@ fn a_read_of_more_blocks_than_work_at_once_takes_a_second_launch() {
         fake.launched()
     };
     assert_eq!(launched(32 * 4096, ""), [32, 256, 0]);
-    assert_eq!(launched(33 * 4096, ""), [1, 256, 0]);
+    assert_eq!(launched(33 * 4096, ""), [33, 256, 0]);
     assert_eq!(launched(33 * 4096, "backend.cuda.grid=resident"), [32, 256, 0]);
 }
 
