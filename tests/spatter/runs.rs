@@ -1,6 +1,7 @@
 //! Real runs, small ones.
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread;
@@ -173,6 +174,14 @@ fn no_signal_leaves_anything_behind() {
         let words = ["spatter", "-p", "UNIFORM:8:1", "-l", "4194304", "-r", "10000", "-b", "serial"];
         let mut command = program(folder.path());
         command.args(words).env("TMPDIR", temporary.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        // Who tests under `nohup` has hangups ignored, and a program keeps that.
+        // SAFETY: between fork and exec only a disposition is set.
+        unsafe {
+            command.pre_exec(|| {
+                libc::signal(libc::SIGHUP, libc::SIG_DFL);
+                Ok(())
+            });
+        }
         let mut run = command.spawn().expect("starts");
         let within = || fs::read_dir(temporary.path()).expect("a folder").count();
         let deadline = Instant::now() + Duration::from_secs(20);
