@@ -1,6 +1,5 @@
 //! What of a plan does not fit into the memory that is free before it runs. Pure.
 
-use crate::backend::gpus::Gpus;
 use crate::plan::{Case, Place, Plan};
 use crate::primitives;
 use crate::units::fmt_bytes;
@@ -31,11 +30,10 @@ pub fn warning(plan: &Plan, cases: &[usize], place: Place, free: u64) -> Option<
     ))
 }
 
-/// Bytes that a case holds at a time on each of its devices, where its primitive can tell: those
-/// with arrays of their own hold all of them, and those that share them a part each.
-pub fn need(case: &Case) -> Option<u64> {
+/// Bytes that a case holds at a time on each of its devices, where its primitive can tell.
+fn need(case: &Case) -> Option<u64> {
     let work = primitives::find(&case.primitive)?.work(&case.params).ok()?;
-    Some((work.footprint / Gpus::of(&case.params).shares()).saturating_add(work.scratch))
+    Some(primitives::held(case, &work))
 }
 
 fn label(plan: &Plan, case: &Case) -> String {

@@ -20,7 +20,7 @@ const M64: [u64; 2] = [0x3C79_AC49_2BA7_B653, 0x1C69_B3F7_4AC4_AE35];
 const M32: [u32; 2] = [0x7FEB_352D, 0x846C_A68B];
 
 /// Inverse of an odd number modulo 2^64, by Newton's iteration.
-const fn inverse(odd: u64) -> u64 {
+pub(super) const fn inverse(odd: u64) -> u64 {
     let mut x = odd;
     let mut round = 0;
     while round < 6 {

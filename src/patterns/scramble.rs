@@ -13,10 +13,11 @@
 //!
 //! Odd factors are units modulo 2^k, and x ↦ x ^ (x >> s) is its own inverse where 2s ≥ k.
 
-use super::mix::word64;
+use super::mix::{inverse, word64};
 
 const TAG: u64 = 0x5343_5241_4D42_4C45;
 const FACTORS: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03];
+const INVERSES: [u64; 2] = [inverse(FACTORS[0]), inverse(FACTORS[1])];
 
 /// Most bits.
 pub const MAX_BITS: u32 = 48;
@@ -29,11 +30,6 @@ pub struct Scramble {
     mask: u64,
     shift: u32,
     unused: u32,
-}
-
-/// Inverse of an odd number modulo 2^64, by Newton's iteration.
-fn inverse(odd: u64) -> u64 {
-    (0..6).fold(odd, |x, _| x.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(x))))
 }
 
 impl Scramble {
@@ -54,8 +50,8 @@ impl Scramble {
 
     /// What lies at place `y` < 2^bits.
     pub fn invert(self, y: u64) -> u64 {
-        let y = (y ^ (y >> self.shift)).wrapping_mul(inverse(FACTORS[1])) & self.mask;
-        let y = (y ^ (y >> self.shift)).wrapping_mul(inverse(FACTORS[0]));
+        let y = (y ^ (y >> self.shift)).wrapping_mul(INVERSES[1]) & self.mask;
+        let y = (y ^ (y >> self.shift)).wrapping_mul(INVERSES[0]);
         y.wrapping_sub(self.key) & self.mask
     }
 }

@@ -1,7 +1,7 @@
 //! What counts for each GPU that has arrays of its own: work, and results.
 
 use super::{Work, find};
-use crate::backend::gpus::copies;
+use crate::backend::gpus::{Gpus, copies};
 use crate::plan::{Case, Value};
 
 /// What a case does to memory on all its GPUs together: the one place where work counts for
@@ -10,6 +10,12 @@ use crate::plan::{Case, Value};
 pub fn work(case: &Case, resolved: &[(String, Value)]) -> Option<Work> {
     let alone = find(&case.primitive)?.work(&case.params).ok()?;
     Some(times(alone, copies(&case.params, resolved)))
+}
+
+/// Bytes that a case which does `work` on one GPU holds at a time on each of its devices: those
+/// with arrays of their own hold all of them, and those that share them a part each.
+pub fn held(case: &Case, work: &Work) -> u64 {
+    (work.footprint / Gpus::of(&case.params).shares()).saturating_add(work.scratch)
 }
 
 /// So many of it at the same time, each on arrays of its own.

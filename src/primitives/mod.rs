@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::backend::Fault;
 use crate::plan::{Params, Value};
-pub use copies::{check, work};
+pub use copies::{check, held, work};
 use schema::Param;
 
 /// Whether an access reads or writes.

@@ -86,14 +86,14 @@ impl Cost {
         let (Some(work), Some(experiment), Some(Ok(pace))) = (work, experiment, paces.get(backend)) else {
             return Cost::Unknown;
         };
-        // Of further devices nobody asked. Of one GPU: those with arrays of their own work side by side, and those that share
-        // them have a part each.
-        let shares = Gpus::of(&case.params).shares();
-        let memory = (work.footprint / shares).saturating_add(work.scratch);
+        let memory = primitives::held(case, &work);
+        // Of further devices nobody asked.
         if let Some(free) = pace.free.filter(|free| memory > *free && device == 0) {
             return Cost::Absent(format!("needs {}, {} free", size(memory), size(free)));
         }
-        let (seconds, most) = total(experiment.measure, &work, pace.copy * shares as f64);
+        // Those that share the arrays work on their parts at the same time.
+        let pace = pace.copy * Gpus::of(&case.params).shares() as f64;
+        let (seconds, most) = total(experiment.measure, &work, pace);
         Cost::Known { seconds, most, memory }
     }
 }

@@ -1,6 +1,7 @@
 //! A case on the pool: what the primitives supply, and [`Prepared`] made of it.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use super::{Isa, Pool, Worker};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
@@ -90,6 +91,11 @@ impl<J: Job> Prepared for OnPool<J> {
         self.job.read_back(&self.pool)
     }
 }
+
+/// What one worker leaves for all, in a cache line of its own.
+#[repr(align(128))]
+#[derive(Default)]
+pub struct Slot(pub AtomicU64);
 
 /// Orders the calling thread's non-temporal stores before what it does next.
 pub fn fence() {

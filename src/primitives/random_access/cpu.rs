@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::spec::{Kernel, Spec};
 use crate::backend::cpu::check;
-use crate::backend::cpu::{Buffer, Context, Isa, Job, POISON, Pool, Worker, memory, pieces};
+use crate::backend::cpu::{Buffer, Context, Isa, Job, POISON, Pool, Slot, Worker, memory, pieces};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
 use crate::patterns::Scramble;
 
@@ -18,12 +18,8 @@ struct RandomAccess {
     timed: Timed,
     fault: Option<Fault>,
     /// What each worker read, in a cache line of its own.
-    sums: Vec<Sum>,
+    sums: Vec<Slot>,
 }
-
-#[repr(align(128))]
-#[derive(Default)]
-struct Sum(AtomicU64);
 
 /// Accesses `range` of the array; the sum of what was read, or 0.
 ///
@@ -105,7 +101,7 @@ pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failu
     }
     memory::require(spec.bytes())?;
     let array = Buffer::new(spec.bytes() as usize)?;
-    let sums = (0..context.pool.threads()).map(|_| Sum::default()).collect();
+    let sums = (0..context.pool.threads()).map(|_| Slot::default()).collect();
     let job = RandomAccess { timed: timed(&spec), spec, array, fault: context.fault, sums };
     job.fill(&context.pool, context.cancel)?;
     Ok(context.prepared(job, isa))

@@ -11,10 +11,10 @@ mod scattered;
 mod starts;
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::atomic::{Ordering, fence};
 
 use crate::backend::cpu::check::poison;
-use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, memory, pieces};
+use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Slot, Worker, memory, pieces};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
 use crate::patterns::mix::word64;
 use crate::primitives::pattern::spec::{Kernel, Method};
@@ -46,12 +46,8 @@ struct Patterns {
     keeping: Timed,
     fault: Option<Fault>,
     /// Each worker's fold in its last execution, in a cache line of its own.
-    folds: Vec<Folded>,
+    folds: Vec<Slot>,
 }
-
-#[repr(align(128))]
-#[derive(Default)]
-struct Folded(AtomicU64);
 
 /// Allocates and fills the arrays of a case.
 ///
@@ -78,7 +74,7 @@ pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failu
     };
     let dense = (0..threads).map(|_| words(spec.dense_words())).collect::<Result<_, _>>()?;
     let applied = if spec.kernel == Kernel::Gs { spec.gather.clone() } else { spec.applied() };
-    let folds = (0..threads).map(|_| Folded::default()).collect();
+    let folds = (0..threads).map(|_| Slot::default()).collect();
     let fault = context.fault;
     let (starts, sources) = (spec.starts(), spec.source_starts());
     let arrays = Arrays::new(&spec, &context.pool, context.cancel)?;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::backend::cpu::check;
-use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, fence, memory, pieces};
+use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Slot, Worker, fence, memory, pieces};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
 use crate::primitives::stream::Spec;
 use crate::primitives::stream::spec::{Array, Kernel, Method, input};
@@ -21,12 +21,8 @@ struct Stream {
     timed: Timed,
     fault: Option<Fault>,
     /// The bits of each worker's sum, each in a cache line of its own.
-    sums: Vec<Sum>,
+    sums: Vec<Slot>,
 }
-
-#[repr(align(128))]
-#[derive(Default)]
-struct Sum(AtomicU64);
 
 /// Allocates and fills the arrays of a case.
 ///
@@ -43,7 +39,7 @@ pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failu
     for array in spec.arrays() {
         arrays[array as usize] = Some(Buffer::new(bytes as usize)?);
     }
-    let sums = (0..context.pool.threads()).map(|_| Sum::default()).collect();
+    let sums = (0..context.pool.threads()).map(|_| Slot::default()).collect();
     let timed = kernels::timed(spec.kernel, spec.method, isa);
     let n = spec.elements as usize;
     let job = Stream { spec, n, arrays, timed, fault: context.fault, sums };
