@@ -22,6 +22,7 @@
 //! | [`primitives`] | definitions, parameters, accesses, oracles (pure); beside them the implementations |
 //! | [`backend`] | what a backend offers: pools, buffers, timing; [`backend::Prepared`] |
 //! | [`measure`] | statistics |
+//! | [`model`] | what a case will take, from a device's profile and the case's accesses (pure) |
 //! | [`indices`] | reads index arrays from files |
 //! | [`engine`] | the process that runs a plan; its protocol, server and client |
 //! | [`ranks`] | the processes of a parallel job, and their meetings |
@@ -35,7 +36,7 @@
 //!
 //! # What holds everywhere
 //!
-//! - `recipe`, `plan`, `judge`, `report` and `tui` use only the pure half of a primitive. The
+//! - `recipe`, `plan`, `model`, `judge`, `report` and `tui` use only the pure half of a primitive. The
 //!   implementations are imported by the engine alone, only `backend::cuda` names `cust`,
 //!   and only `ranks::mpi` names `mpi`.
 //! - The engine is a child process: one JSON object a line, versioned. (A rank of an MPI job
@@ -55,6 +56,7 @@ pub mod experiments;
 pub mod indices;
 pub mod judge;
 pub mod measure;
+pub mod model;
 pub mod patterns;
 pub mod plan;
 pub mod primitives;

@@ -1,0 +1,43 @@
+//! Models: what a case will take, from a device's [`Profile`] and the case's declared
+//! accesses ([`Work`]), and from nothing else. Pure. No model sees a measurement of a case,
+//! and none has a table by primitive, pattern or size.
+
+mod curve;
+mod profile;
+
+pub use curve::Curve;
+pub use profile::{Cache, Device, He2007, Profile, Random, Rates, SCHEMA};
+
+use crate::plan::Case;
+use crate::primitives::Work;
+
+/// What a model says of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// Name of the model: `he2007`, `sector`.
+    pub model: &'static str,
+    /// Of one execution.
+    pub seconds: f64,
+    /// Which limit binds: the name of the largest term.
+    pub limit: &'static str,
+    /// Every limit, each with the seconds that it alone would take.
+    pub terms: Vec<(&'static str, f64)>,
+}
+
+/// A way to predict.
+pub trait Model: Sync {
+    /// Name in recipes, columns and commands.
+    fn name(&self) -> &'static str;
+
+    /// What one execution of a case that does `work` takes on the case's backend.
+    ///
+    /// # Errors
+    /// Why there is no prediction, to follow `n/a: `: what the profile lacks, what the model
+    /// does not cover.
+    fn predict(&self, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String>;
+}
+
+/// Accuracy of a prediction: 1 − |v − v'| / v (he2007 §3.5, with the erratum); may be negative.
+pub fn accuracy(measured: f64, predicted: f64) -> f64 {
+    1.0 - (measured - predicted).abs() / measured
+}

@@ -1,0 +1,126 @@
+//! A device's measured characteristics: all that a model knows of it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Curve;
+
+/// The version of the file.
+pub const SCHEMA: u32 = 1;
+
+/// A device, as `calibrate` found it or as a paper states it. SI units: seconds, bytes,
+/// bytes per second, operations per second.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    pub schema: u32,
+    /// What a user calls it: `h200`, `g80`.
+    pub name: String,
+    /// Where it is from: a date and a command, or a paper and its table.
+    pub source: String,
+    pub device: Device,
+    /// From the one nearest to the processor outwards.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caches: Vec<Cache>,
+    /// What each backend reaches on it: `cuda`, or `cpu` and `scalar`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rates: BTreeMap<String, Rates>,
+    /// he2007's parameters by backend, where they are known.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub he2007: BTreeMap<String, He2007>,
+}
+
+/// What it is the profile of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Device {
+    /// `NVIDIA H200`, or the processor's name.
+    pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<String>,
+    /// Bytes of its memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<u64>,
+    /// Multiprocessors of a GPU, processors of the affinity mask of a CPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<u64>,
+}
+
+/// A cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cache {
+    /// `L1`, `L2` …
+    pub name: String,
+    /// Bytes that random reads find in it, as measured.
+    pub capacity: u64,
+    /// Bytes, as the vendor or the driver states them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated: Option<u64>,
+    /// Bytes of a line: what has one tag.
+    pub line: u64,
+    /// Bytes of a sector: what is filled at a time.
+    pub sector: u64,
+}
+
+/// What a backend reaches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rates {
+    /// Threads of a CPU; `None` for a GPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u64>,
+    /// Seconds of an execution that does next to nothing, one after another.
+    pub launch: f64,
+    /// Bytes that one miss fetches from memory.
+    pub fetch: u64,
+    /// Bytes per second of a sequential read, write and copy (both ways), by bytes of all
+    /// arrays together.
+    pub read: Curve,
+    pub write: Curve,
+    pub copy: Curve,
+    /// Accesses per second of independent random accesses, by bytes from which they are drawn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub random: Vec<Random>,
+    /// Accesses per second of strided ones over a footprint far greater than the caches, by
+    /// bytes from one to the next.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub strided: Vec<Random>,
+    /// Seconds of a random read that needs the one before it, by bytes from which they are drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Curve>,
+    /// Bytes of a page, and bytes beyond which random accesses miss the translation buffers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tlb_reach: Option<u64>,
+}
+
+/// Rates of one direction and one size of an element.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Random {
+    pub direction: crate::primitives::Direction,
+    /// Bytes of an element.
+    pub element: u64,
+    pub rate: Curve,
+}
+
+/// The parameters of he2007 §3.3 and §3.5.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct He2007 {
+    /// B_seq, bytes per second (Eq. 1).
+    pub b_seq: f64,
+    /// Bytes of the cache; N is this over l.
+    pub cache: u64,
+    /// l: bytes of a memory block.
+    pub block: u64,
+    /// l': bytes that the cache hands over at a time.
+    pub transfer: u64,
+    /// δ: seconds to fetch a line from the cache.
+    pub delta: f64,
+    /// w: threads of a warp.
+    pub warp: u64,
+}
