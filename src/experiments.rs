@@ -24,6 +24,8 @@ pub fn shipped() -> &'static [Shipped] {
         "ceilings.yaml",
         "several-gpus.yaml",
         "peers.yaml",
+        "model/gpu-families.yaml",
+        "model/cpu-families.yaml",
         "he2007/fig01.yaml",
         "he2007/fig08-partitions.yaml",
         "he2007/fig09-passes.yaml",
