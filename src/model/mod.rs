@@ -6,7 +6,7 @@ mod curve;
 mod profile;
 
 pub use curve::Curve;
-pub use profile::{Cache, Device, He2007, Profile, Random, Rates, SCHEMA};
+pub use profile::{Cache, Device, He2007, Profile, Random, Rates, SCHEMA, Strided};
 
 use crate::plan::Case;
 use crate::primitives::Work;

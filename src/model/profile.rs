@@ -73,6 +73,16 @@ pub struct Rates {
     pub threads: Option<u64>,
     /// Seconds of an execution that does next to nothing, one after another.
     pub launch: f64,
+    /// Seconds that one more pass over nothing adds to an execution; `None`: `launch`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass: Option<f64>,
+    /// Consecutive accesses that are issued together: the threads of a warp, 1 of a CPU.
+    pub group: u64,
+    /// Consecutive accesses that one processor performs and whose lines its first cache can
+    /// keep: what one block of threads handles at a time, `None` where nothing interrupts
+    /// it (a thread of a CPU has a contiguous part).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tile: Option<u64>,
     /// Bytes that one miss fetches from memory.
     pub fetch: u64,
     /// Bytes per second of a sequential read, write and copy (both ways), by bytes of all
@@ -83,10 +93,14 @@ pub struct Rates {
     /// Accesses per second of independent random accesses, by bytes from which they are drawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub random: Vec<Random>,
-    /// Accesses per second of strided ones over a footprint far greater than the caches, by
-    /// bytes from one to the next.
+    /// Accesses per second of strided ones, by bytes from one to the next: over a footprint
+    /// far greater than the caches, and again and again over one that a cache holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub strided: Vec<Random>,
+    pub strided: Vec<Strided>,
+    /// Accesses per second to runs of consecutive elements that lie in random order in a
+    /// footprint far greater than the caches, by bytes of a run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<Random>,
     /// Seconds of a random read that needs the one before it, by bytes from which they are drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Curve>,
@@ -104,6 +118,18 @@ pub struct Random {
     pub direction: crate::primitives::Direction,
     /// Bytes of an element.
     pub element: u64,
+    pub rate: Curve,
+}
+
+/// Rates of one direction, one size of an element and one footprint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Strided {
+    pub direction: crate::primitives::Direction,
+    /// Bytes of an element.
+    pub element: u64,
+    /// Bytes over which they go.
+    pub footprint: u64,
     pub rate: Curve,
 }
 
