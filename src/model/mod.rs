@@ -3,10 +3,15 @@
 //! and none has a table by primitive, pattern or size.
 
 mod curve;
+pub mod he2007;
 mod profile;
+mod registry;
+mod shipped;
 
 pub use curve::Curve;
 pub use profile::{Cache, Device, He2007, Profile, Random, Rates, SCHEMA, Strided};
+pub use registry::{all, find};
+pub use shipped::{shipped, shipped_profile, shipped_text};
 
 use crate::plan::Case;
 use crate::primitives::Work;
@@ -22,6 +27,15 @@ pub struct Prediction {
     pub limit: &'static str,
     /// Every limit, each with the seconds that it alone would take.
     pub terms: Vec<(&'static str, f64)>,
+}
+
+impl Prediction {
+    /// Of a model's terms, of which the largest binds.
+    pub fn of(model: &'static str, seconds: f64, terms: Vec<(&'static str, f64)>) -> Prediction {
+        let largest = terms.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let limit = largest.map_or("nothing", |(name, _)| name);
+        Prediction { model, seconds, limit, terms }
+    }
 }
 
 /// A way to predict.

@@ -1,0 +1,90 @@
+//! How many accesses find their block in the cache (he2007 §3.3.2).
+
+use super::distinct::distinct;
+
+/// Case I, totally random accesses: the miss rate of `n` accesses to `blocks` memory blocks
+/// with a cache of `lines` lines (Eq. 6, whose first case is E/n: of its two forms in print
+/// the one that is continuous at E = N).
+pub fn random_misses(n: f64, blocks: f64, lines: f64) -> f64 {
+    let touched = distinct(blocks, n);
+    if touched <= lines {
+        return touched / n;
+    }
+    (touched + (1.0 - lines / touched) * (n - touched)) / n
+}
+
+/// Case II: the miss rate within a warp of `warp` threads that write tuples of `z` bytes to
+/// `partitions` streams, with blocks of `l` bytes (Eqs. 7 and 8). With tuples greater than a
+/// block a tuple counts as one miss, for Eq. 2 charges all its blocks: at most 1.
+pub fn warp_misses(partitions: f64, warp: f64, z: f64, l: f64) -> f64 {
+    let streams = distinct(partitions, warp);
+    // 1e-9: an exact number of blocks must not become one more by rounding.
+    let blocks = (warp * z / (streams * l) - 1e-9).ceil().max(1.0);
+    (streams * blocks / warp).min(1.0)
+}
+
+/// How Case II puts the hit rates within and between warps together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Together {
+    /// What misses within the warp may still hit: intra + (1 − intra)·inter.
+    Either,
+    /// As printed, intra + inter, which can exceed 1.
+    Sum,
+}
+
+impl Together {
+    /// The hit rate.
+    pub fn of(self, intra: f64, inter: f64) -> f64 {
+        match self {
+            Together::Either => intra + (1.0 - intra) * inter,
+            Together::Sum => intra + inter,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_cache_that_holds_all_misses_each_block_once() {
+        assert!((random_misses(1e6, 100.0, 100.0) - 1e-4).abs() < 1e-15);
+        // All of 400 blocks, of which a quarter stay: 400 first misses and ¾ of the others.
+        assert!((random_misses(1e6, 400.0, 100.0) - (400.0 + 0.75 * 999_600.0) / 1e6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_warp_of_one_stream_misses_each_block_once() {
+        assert_eq!(warp_misses(1.0, 32.0, 8.0, 256.0), 1.0 / 32.0);
+        assert_eq!(warp_misses(1.0, 32.0, 16.0, 256.0), 2.0 / 32.0);
+        assert!(warp_misses(1e9, 32.0, 8.0, 256.0) > 0.999);
+        assert_eq!(warp_misses(1.0, 1.0, 32.0, 16.0), 1.0);
+    }
+
+    /// The erratum's case: 2^15 tuples of 8 bytes in 8 partitions, 0.75 + 0.97.
+    #[test]
+    fn the_printed_sum_exceeds_one() {
+        let (intra, inter) =
+            (1.0 - warp_misses(8.0, 32.0, 8.0, 256.0), 1.0 - random_misses(32768.0, 1024.0, 1568.0));
+        assert!((intra - 0.75).abs() < 0.01 && (inter - 0.97).abs() < 0.01, "{intra} {inter}");
+        assert!(Together::Sum.of(intra, inter) > 1.7 && Together::Either.of(intra, inter) < 1.0);
+    }
+
+    proptest! {
+        #[test]
+        fn rates_are_rates(n in 1.0..1e10f64, blocks in 1.0..1e9f64, lines in 1.0..1e9f64, p in 1.0..1e6f64) {
+            let misses = random_misses(n, blocks, lines);
+            prop_assert!((0.0..=1.0 + 1e-12).contains(&misses));
+            prop_assert!(random_misses(n, blocks, 2.0 * lines) <= misses + 1e-12);
+            prop_assert!((0.0..=1.0).contains(&warp_misses(p, 32.0, 8.0, 256.0)));
+        }
+
+        /// Eq. 6 does not jump where the cache just holds all.
+        #[test]
+        fn continuous_where_the_cache_fills(n in 1e3..1e9f64, lines in 10.0..500.0f64) {
+            let [under, over] = [1.0 - 1e-9, 1.0 + 1e-9].map(|f| random_misses(n, lines * f, lines));
+            prop_assert!((under - over).abs() < 1e-6);
+        }
+    }
+}

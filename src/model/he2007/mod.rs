@@ -1,0 +1,62 @@
+//! The model of he2007 (§3.3 and §3.4), Eqs. 1 to 11: one cache, blocks, and two bandwidths.
+//!
+//! | file | what of the paper |
+//! |---|---|
+//! | `distinct` | Eqs. 4, 5, 7: distinct places of random draws, in closed form |
+//! | `hits` | Eqs. 6 and 8, Case I and Case II: hit rates |
+//! | `bandwidth` | Eqs. 1, 2, 3: B_seq and B_rand |
+//! | `passes` | Eqs. 9, 10, 11: the time of a gather or a scatter in passes |
+//!
+//! Assumes: a cache that is empty before each execution, whose blocks all have the same
+//! chance; no write that costs more than a read; no launch, no latency, no translation. Of
+//! what it says nothing (skewed locations, strides, patterns) there is no prediction.
+
+mod bandwidth;
+mod distinct;
+mod hits;
+mod passes;
+
+pub use bandwidth::{random as random_bandwidth, sequential as sequential_bandwidth};
+pub use distinct::distinct;
+pub use hits::Together;
+pub use passes::{Parts, hit_rate, time};
+
+use super::{Model, Prediction, Profile};
+use crate::plan::Case;
+use crate::primitives::Work;
+
+/// The model, with one of two readings of Case II.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct He2007Model {
+    pub together: Together,
+}
+
+impl He2007Model {
+    /// With hit rates that stay below one.
+    pub const STANDARD: He2007Model = He2007Model { together: Together::Either };
+    /// With the sum of the two hit rates that is printed.
+    pub const AS_PRINTED: He2007Model = He2007Model { together: Together::Sum };
+}
+
+impl Model for He2007Model {
+    fn name(&self) -> &'static str {
+        "he2007"
+    }
+
+    fn predict(&self, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String> {
+        let (backend, _) = case.place();
+        let device = profile.he2007.get(backend).ok_or_else(|| {
+            format!("the profile {} has no parameters of he2007 for {backend}", profile.name)
+        })?;
+        let parts = time(device, self.together, work)?;
+        let seconds = parts.seconds();
+        if !(seconds.is_finite() && seconds > 0.0) {
+            return Err("its equations give no time: the printed hit rate exceeds 1".to_owned());
+        }
+        let terms = vec![("sequential", parts.sequential), ("misses", parts.misses), ("hits", parts.hits)];
+        Ok(Prediction::of(self.name(), seconds, terms))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! The time of all passes (he2007 Eqs. 9 to 11).
+//!
+//! Eqs. 9 and 10 are Eq. 11 with one pass: what is scanned over B_seq and what is accessed
+//! at random over B_rand, in which n, the blocks k and the partitions p are those of a
+//! chunk. A pass charges its scans in full: Eq. 11 has all of R_in and L once a pass, also
+//! where the method skips the tuples of the other chunks.
+
+use super::bandwidth::access;
+use super::hits::{Together, random_misses, warp_misses};
+use crate::model::He2007;
+use crate::primitives::{Access, Concurrency, Order, Pass, Work};
+
+/// Seconds by what they go to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Parts {
+    /// ‖scanned‖ / B_seq.
+    pub sequential: f64,
+    /// ‖accessed at random‖ / B_rand: its misses and its hits.
+    pub misses: f64,
+    pub hits: f64,
+}
+
+impl Parts {
+    /// T (Eqs. 9 to 11).
+    pub fn seconds(self) -> f64 {
+        self.sequential + self.misses + self.hits
+    }
+
+    fn add(&mut self, times: f64, other: Parts) {
+        self.sequential += times * other.sequential;
+        self.misses += times * other.misses;
+        self.hits += times * other.hits;
+    }
+}
+
+/// The time of a case's passes.
+///
+/// # Errors
+/// An order of accesses that he2007 says nothing of.
+pub fn time(device: &He2007, together: Together, work: &Work) -> Result<Parts, String> {
+    let mut parts = Parts::default();
+    for pass in &work.passes {
+        for access in &pass.accesses {
+            parts.add(pass.times as f64, of_access(device, together, pass, access)?);
+        }
+    }
+    Ok(parts)
+}
+
+fn of_access(device: &He2007, together: Together, pass: &Pass, a: &Access) -> Result<Parts, String> {
+    if a.concurrency == Concurrency::Chained {
+        return Err("he2007 has no latency".to_owned());
+    }
+    let scanned = |bytes: u64| Ok(Parts { sequential: bytes as f64 / device.b_seq, ..Parts::default() });
+    match &a.order {
+        Order::Sequential => scanned(a.bytes()),
+        Order::Strided { .. } => scanned(a.element * scan_length(pass).ok_or(strides())?),
+        Order::Random | Order::Given => Ok(at_random(device, a, hit_rate(device, together, a, None))),
+        Order::Partitions { partitions } => {
+            Ok(at_random(device, a, hit_rate(device, together, a, Some(*partitions as f64))))
+        }
+        Order::Zipf { .. } => Err("he2007 has no skewed locations".to_owned()),
+        Order::Pattern { .. } | Order::Visits { .. } => Err("he2007 has no index patterns".to_owned()),
+    }
+}
+
+fn strides() -> String {
+    "he2007 has no strides".to_owned()
+}
+
+/// Accesses of the pass's longest scan: |L|, beside which R_in is scanned.
+fn scan_length(pass: &Pass) -> Option<u64> {
+    let scans = pass.accesses.iter().filter(|a| a.order == Order::Sequential);
+    scans.map(|a| a.count).max()
+}
+
+/// h of an access's elements, in Case I or, with the number of partitions, in Case II. Where
+/// nothing is known of the locations he2007 takes them for random (§3.3.2): so does
+/// [`Order::Given`].
+pub fn hit_rate(device: &He2007, together: Together, a: &Access, partitions: Option<f64>) -> f64 {
+    let block = device.block as f64;
+    let lines = (device.cache / device.block) as f64;
+    let inter = 1.0 - random_misses(a.count as f64, a.footprint as f64 / block, lines);
+    match partitions {
+        None => inter,
+        Some(p) => together.of(1.0 - warp_misses(p, device.warp as f64, a.element as f64, block), inter),
+    }
+}
+
+fn at_random(device: &He2007, a: &Access, h: f64) -> Parts {
+    let (misses, hits) = access(device, a.element as f64, h);
+    Parts { sequential: 0.0, misses: a.count as f64 * misses, hits: a.count as f64 * hits }
+}
