@@ -90,6 +90,10 @@ pub struct Rates {
     pub read: Curve,
     pub write: Curve,
     pub copy: Curve,
+    /// Elements per second of a pass that looks at each element of an array, one a thread,
+    /// and skips nearly all, by bytes of the array: what is in flight bounds it, not bandwidth.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scan: Option<Curve>,
     /// Accesses per second of independent random accesses, by bytes from which they are drawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub random: Vec<Random>,
