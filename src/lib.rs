@@ -23,6 +23,7 @@
 //! | [`backend`] | what a backend offers: pools, buffers, timing; [`backend::Prepared`] |
 //! | [`measure`] | statistics |
 //! | [`model`] | what a case will take, from a device's profile and the case's accesses (pure) |
+//! | [`profiles`] | the profiles of devices: read, written, and which is a device's |
 //! | [`indices`] | reads index arrays from files |
 //! | [`engine`] | the process that runs a plan; its protocol, server and client |
 //! | [`ranks`] | the processes of a parallel job, and their meetings |
@@ -60,6 +61,7 @@ pub mod model;
 pub mod patterns;
 pub mod plan;
 pub mod primitives;
+pub mod profiles;
 pub mod ranks;
 pub mod recipe;
 pub mod report;

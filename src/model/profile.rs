@@ -19,6 +19,9 @@ pub struct Profile {
     pub name: String,
     /// Where it is from: a date and a command, or a paper and its table.
     pub source: String,
+    /// By which program, where and when; `None` for what a paper states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<Made>,
     pub device: Device,
     /// From the one nearest to the processor outwards.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -29,6 +32,22 @@ pub struct Profile {
     /// he2007's parameters by backend, where they are known.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub he2007: BTreeMap<String, He2007>,
+}
+
+/// How a profile was measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Made {
+    /// `YYYY-MM-DD HH:MM:SS` UTC.
+    pub at: String,
+    /// Name of the machine.
+    pub host: String,
+    /// The GPU's UUID.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<String>,
+    /// Version and revision of the lab.
+    pub version: String,
+    pub revision: String,
 }
 
 /// What it is the profile of.

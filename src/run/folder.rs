@@ -13,8 +13,8 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::files::draft;
-use self::files::{keep_names, remove_drafts, write_durably};
+pub(crate) use self::files::{draft, write_durably};
+use self::files::{keep_names, remove_drafts};
 use super::clock;
 use super::stored::Line;
 use crate::backend::Device;

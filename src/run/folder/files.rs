@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Writes beside the file and renames, so that nobody ever reads half of it, and brings
 /// content and name to the disk.
-pub(super) fn write_durably(path: &Path, content: &[u8]) -> io::Result<()> {
+pub(crate) fn write_durably(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let draft = draft(folder, &path.file_name().unwrap_or_default().to_string_lossy());
     let written = File::create(&draft)

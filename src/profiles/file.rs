@@ -1,0 +1,67 @@
+//! Reading a profile's YAML.
+
+use serde::Deserialize;
+
+use super::typed::Typed;
+use crate::model::{Profile, SCHEMA};
+use crate::recipe::{self, Content, Mistake, Node, Place, Problem, RecipeError};
+
+/// Reads a profile. `name` stands in messages.
+///
+/// # Errors
+/// The first mistake, with line, column, key and what would have been accepted: unknown,
+/// missing and repeated keys, values of another type, a schema of another version, numbers
+/// that are not positive and finite.
+pub fn read(name: &str, text: &str) -> Result<Profile, RecipeError> {
+    let root = recipe::read(name, text).map_err(of_a_profile)?;
+    let read = schema(&root)
+        .and_then(|()| Profile::deserialize(Typed::whole(&root)).map_err(|wrong| wrong.mistake()))
+        .and_then(|profile| positive(&root, "").map(|()| profile));
+    read.map_err(|mistake| RecipeError {
+        origin: name.to_owned(),
+        place: recipe::locate_place(text, mistake.place),
+        problem: Box::new(mistake.problem),
+    })
+}
+
+/// A repeated key at the top is the profile's, not a recipe's.
+fn of_a_profile(mut error: RecipeError) -> RecipeError {
+    if let Problem::DuplicateKey { at, .. } = error.problem.as_mut()
+        && at == "the recipe"
+    {
+        "the profile".clone_into(at);
+    }
+    error
+}
+
+/// Another version is told before keys that only it knows.
+fn schema(root: &Node) -> Result<(), Mistake> {
+    let Content::Map(entries) = &root.content else { return Ok(()) };
+    match entries.iter().find(|(key, _)| key.text == "schema").map(|(_, node)| node) {
+        Some(Node { content: Content::Int(version), place }) if *version != i128::from(SCHEMA) => {
+            let (at, accepted) = ("schema".to_owned(), SCHEMA.to_string());
+            Err(Mistake::new(*place, Problem::OutOfRange { at, value: version.to_string(), accepted }))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Every number of a profile is a size, a time or a rate.
+fn positive(node: &Node, at: &str) -> Result<(), Mistake> {
+    let refuse = |place: Place, value: String| {
+        let accepted = "positive, finite numbers".to_owned();
+        Err(Mistake::new(place, Problem::OutOfRange { at: at.to_owned(), value, accepted }))
+    };
+    match &node.content {
+        Content::Int(number) if *number <= 0 => refuse(node.place, number.to_string()),
+        Content::Float(number) if !(number.is_finite() && *number > 0.0) => {
+            refuse(node.place, number.to_string())
+        }
+        Content::List(items) => items.iter().try_for_each(|item| positive(item, at)),
+        Content::Map(entries) => entries.iter().try_for_each(|(key, value)| {
+            let below = if at.is_empty() { key.text.clone() } else { format!("{at}.{}", key.text) };
+            positive(value, &below)
+        }),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,143 @@
+//! The profiles of devices: those that ship inside the binary, the user's own, and which of
+//! them is a device's.
+//!
+//! The user's lie in `$XDG_DATA_HOME/scatterlab/profiles` (without it
+//! `~/.local/share/scatterlab/profiles`), one file each; `docs/calibrate.md` describes them.
+
+mod belongs;
+mod file;
+mod save;
+mod shipped;
+mod typed;
+mod written;
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use crate::model::Profile;
+use crate::recipe::RecipeError;
+
+pub use belongs::{Found, Machine, Notice, identity};
+pub use file::read;
+pub use save::{free_name, save};
+pub use written::write;
+
+/// Where a profile is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// From `experiments/profiles/` inside the binary.
+    Shipped,
+    /// From this file.
+    File(PathBuf),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Shipped => f.write_str("shipped"),
+            Origin::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+/// A profile and where it is from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    pub profile: Profile,
+    pub origin: Origin,
+}
+
+/// All profiles that can be found.
+#[derive(Clone, Debug, Default)]
+pub struct Shelf {
+    /// The user's by file name, then the shipped ones.
+    pub kept: Vec<Kept>,
+    /// What is wrong with files of the user's that are none.
+    pub broken: Vec<String>,
+}
+
+impl Shelf {
+    /// The user's and the shipped ones. Files that cannot be read are told of and left out.
+    pub fn open() -> Shelf {
+        Shelf::of(folder(|key| std::env::var(key).ok()).as_deref())
+    }
+
+    /// As [`open`](Self::open), with the user's in this folder, which may be missing.
+    pub fn of(folder: Option<&Path>) -> Shelf {
+        let mut shelf = Shelf::default();
+        for path in folder.map(files).unwrap_or_default() {
+            match load(&path) {
+                Ok(profile) => shelf.kept.push(Kept { profile, origin: Origin::File(path) }),
+                Err(error) => shelf.broken.push(format!("{error:#}")),
+            }
+        }
+        for (name, text) in shipped::ALL {
+            match read(&format!("experiments/profiles/{name}"), text) {
+                Ok(profile) => shelf.kept.push(Kept { profile, origin: Origin::Shipped }),
+                Err(error) => shelf.broken.push(error.to_string()),
+            }
+        }
+        shelf
+    }
+
+    /// The profile of this name, the user's before a shipped one.
+    pub fn named(&self, name: &str) -> Option<&Kept> {
+        self.kept.iter().find(|kept| kept.profile.name == name)
+    }
+
+    /// The names of all, each once.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.kept.iter().map(|kept| kept.profile.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// What `--profile` names: a profile, or a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read or holds no profile, and a name that is none's.
+    pub fn wanted(&self, name: &str) -> anyhow::Result<Kept> {
+        if let Some(kept) = self.named(name) {
+            return Ok(kept.clone());
+        }
+        let path = Path::new(name);
+        if path.is_file() {
+            return Ok(Kept { profile: load(path)?, origin: Origin::File(path.to_owned()) });
+        }
+        let broken: String = self.broken.iter().map(|text| format!("\n{text}")).collect();
+        bail!("no such file, and no profile of this name: {name}; known: {}{broken}", self.names().join(", "))
+    }
+}
+
+/// Reads a profile's file.
+///
+/// # Errors
+/// A file that cannot be read; the first mistake in it, with its place.
+pub fn load(path: &Path) -> anyhow::Result<Profile> {
+    let name = path.display().to_string();
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
+    Ok(read(&name, &text).map_err(|error: RecipeError| error)?)
+}
+
+/// Where the user's profiles are: below `$XDG_DATA_HOME`, or `~/.local/share` where that is
+/// not set or not absolute. `None` without a home.
+pub fn folder(read: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let absolute = |key: &str| read(key).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
+    Some(base.join("scatterlab").join("profiles"))
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|extension| extension == "yaml")).collect();
+    files.sort();
+    files
+}
+
+#[cfg(test)]
+mod tests;

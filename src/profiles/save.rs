@@ -1,0 +1,38 @@
+//! Writing a profile's file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::{load, write};
+use crate::model::Profile;
+use crate::run::folder::write_durably;
+
+/// Writes a profile into a file, which is whole or as it was before.
+///
+/// # Errors
+/// When its folder cannot be made or the file not be written; the error names it.
+pub fn save(profile: &Profile, path: &Path) -> anyhow::Result<()> {
+    let cannot = || format!("cannot write {}", path.display());
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).with_context(cannot)?;
+    }
+    write_durably(path, write(profile)?.as_bytes()).with_context(cannot)
+}
+
+/// The file for a profile in a folder: `NAME.yaml`, or with a number after the name where
+/// that is another machine's.
+pub fn free_name(folder: &Path, profile: &Profile) -> PathBuf {
+    let numbered = (2..1000).map(|n| format!("{}-{n}", profile.name));
+    let names = std::iter::once(profile.name.clone()).chain(numbered);
+    let paths = names.map(|name| folder.join(format!("{name}.yaml")));
+    let mut ours = paths.filter(|path| !path.exists() || load(path).is_ok_and(|there| same(&there, profile)));
+    ours.next().unwrap_or_else(|| folder.join(format!("{}.yaml", profile.name)))
+}
+
+/// Whether both are of the same device of the same machine.
+fn same(a: &Profile, b: &Profile) -> bool {
+    let machine = |profile: &Profile| profile.made.as_ref().map(|made| (made.host.clone(), made.uuid.clone()));
+    a.device.name == b.device.name && a.device.processors == b.device.processors && machine(a) == machine(b)
+}
