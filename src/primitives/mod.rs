@@ -36,6 +36,9 @@ pub enum Order {
     Strided { stride: u64 },
     /// Each element of the footprint once, in random order.
     Random,
+    /// The footprint in `chunks` equal parts, one after another, each element of a part once, in
+    /// random order.
+    Chunks { chunks: u64 },
     /// `partitions` ascending streams, the next element's stream chosen at random
     /// (he2007 §3.3.2, Case II).
     Partitions { partitions: u64 },

@@ -73,6 +73,7 @@ fn array(access: &Access) -> String {
         Order::Sequential => "in order".to_owned(),
         Order::Strided { stride } => format!("every {stride}th element"),
         Order::Random => "random".to_owned(),
+        Order::Chunks { chunks } => format!("random within {chunks} chunks, one after another"),
         Order::Partitions { partitions } => format!("in {partitions} partitions"),
         Order::Zipf { exponent } => format!("Zipf, exponent {exponent}"),
         Order::Given => "as the index array says".to_owned(),

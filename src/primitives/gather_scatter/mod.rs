@@ -10,6 +10,7 @@ pub mod cuda;
 pub mod given;
 mod offered;
 mod oracle;
+pub mod partitioned;
 mod schema;
 pub mod spec;
 pub mod work;
@@ -110,7 +111,7 @@ impl Primitive for Scatter {
     }
 
     fn methods(&self) -> &'static [&'static str] {
-        &["direct", "multipass", "segmented"]
+        &["direct", "multipass", "segmented", "partitioned"]
     }
 
     fn work(&self, params: &Params) -> Result<Work, Refusal> {

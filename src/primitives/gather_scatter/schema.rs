@@ -1,5 +1,6 @@
 //! The parameters of gather and scatter.
 
+use super::partitioned;
 use super::spec::{MAX_PARTITIONS, MAX_PASSES};
 use crate::primitives::schema::{Default, Kind, Param, Variant};
 
@@ -34,6 +35,27 @@ const SEGMENTED: Variant = Variant {
     params: &[SEGMENTS, PASSES],
     main: None,
     doc: "the multi-pass scheme on each segment of L (he2007 Fig. 10)",
+};
+
+const PARTITIONED: Variant = Variant {
+    name: "partitioned",
+    params: &[
+        Param {
+            name: "bits",
+            kind: Kind::Count { min: 1, max: partitioned::MAX_BITS },
+            default: Default::Unset,
+            doc: "high bits of a location that tell the chunks of R_out apart; unset: as few as let a chunk fit \
+                  fast memory",
+        },
+        Param {
+            name: "passes",
+            kind: Kind::Count { min: 1, max: partitioned::MAX_PASSES },
+            default: Default::Unset,
+            doc: "passes that partition by those bits; unset: as few as keep a pass's buffers in fast memory",
+        },
+    ],
+    main: None,
+    doc: "L and R_in are partitioned by the high bits of L, then written chunk by chunk",
 };
 
 const TUPLES: Param = Param {
@@ -146,7 +168,7 @@ pub const GATHER: &[Param] = &[
 
 /// Parameters of `scatter`.
 pub const SCATTER: &[Param] = &[
-    method(&[DIRECT, MULTIPASS, SEGMENTED]),
+    method(&[DIRECT, MULTIPASS, SEGMENTED, PARTITIONED]),
     TUPLES,
     TUPLE,
     INDEX,

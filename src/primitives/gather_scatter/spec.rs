@@ -1,6 +1,6 @@
 //! What a gather or scatter case computes: its parameters, typed, and its data.
 
-use super::offered;
+use super::{offered, partitioned};
 use crate::patterns::mix::{index_of_word32, index_of_word64, word32, word64};
 use crate::patterns::permutation::{MAX_ELEMENTS, Permutation};
 use crate::patterns::zipf::{self, Zipf};
@@ -45,13 +45,17 @@ pub enum Method {
     /// Segment s of `segments` (he2007's #bin), tuples [s·n/segments,
     /// (s+1)·n/segments), one after another, each in `passes` passes (he2007 Fig. 10).
     Segmented { segments: u64, passes: u64 },
+    /// A scatter's pairs (L[i], R_in[i]) are partitioned by the `bits` high bits of L in
+    /// `passes` passes, then written, one chunk of R_out after another
+    /// ([`super::partitioned`]).
+    Partitioned { bits: u64, passes: u64 },
 }
 
 impl Method {
-    /// Segments and passes of the general scheme that every method is a case of.
+    /// Segments and passes of he2007's scheme; of what moves all tuples at once, one each.
     pub fn segments_and_passes(self) -> (u64, u64) {
         match self {
-            Method::Direct | Method::Streaming => (1, 1),
+            Method::Direct | Method::Streaming | Method::Partitioned { .. } => (1, 1),
             Method::Multipass { passes } => (1, passes),
             Method::Segmented { segments, passes } => (segments, passes),
         }
@@ -151,11 +155,13 @@ impl Spec {
     /// Reads and checks a case's parameters.
     pub fn from_params(kernel: Kernel, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let locations = locations(params)?;
+        let tuples = tuples(params, locations)?;
+        let tuple = reader::one_of(params, "tuple", &[4, 8, 16, 32], 8)?;
         let spec = Spec {
             kernel,
-            method: method(params)?,
-            tuples: tuples(params, locations)?,
-            tuple: reader::one_of(params, "tuple", &[4, 8, 16, 32], 8)?,
+            method: method(params, tuples, tuple)?,
+            tuples,
+            tuple,
             index: reader::one_of(params, "index", &[4, 8], 4)?,
             locations,
             seed,
@@ -267,6 +273,13 @@ impl Spec {
                 return Err(reader::avx2_cannot_scatter());
             }
         }
+        let partitioned = matches!(self.method, Method::Partitioned { .. });
+        if self.kernel == Kernel::Gather && partitioned {
+            return not_applicable("a gather's tuples would have to be put back into the order of L");
+        }
+        if partitioned && reader::on_cuda(params) {
+            return not_applicable("partitioned has no CUDA kernels");
+        }
         if self.method == Method::Streaming && reader::on_cuda(params) {
             return not_applicable("non-temporal stores are a method of CPUs");
         }
@@ -274,8 +287,9 @@ impl Spec {
     }
 }
 
-fn method(params: &Params) -> Result<Method, Refusal> {
+fn method(params: &Params, tuples: u64, tuple: u64) -> Result<Method, Refusal> {
     Ok(match params.text("method") {
+        Some("partitioned") => partitioned::method(params, tuples, tuple)?,
         Some("streaming") => Method::Streaming,
         Some("multipass") => {
             Method::Multipass { passes: reader::positive(params, "method.multipass.passes")? }

@@ -87,7 +87,7 @@ proptest! {
     fn no_parameters_make_work_panic(
         tuples in any::<u64>().prop_map(|v| v >> (v % 64)),
         (tuple, index) in prop::sample::select(vec![(4u64, 4u64), (8, 4), (8, 8), (16, 8), (32, 8), (5, 4)]),
-        method in prop::sample::select(vec!["direct", "streaming", "multipass", "segmented", "none"]),
+        method in prop::sample::select(vec!["direct", "streaming", "multipass", "segmented", "partitioned", "none"]),
         (passes, segments, count) in (
             any::<u64>().prop_map(|v| v >> (v % 64)), any::<u64>().prop_map(|v| v >> (v % 64)), any::<u64>().prop_map(|v| v >> (v % 64))),
         locations in prop::sample::select(vec!["sequential", "random", "partitions", "zipf"]),
@@ -104,7 +104,7 @@ proptest! {
         for primitive in [&Gather as &dyn Primitive, &Scatter] {
             if let Ok(work) = primitive.work(&p) {
                 prop_assert!(work.declared_bytes() >= work.system_bytes);
-                prop_assert!(work.passes.len() <= 6);
+                prop_assert!(work.passes.len() <= 9);
                 prop_assert!(work.passes.iter().flat_map(|p| &p.accesses).all(|a| a.count > 0 && a.footprint > 0));
             }
         }

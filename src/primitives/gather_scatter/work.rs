@@ -1,12 +1,14 @@
 //! What a gather or scatter does to memory, pass by pass.
 //!
-//! Every method is a case of one scheme: `segments` segments of L, one after another,
-//! each in `passes` passes; a pass scans the segment of L and moves the tuples whose
+//! Every method but `partitioned` is a case of one scheme: `segments` segments of L, one
+//! after another, each in `passes` passes; a pass scans the segment of L and moves the tuples whose
 //! location lies in its chunk of the randomly accessed array (he2007 §3.4, Fig. 10).
 //! Chunks and segments of n elements in k parts have ⌊n/k⌋ or ⌈n/k⌉, so there are up
 //! to four kinds of passes. A pass asks only for the tuples it moves: the lines between
 //! them, which Eq. 11 counts by charging R_in once a pass, are the stride's business.
+//! What [`super::partitioned`] does stands in [`partitioned`].
 
+use super::partitioned::{Cut, Digit};
 use super::spec::{Kernel, Locations, Spec};
 use crate::primitives::{Access, Concurrency, Direction, Order, Pass, Work};
 
@@ -17,12 +19,15 @@ pub const COUNTING_CHUNKS: u64 = 256;
 pub fn work(spec: &Spec) -> Work {
     let data = spec.moves() * spec.tuple;
     let locations = spec.moves() * spec.index;
+    let cut = spec.cut();
     Work {
-        passes: passes(spec),
+        passes: cut.as_ref().map_or_else(|| passes(spec), |cut| partitioned(spec, cut)),
         elements: spec.moves(),
         effective_bytes: data,
         system_bytes: 2 * data + locations,
-        footprint: (spec.input() + spec.output()) * spec.tuple + locations,
+        footprint: (spec.input() + spec.output()) * spec.tuple
+            + locations
+            + cut.map_or(0, |cut| workspace(spec, &cut)),
         scratch: scratch(spec),
     }
 }
@@ -37,6 +42,67 @@ fn scratch(spec: &Spec) -> u64 {
             8 * count + if spec.overwrites() { spec.tuples.div_ceil(8) } else { 0 }
         }
         _ => 0,
+    }
+}
+
+/// Bytes of the pairs between the passes that partition: one copy of L and R_in, and with
+/// more than one pass a second, from one to the other. (Counts are in fast memory.)
+pub fn workspace(spec: &Spec, cut: &Cut) -> u64 {
+    (cut.digits.len() as u64).min(2) * spec.moves() * (spec.index + spec.tuple)
+}
+
+/// Each pass that partitions counts and then moves; the last pass of all writes R_out.
+fn partitioned(spec: &Spec, cut: &Cut) -> Vec<Pass> {
+    let mut all = Vec::new();
+    if spec.moves() == 0 {
+        return all;
+    }
+    for (k, &digit) in cut.digits.iter().enumerate() {
+        let ticks = |name: &str, k: usize| format!("{name}{}", "'".repeat(k));
+        let from = if k == 0 { "R_in".to_owned() } else { ticks("R", k) };
+        let order = streams(spec, digit);
+        let accesses = vec![
+            pairs(spec, &ticks("L", k), spec.index, Direction::Read, Order::Sequential),
+            pairs(spec, &from, spec.tuple, Direction::Read, Order::Sequential),
+            pairs(spec, &ticks("L", k + 1), spec.index, Direction::Write, order.clone()),
+            pairs(spec, &ticks("R", k + 1), spec.tuple, Direction::Write, order),
+        ];
+        all.push(Pass { times: 1, accesses: accesses[..1].to_vec() });
+        all.push(Pass { times: 1, accesses });
+    }
+    let ticks = "'".repeat(cut.digits.len());
+    let bytes = spec.tuples * spec.tuple;
+    let accesses = vec![
+        pairs(spec, &format!("L{ticks}"), spec.index, Direction::Read, Order::Sequential),
+        pairs(spec, &format!("R{ticks}"), spec.tuple, Direction::Read, Order::Sequential),
+        access("R_out", Direction::Write, spec.tuple, spec.moves(), bytes, confined(spec, cut.chunks)),
+    ];
+    all.push(Pass { times: 1, accesses });
+    all
+}
+
+/// All of L or R_in, or of a copy of it.
+fn pairs(spec: &Spec, array: &str, element: u64, direction: Direction, order: Order) -> Access {
+    access(array, direction, element, spec.moves(), spec.moves() * element, order)
+}
+
+/// How a pass writes that sorts by a digit: a stream for each value that comes.
+fn streams(spec: &Spec, digit: Digit) -> Order {
+    match spec.locations {
+        // The digit's value is the same for as many tuples as a chunk has.
+        Locations::Sequential => Order::Sequential,
+        Locations::Partitions { count } => Order::Partitions { partitions: digit.values().min(count) },
+        _ => Order::Partitions { partitions: digit.values() },
+    }
+}
+
+/// How R_out is written, chunk by chunk.
+fn confined(spec: &Spec, chunks: u64) -> Order {
+    match spec.locations {
+        Locations::Sequential => Order::Sequential,
+        Locations::Random | Locations::Zipf { .. } => Order::Chunks { chunks },
+        Locations::Partitions { count } => Order::Partitions { partitions: (count / chunks).max(1) },
+        Locations::Given { .. } => Order::Given,
     }
 }
 
@@ -192,6 +258,39 @@ mod tests {
         assert_eq!(w.passes[0].accesses[1].footprint, 200);
         assert_eq!(w.declared_bytes(), 4 * 10 * 4 + 2 * 10 * 8);
         assert_eq!(work(&spec(Kernel::Scatter, Method::Direct, 100, given)).scratch, 80 + 13);
+    }
+
+    #[test]
+    fn a_partitioned_scatter_counts_partitions_and_confines() {
+        let of = |bits, passes, locations| {
+            work(&spec(Kernel::Scatter, Method::Partitioned { bits, passes }, 1000, locations))
+        };
+        let seen = |w: &Work| -> Vec<Vec<(String, Order)>> {
+            let pass = |p: &Pass| p.accesses.iter().map(|a| (a.array.clone(), a.order.clone())).collect();
+            w.passes.iter().map(pass).collect()
+        };
+        let named = |accesses: &[(&str, &Order)]| -> Vec<(String, Order)> {
+            accesses.iter().map(|(array, order)| ((*array).to_owned(), (*order).clone())).collect()
+        };
+        let one = of(4, 1, Locations::Random);
+        let (plain, streams) = (Order::Sequential, Order::Partitions { partitions: 16 });
+        let wanted = [
+            named(&[("L", &plain)]),
+            named(&[("L", &plain), ("R_in", &plain), ("L'", &streams), ("R'", &streams)]),
+            named(&[("L'", &plain), ("R'", &plain), ("R_out", &Order::Chunks { chunks: 16 })]),
+        ];
+        assert_eq!(seen(&one), wanted);
+        assert_eq!(one.declared_bytes(), 1000 * (4 * 4 + 4 * 8));
+        assert_eq!((one.effective_bytes, one.system_bytes, one.footprint), (8000, 20_000, 32_000));
+        let two = of(5, 2, Locations::Random);
+        let ways: Vec<Order> =
+            two.passes.iter().filter_map(|p| Some(p.accesses.get(2)?.order.clone())).collect();
+        let streams = |partitions| Order::Partitions { partitions };
+        assert_eq!(ways, [streams(4), streams(8), Order::Chunks { chunks: 32 }]);
+        assert_eq!(two.declared_bytes(), 1000 * (4 * 7 + 8 * 6));
+        assert_eq!(two.footprint, 20_000 + 2 * 12_000);
+        let sequential = of(4, 1, Locations::Sequential);
+        assert!(sequential.passes.iter().flat_map(|p| &p.accesses).all(|a| a.order == Order::Sequential));
     }
 
     proptest! {

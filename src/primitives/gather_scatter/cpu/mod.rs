@@ -49,6 +49,9 @@ pub fn prepare(
     if spec.method == Method::Streaming && cfg!(not(target_arch = "x86_64")) {
         return Err(Failure::NotApplicable("no non-temporal stores on this architecture".to_owned()));
     }
+    if matches!(spec.method, Method::Partitioned { .. }) {
+        return Err(Failure::NotApplicable("partitioned does not run on CPUs yet".to_owned()));
+    }
     let (input, output) = (spec.input() * spec.tuple, spec.output() * spec.tuple);
     let indices = spec.moves() * spec.index;
     memory::require([output, indices, bitmap(&spec)].into_iter().fold(input, u64::saturating_add))?;
