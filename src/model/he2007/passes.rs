@@ -56,6 +56,11 @@ fn of_access(device: &He2007, together: Together, pass: &Pass, a: &Access) -> Re
         Order::Sequential => scanned(a.bytes()),
         Order::Strided { .. } => scanned(a.element * scan_length(pass).ok_or(strides())?),
         Order::Random | Order::Given => Ok(at_random(device, a, hit_rate(device, together, a, None))),
+        Order::Chunks { chunks } => {
+            // Case I on each part.
+            let part = Access { count: a.count / chunks, footprint: a.footprint / chunks, ..a.clone() };
+            Ok(at_random(device, a, hit_rate(device, together, &part, None)))
+        }
         Order::Partitions { partitions } => {
             Ok(at_random(device, a, hit_rate(device, together, a, Some(*partitions as f64))))
         }
