@@ -124,6 +124,10 @@ pub struct Rates {
     /// footprint far greater than the caches, by bytes of a run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<Random>,
+    /// Accesses per second to ascending streams that lie side by side, an element of each in
+    /// turn, by their number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interleaved: Vec<Strided>,
     /// Seconds of a random read that needs the one before it, by bytes from which they are drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Curve>,
@@ -144,7 +148,7 @@ pub struct Random {
     pub rate: Curve,
 }
 
-/// Rates of one direction, one size of an element and one footprint.
+/// Rates of one direction, one size of an element and the footprint of all that is visited.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Strided {
