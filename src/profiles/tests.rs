@@ -24,6 +24,7 @@ fn rates() -> Rates {
         strided: Vec::new(),
         runs: Vec::new(),
         scan: None,
+        interleaved: Vec::new(),
         latency: Some(curve(1e-8)),
         page: Some(2 << 20),
         tlb_reach: None,
