@@ -84,10 +84,27 @@ template <typename T> LAB void write_all(T* __restrict__ array, Scramble order, 
     }
 }
 
+// A chain: each access goes where the one before it says. One thread.
+template <typename T>
+LAB void chase_all(const T* __restrict__ array, Scramble order, u64 first, u64 count, u64* partials) {
+    if (thread_index() != 0) return;
+    u64 at = place_of(order, first);
+    u64 sum = 0;
+    for (u64 i = 0; i < count; ++i) {
+        at = folded(array[at]);
+        sum += at + 1;
+    }
+    atomicAdd(&partials[0], sum);
+}
+
 #define ACCESSES(z, T)                                                                             \
     extern "C" __global__ void __launch_bounds__(BLOCK) random_read_##z(                           \
         const T* __restrict__ array, Scramble order, u64 first, u64 count, u64* partials) {        \
         read_all<T>(array, order, first, count, partials);                                         \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(32) random_chase_##z(                             \
+        const T* __restrict__ array, Scramble order, u64 first, u64 count, u64* partials) {        \
+        chase_all<T>(array, order, first, count, partials);                                        \
     }                                                                                              \
     extern "C" __global__ void __launch_bounds__(BLOCK)                                            \
         random_write_##z(T* __restrict__ array, Scramble order, u64 first, u64 count) {            \
@@ -106,7 +123,7 @@ struct Claim {
     u64 elements;  // a power of two
     u64 accesses;
     u32 element;  // bytes
-    u32 unused;
+    u32 chained;  // whether elements hold the places of a chain
     Scramble order;
 };
 
@@ -122,6 +139,16 @@ extern "C" __global__ void random_fill_4(u32* __restrict__ out, u64 key, u64 n) 
     for (u64 i = thread_index(); i < n; i += thread_count()) out[i] = word32(key, (u32)i);
 }
 
+// Element h(x) holds h(x + 1), in n elements of the array and its guard.
+extern "C" __global__ void random_fill_chain(void* __restrict__ out, Scramble order, u32 element, u64 n) {
+    for (u64 j = thread_index(); j < n; j += thread_count()) {
+        const u64 next = place_of(order, visit_of(order, j) + 1);
+        if (element == 4u) ((u32*)out)[j] = (u32)next;
+        else if (element == 8u) ((u64*)out)[j] = next;
+        else ((Pair*)out)[j] = Pair{next, 0};
+    }
+}
+
 // Adds what reading comes to, element by element and each as often as it is visited, to
 // finding->sum.
 extern "C" __global__ void random_expected_sum(Claim c, Finding* finding) {
@@ -131,8 +158,12 @@ extern "C" __global__ void random_expected_sum(Claim c, Finding* finding) {
     for (u64 x = thread_index(); x < c.elements; x += thread_count()) {
         const u64 j = place_of(c.order, x);
         u64 element = 0;
-        if (words == 0) element = word32(c.key, (u32)j);
-        for (u64 w = 0; w < words; ++w) element += word64(c.key, j * words + w);
+        if (c.chained) {
+            element = place_of(c.order, x + 1) + 1;
+        } else {
+            if (words == 0) element = word32(c.key, (u32)j);
+            for (u64 w = 0; w < words; ++w) element += word64(c.key, j * words + w);
+        }
         sum += visits(c, x) * element;
         checked += 1;
     }

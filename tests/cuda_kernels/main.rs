@@ -121,6 +121,14 @@ fn random_access() {
             all.push(format!("kernel={kernel} element={element} footprint={footprint} accesses={accesses}"));
         }
     }
+    for element in [4, 8, 16] {
+        for (bits, accesses) in [(0, 1), (0, 5), (5, 31), (5, 33), (12, 2047), (12, 2049), (12, 9001)] {
+            let footprint = element << bits;
+            all.push(format!(
+                "kernel=read method=chained element={element} footprint={footprint} accesses={accesses}"
+            ));
+        }
+    }
     prove_all("random-access", &all);
 }
 

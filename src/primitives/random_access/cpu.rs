@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::spec::{Kernel, Spec};
+use super::spec::{Kernel, Method, Spec};
 use crate::backend::cpu::check;
 use crate::backend::cpu::{Buffer, Context, Isa, Job, POISON, Pool, Slot, Worker, memory, pieces};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
@@ -19,6 +19,8 @@ struct RandomAccess {
     fault: Option<Fault>,
     /// What each worker read, in a cache line of its own.
     sums: Vec<Slot>,
+    /// How often each worker has executed its share, likewise.
+    executed: Vec<Slot>,
 }
 
 /// Accesses `range` of the array; the sum of what was read, or 0.
@@ -67,6 +69,18 @@ unsafe fn read<E: Element>(array: *mut u8, order: Scramble, range: Range<u64>) -
     range.fold(0, |sum, i| unsafe { sum.wrapping_add((*array.add(order.apply(i) as usize)).read()) })
 }
 
+/// Of a chain through elements that hold places.
+#[inline(never)]
+unsafe fn chase<E: Element>(array: *mut u8, order: Scramble, range: Range<u64>) -> u64 {
+    let (array, mut at, mut sum) = (array.cast::<E>(), order.apply(range.start), 0u64);
+    for _ in range {
+        // SAFETY: places, and what elements and the guard hold, lie inside the array.
+        at = unsafe { (*array.add(at as usize)).read() };
+        sum = sum.wrapping_add(at + 1);
+    }
+    sum
+}
+
 #[inline(never)]
 unsafe fn write<E: Element>(array: *mut u8, order: Scramble, range: Range<u64>) -> u64 {
     let array = array.cast::<E>();
@@ -80,6 +94,9 @@ unsafe fn write<E: Element>(array: *mut u8, order: Scramble, range: Range<u64>) 
 
 fn timed(spec: &Spec) -> Timed {
     match (spec.kernel, spec.element) {
+        (Kernel::Read, 4) if spec.method == Method::Chained => chase::<AtomicU32>,
+        (Kernel::Read, 8) if spec.method == Method::Chained => chase::<[AtomicU64; 1]>,
+        (Kernel::Read, _) if spec.method == Method::Chained => chase::<[AtomicU64; 2]>,
         (Kernel::Read, 4) => read::<AtomicU32>,
         (Kernel::Read, 8) => read::<[AtomicU64; 1]>,
         (Kernel::Read, _) => read::<[AtomicU64; 2]>,
@@ -101,8 +118,9 @@ pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failu
     }
     memory::require(spec.bytes())?;
     let array = Buffer::new(spec.bytes() as usize)?;
-    let sums = (0..context.pool.threads()).map(|_| Slot::default()).collect();
-    let job = RandomAccess { timed: timed(&spec), spec, array, fault: context.fault, sums };
+    let slots = || (0..context.pool.threads()).map(|_| Slot::default()).collect();
+    let (sums, executed) = (slots(), slots());
+    let job = RandomAccess { timed: timed(&spec), spec, array, fault: context.fault, sums, executed };
     job.fill(&context.pool, context.cancel)?;
     Ok(context.prepared(job, isa))
 }
@@ -118,7 +136,17 @@ impl RandomAccess {
                 // SAFETY: blocks are disjoint, and nobody else has the array yet.
                 unsafe { self.put(j, w, self.spec.word(j, w)) };
             }
-        })
+        })?;
+        self.lead_back();
+        Ok(())
+    }
+
+    /// A wrong chain may come to the guard; it must not leave the array from there.
+    fn lead_back(&self) {
+        let guard = self.spec.elements();
+        let words = if self.spec.method == Method::Chained { self.spec.words() } else { 0 };
+        // SAFETY: a guard of more than an element lies behind the last one.
+        (0..words).for_each(|w| unsafe { self.put(guard, w, self.spec.word(guard, w)) });
     }
 
     unsafe fn put(&self, j: u64, w: u64, word: u64) {
@@ -144,7 +172,7 @@ impl RandomAccess {
     }
 
     fn poison(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        self.sums.iter().for_each(|sum| sum.0.store(0, Ordering::Relaxed));
+        self.sums.iter().chain(&self.executed).for_each(|slot| slot.0.store(0, Ordering::Relaxed));
         match self.spec.kernel {
             Kernel::Read => Ok(()),
             Kernel::Write => check::poison(pool, &self.array, self.spec.element as usize, cancel),
@@ -158,7 +186,9 @@ impl RandomAccess {
     /// The sum against the elements' own, each as often as it comes.
     fn wrong_sum(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
         let (expected, order) = (AtomicU64::new(0), self.spec.order());
-        pool.for_blocks(self.spec.elements() as usize, cancel, |block| {
+        // Of few accesses, none comes to the elements behind them.
+        let visited = self.spec.elements().min(self.spec.accesses);
+        pool.for_blocks(visited as usize, cancel, |block| {
             let all = block.fold(0u64, |sum, x| {
                 let x = x as u64;
                 sum.wrapping_add(self.spec.visits(x).wrapping_mul(self.spec.sum_of(order.apply(x))))
@@ -192,9 +222,11 @@ impl Job for RandomAccess {
         let beside = if self.fault == Some(Fault::OffByOne) { self.spec.element as usize } else { 0 };
         let (array, order) = (self.array.ptr::<u8>().wrapping_add(beside), self.spec.order());
         let mut sum = 0u64;
+        let begin = self.spec.begin(self.executed[worker.index].0.fetch_add(1, Ordering::Relaxed));
         for piece in pieces(self.spec.accesses as usize, 1, worker, self.fault) {
+            let range = begin + piece.start as u64..begin + piece.end as u64;
             // SAFETY: the array has an element for each place, and a guard behind the last.
-            let part = unsafe { (self.timed)(array, order, piece.start as u64..piece.end as u64) };
+            let part = unsafe { (self.timed)(array, order, range) };
             sum = sum.wrapping_add(part);
         }
         self.sums[worker.index].0.store(sum, Ordering::Relaxed);

@@ -1,8 +1,8 @@
 //! random-access on a GPU (`kernels/random_access.cu`): one launch an execution, a block for
-//! each tile of accesses.
+//! each tile of accesses; of a chain one thread.
 
 use super::Spec;
-use super::spec::Kernel;
+use super::spec::{Kernel, Method};
 use crate::backend::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
 use crate::patterns::Scramble;
@@ -30,7 +30,8 @@ struct Claim {
     elements: u64,
     accesses: u64,
     element: u32,
-    unused: u32,
+    /// 1 where elements hold the places of a chain.
+    chained: u32,
     order: Scramble,
 }
 
@@ -50,6 +51,8 @@ struct RandomAccess {
     ranges: Vec<Range>,
     /// Elements by which the array is misplaced.
     shift: u64,
+    /// Executions since the last clearing.
+    executed: u64,
 }
 
 /// Allocates and fills the array of a case.
@@ -79,11 +82,15 @@ pub fn prepare(gpu: &Gpu, case: &Case, fault: Option<Fault>, cancel: &Cancel) ->
         partials: gpu.upload(&[0; PARTIALS])?,
         ranges: ranges(spec.accesses, fault),
         shift: u64::from(fault == Some(Fault::OffByOne)),
+        executed: 0,
         spec,
     }))
 }
 
 fn fill(gpu: &Gpu, module: &cuda::Module, spec: &Spec, array: &DeviceBuffer<u32>) -> Result<(), Failure> {
+    if spec.method == Method::Chained {
+        return fill_chain(gpu, module, spec, array);
+    }
     if spec.element != 4 {
         let words = spec.elements() * spec.words();
         return Fill::new(module)?.words64(gpu, array.pointer(), spec.seed, words);
@@ -92,9 +99,25 @@ fn fill(gpu: &Gpu, module: &cuda::Module, spec: &Spec, array: &DeviceBuffer<u32>
     launch_over(gpu, &module.kernel("random_fill_4")?, n, &[array.into(), (&key).into(), (&n).into()])
 }
 
+/// The guard is filled, too, so that a wrong chain does not leave the array.
+fn fill_chain(
+    gpu: &Gpu,
+    module: &cuda::Module,
+    spec: &Spec,
+    array: &DeviceBuffer<u32>,
+) -> Result<(), Failure> {
+    let (order, element, n) = (spec.order(), spec.element as u32, spec.elements() + 1);
+    let args = [array.into(), (&order).into(), (&element).into(), (&n).into()];
+    launch_over(gpu, &module.kernel("random_fill_chain")?, n, &args)
+}
+
 /// The timed kernel's name in the PTX.
 fn timed_name(spec: &Spec) -> String {
-    let name = if spec.kernel == Kernel::Read { "read" } else { "write" };
+    let name = match (spec.kernel, spec.method) {
+        (Kernel::Read, Method::Chained) => "chase",
+        (Kernel::Read, Method::Direct) => "read",
+        (Kernel::Write, _) => "write",
+    };
     format!("random_{name}_{}", spec.element)
 }
 
@@ -109,8 +132,11 @@ pub fn launched(case: &Case) -> Result<Launched, Failure> {
 
 impl RandomAccess {
     /// Queues one execution.
-    fn execute(&self) -> Result<(), Failure> {
-        self.ranges.iter().try_for_each(|&range| self.execute_range(range))
+    fn execute(&mut self) -> Result<(), Failure> {
+        let begin = self.spec.begin(self.executed);
+        self.executed += 1;
+        let moved = |range: &Range| Range { first: begin + range.first, ..*range };
+        self.ranges.iter().try_for_each(|range| self.execute_range(moved(range)))
     }
 
     fn execute_range(&self, range: Range) -> Result<(), Failure> {
@@ -120,11 +146,16 @@ impl RandomAccess {
         if self.spec.kernel == Kernel::Read {
             args.push((&self.partials).into());
         }
-        self.gpu.launch(&self.timed, grid(range.count, TILE), BLOCK, 0, &args)
+        let (blocks, threads) = match self.spec.method {
+            Method::Direct => (grid(range.count, TILE), BLOCK),
+            Method::Chained => (1, 1),
+        };
+        self.gpu.launch(&self.timed, blocks, threads, 0, &args)
     }
 
     /// What is written becomes poison, what was read is forgotten.
     fn clear(&mut self) -> Result<(), Failure> {
+        self.executed = 0;
         self.gpu.memset32(&mut self.partials, 0)?;
         match self.spec.kernel {
             Kernel::Read => Ok(()),
@@ -143,7 +174,7 @@ impl RandomAccess {
             elements: self.spec.elements(),
             accesses: self.spec.accesses,
             element: self.spec.element as u32,
-            unused: 0,
+            chained: u32::from(self.spec.method == Method::Chained),
             order: self.spec.order(),
         }
     }
@@ -170,7 +201,8 @@ impl RandomAccess {
 
 impl Prepared for RandomAccess {
     fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
-        self.gpu.timed(&mut || (0..batch).try_for_each(|_| self.execute()))
+        let gpu = self.gpu.clone();
+        gpu.timed(&mut || (0..batch).try_for_each(|_| self.execute()))
     }
 
     fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {

@@ -10,8 +10,14 @@
 //! read    Σ words of a[h(i mod m)], modulo 2^64      write   a[h(i mod m)] = its own place
 //! ```
 //!
-//! Every element comes once before the first comes again, in the same order each time. The
-//! effective bytes are element · accesses.
+//! Every element comes once before the first comes again, in the same order each time. An
+//! execution goes on where the one before it ended, so that of a footprint that is larger than
+//! what one execution visits not always the same part is found in a cache. The effective bytes
+//! are element · accesses.
+//!
+//! With `method: chained` element h(x) holds h(x + 1 mod m), and each access goes where the
+//! one before it says: what comes out is the latency. On CPUs each thread follows a chain of
+//! its own through its share of the accesses, on a GPU one thread follows one.
 
 pub mod cpu;
 pub mod cuda;
@@ -24,10 +30,13 @@ use super::schema::{Default, Kind, Param, Variant};
 use super::{Access, Concurrency, Direction, Order, Pass, Primitive, Refusal, Work};
 use crate::backend::Fault;
 use crate::plan::Params;
-use spec::{Kernel, MAX_BYTES};
+use spec::{Kernel, MAX_BYTES, Method};
 
 /// The primitive `random-access`.
 pub struct RandomAccess;
+
+/// A chain of so many elements that begins elsewhere reads something else.
+const LONG_CHAIN: u64 = 1024;
 
 const PARAMS: &[Param] = &[
     Param {
@@ -56,7 +65,10 @@ const PARAMS: &[Param] = &[
     },
     Param {
         name: "method",
-        kind: Kind::Choice(&[Variant::plain("direct", "accesses that do not wait for each other")]),
+        kind: Kind::Choice(&[
+            Variant::plain("direct", "accesses that do not wait for each other"),
+            Variant::plain("chained", "reads of which each says where the next one goes"),
+        ]),
         default: Default::Is("direct"),
         doc: "how they follow each other",
     },
@@ -76,7 +88,7 @@ impl Primitive for RandomAccess {
     }
 
     fn methods(&self) -> &'static [&'static str] {
-        &["direct"]
+        &["direct", "chained"]
     }
 
     fn work(&self, params: &Params) -> Result<Work, Refusal> {
@@ -89,7 +101,10 @@ impl Primitive for RandomAccess {
             count: spec.accesses,
             footprint: spec.bytes(),
             order: Order::Random,
-            concurrency: Concurrency::Independent,
+            concurrency: match spec.method {
+                Method::Direct => Concurrency::Independent,
+                Method::Chained => Concurrency::Chained,
+            },
         };
         Ok(Work {
             passes: vec![Pass { times: 1, accesses: vec![access] }],
@@ -107,10 +122,15 @@ impl Primitive for RandomAccess {
     }
 
     /// Once elements are visited again, an access that is left out, or made twice in the
-    /// place of another, hides behind the others to the same element.
+    /// place of another, hides behind the others to the same element. A chain through a
+    /// handful of elements comes to the same ones wherever it begins.
     fn shows(&self, params: &Params, fault: Fault) -> bool {
-        Spec::from_params(params, 0)
-            .is_ok_and(|spec| fault == Fault::OffByOne || spec.accesses <= spec.elements())
+        let shows = |spec: Spec| match (fault, spec.method) {
+            (Fault::OffByOne, Method::Direct) => true,
+            (Fault::OffByOne, Method::Chained) => spec.elements() >= LONG_CHAIN,
+            _ => spec.accesses <= spec.elements(),
+        };
+        Spec::from_params(params, 0).is_ok_and(shows)
     }
 }
 
@@ -133,6 +153,14 @@ mod tests {
         assert_eq!((work.effective_bytes, work.footprint, work.elements), (2400, 1 << 20, 300));
         assert_eq!(work.declared_bytes(), 2400);
         assert_eq!(work.passes[0].accesses[0].direction, Direction::Write);
+    }
+
+    #[test]
+    fn chained_accesses_are_declared_as_such() {
+        let chained = params("read", 1 << 20, 300, 8).with("method", Value::Text("chained".into()));
+        let work = RandomAccess.work(&chained).expect("a case");
+        assert_eq!(work.passes[0].accesses[0].concurrency, Concurrency::Chained);
+        assert_eq!((work.effective_bytes, work.footprint), (2400, 1 << 20));
     }
 
     #[test]

@@ -19,10 +19,20 @@ pub enum Kernel {
     Write,
 }
 
+/// How accesses follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// None waits for another one.
+    Direct,
+    /// Each needs what the one before it has read.
+    Chained,
+}
+
 /// A case, typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spec {
     pub kernel: Kernel,
+    pub method: Method,
     /// Bytes of an element: 4, 8 or 16.
     pub element: u64,
     /// log2 of the elements.
@@ -43,13 +53,30 @@ impl Spec {
             let message = format!("{footprint} bytes are no power of two of elements of {element} bytes");
             return Err(Refusal::invalid("footprint", message));
         }
-        Ok(Spec {
+        let methods = [("direct", Method::Direct), ("chained", Method::Chained)];
+        let spec = Spec {
             kernel: reader::word(params, "kernel", &[("read", Kernel::Read), ("write", Kernel::Write)])?,
+            method: reader::word_or(params, "method", &methods, Method::Direct)?,
             element,
             bits: elements.ilog2(),
             accesses: accesses(params, element)?,
             seed,
-        })
+        };
+        spec.check_chain()?;
+        Ok(spec)
+    }
+
+    fn check_chain(&self) -> Result<(), Refusal> {
+        if self.method != Method::Chained {
+            return Ok(());
+        }
+        if self.kernel == Kernel::Write {
+            return Err(Refusal::NotApplicable("what is written leads to no next element".to_owned()));
+        }
+        if self.element == 4 && self.bits > 32 {
+            return Err(Refusal::invalid("footprint", "4 bytes name one of at most 2^32 elements"));
+        }
+        Ok(())
     }
 
     /// m.
@@ -72,6 +99,18 @@ impl Spec {
         Scramble::new(self.bits, self.seed)
     }
 
+    /// Where in the order of visits the execution after so many others begins.
+    pub fn begin(&self, executions: u64) -> u64 {
+        executions.wrapping_mul(self.accesses) & (self.elements() - 1)
+    }
+
+    /// The element that is visited after element `j`; `j` = m counts as an element that
+    /// comes somewhere.
+    pub fn next(&self, j: u64) -> u64 {
+        let order = self.order();
+        order.apply(order.invert(j) + 1)
+    }
+
     /// How often the `x`th element in the order of visits comes.
     pub fn visits(&self, x: u64) -> u64 {
         (self.accesses >> self.bits) + u64::from(x < self.accesses & (self.elements() - 1))
@@ -81,6 +120,7 @@ impl Spec {
     #[inline(always)]
     pub fn word(&self, j: u64, w: u64) -> u64 {
         match (self.kernel, self.element) {
+            (Kernel::Read, _) if self.method == Method::Chained => if w == 0 { self.next(j) } else { 0 },
             (Kernel::Read, 4) => u64::from(word32(self.seed, j as u32)),
             (Kernel::Read, _) => word64(self.seed, j * self.words() + w),
             (Kernel::Write, 4) => j & u64::from(u32::MAX),
@@ -88,10 +128,12 @@ impl Spec {
         }
     }
 
-    /// What reading element `j` adds to the sum.
+    /// What reading element `j` adds to the sum: its words, and 1 for each place that a chain
+    /// comes to, so that none is missing unseen.
     #[inline(always)]
     pub fn sum_of(&self, j: u64) -> u64 {
-        (0..self.words()).fold(0, |sum, w| sum.wrapping_add(self.word(j, w)))
+        let chained = u64::from(self.method == Method::Chained);
+        (0..self.words()).fold(chained, |sum, w| sum.wrapping_add(self.word(j, w)))
     }
 }
 
@@ -107,10 +149,32 @@ fn accesses(params: &Params, element: u64) -> Result<u64, Refusal> {
 mod tests {
     use super::super::tests::params;
     use super::*;
+    use crate::plan::Value;
     use proptest::prelude::*;
 
     fn spec(footprint: u64, accesses: u64, element: u64) -> Result<Spec, Refusal> {
         Spec::from_params(&params("read", footprint, accesses, element), 1)
+    }
+
+    #[test]
+    fn a_chain_visits_every_element_before_the_first_comes_again() {
+        let chained = params("read", 256, 7, 8).with("method", Value::Text("chained".into()));
+        let spec = Spec::from_params(&chained, 3).expect("a case");
+        let walk = |from: u64| std::iter::successors(Some(from), |j| Some(spec.next(*j))).take(33);
+        let places: Vec<u64> = walk(spec.order().apply(0)).collect();
+        assert_eq!(places, (0..33).map(|x| spec.order().apply(x)).collect::<Vec<_>>());
+        assert!(spec.next(spec.elements()) < spec.elements(), "the guard leads back into the array");
+        assert_eq!((spec.begin(0), spec.begin(4), spec.begin(5)), (0, 28, 3));
+    }
+
+    #[test]
+    fn chains_are_read_and_their_places_fit_an_element() {
+        let chained = |kernel, footprint, element| {
+            let params = params(kernel, footprint, 1, element).with("method", Value::Text("chained".into()));
+            Spec::from_params(&params, 1).expect_err("refused").to_string()
+        };
+        assert!(chained("write", 64, 8).starts_with("n/a: "));
+        assert!(chained("read", 1 << 35, 4).starts_with("footprint: "));
     }
 
     #[test]
