@@ -23,6 +23,7 @@
 //! | [`backend`] | what a backend offers: pools, buffers, timing; [`backend::Prepared`] |
 //! | [`measure`] | statistics |
 //! | [`model`] | what a case will take, from a device's profile and the case's accesses (pure) |
+//! | [`calibrate`] | which cases tell a device's characteristics, and what follows from their times (pure) |
 //! | [`profiles`] | the profiles of devices: read, written, and which is a device's |
 //! | [`indices`] | reads index arrays from files |
 //! | [`engine`] | the process that runs a plan; its protocol, server and client |
@@ -50,6 +51,7 @@
 //! - What is missing (a driver, an instruction set, memory) is data: `n/a: reason`.
 
 pub mod backend;
+pub mod calibrate;
 pub mod cli;
 pub mod doctor;
 pub mod engine;

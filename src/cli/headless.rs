@@ -63,6 +63,25 @@ pub fn watch(running: &Running, ledger: Ledger, interrupt: &Interrupt) -> anyhow
     ended.map(|()| summary)
 }
 
+/// As [`watch`], but of cases tells only what failed, and of the others how far they are, on a
+/// terminal. Returns the records, too.
+pub fn watch_quietly(
+    running: &Running,
+    ledger: Ledger,
+    interrupt: &Interrupt,
+) -> anyhow::Result<(Ledger, Summary)> {
+    interrupt.attach(running.control.clone());
+    let mut printer = Printer { quiet: true, ..Printer::new(ledger) };
+    let ended = follow(running, &mut printer);
+    interrupt.detach();
+    let summary = Summary::of(&printer.ledger, &running.folder);
+    if printer.heard {
+        let time = minutes(printer.started.elapsed());
+        printer.note(&format!("{} in {time}", summary.words()));
+    }
+    ended.map(|()| (printer.ledger, summary))
+}
+
 /// Prints what the run says until it is over; its first trouble is the error.
 fn follow(running: &Running, printer: &mut Printer) -> anyhow::Result<()> {
     let (mut broken, mut progressed) = (None, false);
@@ -96,6 +115,8 @@ struct Printer {
     /// Whether an engine has said anything.
     heard: bool,
     doubts: Doubts,
+    /// Whether only failures are worth a line.
+    quiet: bool,
     /// Whether the case told of last took the engine with it.
     lost: bool,
 }
@@ -107,7 +128,7 @@ impl Printer {
     fn new(ledger: Ledger) -> Printer {
         let (eta, started) = (Eta::new(&ledger), Instant::now());
         let (live, doubts) = (out::is_terminal(), Doubts::default());
-        Printer { ledger, eta, started, live, heard: false, doubts, lost: false }
+        Printer { ledger, eta, started, live, heard: false, doubts, quiet: false, lost: false }
     }
 
     fn headline(&self) {
@@ -126,7 +147,8 @@ impl Printer {
         match event {
             Event::Hello { devices, .. } => {
                 self.eta.begin(now);
-                devices.iter().for_each(|device| self.note(&super::devices::line(device)));
+                let shown = devices.iter().filter(|_| !self.quiet);
+                shown.for_each(|device| self.note(&super::devices::line(device)));
             }
             Event::Progress { case, stage, .. } => self.status(case, *stage),
             Event::Round { result, .. } => {
@@ -149,8 +171,10 @@ impl Printer {
                 let record = changed.and_then(|at| self.ledger.records().get(at));
                 record.inspect(|record| self.note(&format!("{}: {what}", self.label(&record.case))));
             }
+            Event::Log { level: Level::Info | Level::Warn, .. } if self.quiet => {}
             Event::Log { level: Level::Info, text } => self.note(text),
             Event::Log { text, .. } => self.warn(text),
+            Event::Reference { .. } if self.quiet => {}
             Event::Reference { backend, .. } => {
                 if let Some(text) = reference::news(&self.ledger, backend) {
                     self.note(&text);
@@ -177,6 +201,9 @@ impl Printer {
 
     fn result(&self, changed: Option<usize>, turn: &str) {
         let Some(record) = changed.and_then(|at| self.ledger.records().get(at)) else { return };
+        if self.quiet && !matches!(record.status, Status::Failed(_)) {
+            return;
+        }
         let next = if self.lost { GOES_ON } else { "" };
         let (label, outcome) = (self.label(&record.case), outcome(record));
         self.note(&format!("[{}] {label}{turn}: {outcome}{next}", self.place()));

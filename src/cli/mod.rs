@@ -1,5 +1,6 @@
 //! The command line.
 
+mod calibrate;
 mod compare;
 mod completions;
 mod config;
@@ -14,6 +15,7 @@ mod headless;
 mod interrupt;
 mod locality;
 mod out;
+mod profiles;
 mod recipes;
 mod replay;
 mod report;
@@ -58,7 +60,7 @@ pub const CANNOT_TELL: u8 = 5;
 #[command(
     version,
     about,
-    after_help = "Exit status: 0 done, 1 error, 2 wrong usage, 3 a case failed or was not finished, or nothing could be measured; replay: 4 a case differs, 5 none differs but some cannot be told; compare --fail-if-slower: 4 a case is slower than that (the lower end of its interval is), 3 one failed that the baseline has, 5 nothing can be told or cases of the baseline are missing."
+    after_help = "Exit status: 0 done, 1 error, 2 wrong usage, 3 a case failed or was not finished, or nothing could be measured; calibrate --check and profiles: 4 figures lie more than 3 % apart; replay: 4 a case differs, 5 none differs but some cannot be told; compare --fail-if-slower: 4 a case is slower than that (the lower end of its interval is), 3 one failed that the baseline has, 5 nothing can be told or cases of the baseline are missing."
 )]
 pub struct Arguments {
     #[command(subcommand)]
@@ -85,6 +87,10 @@ enum Command {
     Figure(figure::FigureArguments),
     /// List the backends and their devices, or why there are none
     Devices(DevicesArguments),
+    /// Measure a device, and keep its profile: what the models know of it
+    Calibrate(calibrate::CalibrateArguments),
+    /// List the profiles and whose they are, or compare two
+    Profiles(profiles::ProfilesArguments),
     /// Print the user interface's configuration: its path, what is set, the defaults as comments
     Config(ConfigArguments),
     /// Check every primitive and method against its oracle, and every certificate
@@ -289,6 +295,8 @@ impl Command {
             Command::Replay(replay) => Some(&replay.engine),
             Command::Devices(devices) => Some(&devices.engine),
             Command::Doctor(doctor) => Some(&doctor.engine),
+            Command::Calibrate(calibrate) => Some(&calibrate.engine),
+            Command::Profiles(profiles) => Some(&profiles.engine),
             Command::Spatter(spatter) => Some(&spatter.engine),
             _ => None,
         }
@@ -379,6 +387,8 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(Command::Run(run)) => run::run(&run, engine),
         Some(Command::Report(report)) => report::run(&report),
         Some(Command::Devices(devices)) => devices::run(&devices, &engine),
+        Some(Command::Calibrate(calibrate)) => calibrate::run(&calibrate, &engine),
+        Some(Command::Profiles(profiles)) => profiles::run(&profiles, &engine),
         Some(Command::Replay(replay)) => replay::run(&replay, engine),
         Some(Command::Compare(compare)) => compare::run(&compare),
         Some(Command::Figure(figure)) => figure::run(&figure),
@@ -429,7 +439,7 @@ mod tests {
 
     #[test]
     fn options_stand_where_they_act() {
-        assert_eq!(with("engine"), ["run", "replay", "devices", "doctor"]);
+        assert_eq!(with("engine"), ["run", "replay", "devices", "calibrate", "profiles", "doctor"]);
         assert_eq!(with("config"), ["config", "watch"]);
         assert_eq!(with("peers"), ["run", "replay", "engine"]);
     }

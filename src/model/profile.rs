@@ -102,6 +102,9 @@ pub struct Rates {
     /// it (a thread of a CPU has a contiguous part).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tile: Option<u64>,
+    /// Of how many lines one answer of the first cache can have parts; `None`: of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_lines: Option<u64>,
     /// Bytes that one miss fetches from memory.
     pub fetch: u64,
     /// Bytes per second of a sequential read, write and copy (both ways), by bytes of all

@@ -271,9 +271,11 @@ mod tests {
                 .with("kernel", Value::Text(kernel.into()))
                 .with("source.custom.indices", Value::Indices(vec![0, 2]))
                 .with("count", Value::Int(3)),
-            "random-access" => p("kernel", Value::Text(if method == "chained" { "read" } else { "write" }.into()))
-                .with("footprint", Value::Int(64))
-                .with("accesses", Value::Int(4)),
+            "random-access" => {
+                p("kernel", Value::Text(if method == "chained" { "read" } else { "write" }.into()))
+                    .with("footprint", Value::Int(64))
+                    .with("accesses", Value::Int(4))
+            }
             _ => p("tuples", Value::Int(4)),
         }
     }

@@ -7,7 +7,6 @@
 mod belongs;
 mod file;
 mod save;
-mod shipped;
 mod typed;
 mod written;
 
@@ -17,10 +16,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::model::Profile;
-use crate::recipe::RecipeError;
+use crate::model::{Profile, shipped, shipped_text};
 
 pub use belongs::{Found, Machine, Notice, identity};
+pub(crate) use belongs::{size, uuid};
 pub use file::read;
 pub use save::{free_name, save};
 pub use written::write;
@@ -74,8 +73,8 @@ impl Shelf {
                 Err(error) => shelf.broken.push(format!("{error:#}")),
             }
         }
-        for (name, text) in shipped::ALL {
-            match read(&format!("experiments/profiles/{name}"), text) {
+        for name in shipped() {
+            match read(&format!("experiments/profiles/{name}.yaml"), shipped_text(name).unwrap_or_default()) {
                 Ok(profile) => shelf.kept.push(Kept { profile, origin: Origin::Shipped }),
                 Err(error) => shelf.broken.push(error.to_string()),
             }
@@ -120,7 +119,7 @@ impl Shelf {
 pub fn load(path: &Path) -> anyhow::Result<Profile> {
     let name = path.display().to_string();
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
-    Ok(read(&name, &text).map_err(|error: RecipeError| error)?)
+    Ok(read(&name, &text)?)
 }
 
 /// Where the user's profiles are: below `$XDG_DATA_HOME`, or `~/.local/share` where that is

@@ -33,6 +33,7 @@ pub fn free_name(folder: &Path, profile: &Profile) -> PathBuf {
 
 /// Whether both are of the same device of the same machine.
 fn same(a: &Profile, b: &Profile) -> bool {
-    let machine = |profile: &Profile| profile.made.as_ref().map(|made| (made.host.clone(), made.uuid.clone()));
+    let machine =
+        |profile: &Profile| profile.made.as_ref().map(|made| (made.host.clone(), made.uuid.clone()));
     a.device.name == b.device.name && a.device.processors == b.device.processors && machine(a) == machine(b)
 }

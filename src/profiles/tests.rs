@@ -6,7 +6,8 @@ use crate::model::{self, Cache, Curve, Made, Random, Rates, SCHEMA};
 use crate::primitives::Direction;
 
 fn curve(value: f64) -> Curve {
-    Curve::new((14..40).map(|bits| (f64::from(bits).exp2(), value * f64::from(bits))).collect()).expect("a curve")
+    Curve::new((14..40).map(|bits| (f64::from(bits).exp2(), value * f64::from(bits))).collect())
+        .expect("a curve")
 }
 
 fn rates() -> Rates {
@@ -16,14 +17,15 @@ fn rates() -> Rates {
         pass: None,
         group: 32,
         tile: Some(2048),
+        answer_lines: None,
         fetch: 64,
         read: curve(1.25e11),
         write: curve(1.1e11),
         copy: curve(1e11),
+        scan: None,
         random: vec![Random { direction: Direction::Read, element: 8, rate: curve(1e9) }],
         strided: Vec::new(),
         runs: Vec::new(),
-        scan: None,
         interleaved: Vec::new(),
         latency: Some(curve(1e-8)),
         page: Some(2 << 20),
@@ -51,7 +53,13 @@ fn h200() -> Profile {
             memory: Some(140 << 30),
             processors: Some(132),
         },
-        caches: vec![Cache { name: "L2".into(), capacity: 50 << 20, stated: Some(60 << 20), line: 128, sector: 32 }],
+        caches: vec![Cache {
+            name: "L2".into(),
+            capacity: 50 << 20,
+            stated: Some(60 << 20),
+            line: 128,
+            sector: 32,
+        }],
         rates: BTreeMap::from([("cuda".to_owned(), rates())]),
         he2007: BTreeMap::new(),
     }
@@ -149,7 +157,8 @@ fn of_several_the_nearest_and_newest_is_taken() {
 
 #[test]
 fn age_and_another_version_make_it_stale() {
-    let made = h200().made.map(|made| Made { at: "2026-01-31 00:00:00".into(), version: "0.0.1".into(), ..made });
+    let made =
+        h200().made.map(|made| Made { at: "2026-01-31 00:00:00".into(), version: "0.0.1".into(), ..made });
     let notices = found(&shelf(vec![Profile { made, ..h200() }]), &gpu("GPU-1", DRIVER), "a").expect("one");
     assert_eq!(notices[1], format!("stale: made by scatterlab 0.0.1, this is {}", crate::VERSION));
     assert_eq!(notices[2], "stale: made 11 months ago");
@@ -165,13 +174,21 @@ fn files_are_found_by_name_and_by_path_and_broken_ones_are_told() {
     let other = Profile { made, ..h200() };
     assert_eq!(free_name(folder.path(), &other), folder.path().join("h200-2.yaml"));
     std::fs::write(folder.path().join("bad.yaml"), "schema: 1\n").expect("written");
+    assert_eq!(Shelf::of(None).broken, Vec::<String>::new(), "all that ship can be read");
     let shelf = Shelf::of(Some(folder.path()));
     assert_eq!(shelf.broken.len(), 1);
-    assert!(shelf.broken[0].contains("bad.yaml:1:1: missing key `name` in the profile"), "{:?}", shelf.broken);
+    assert!(
+        shelf.broken[0].contains("bad.yaml:1:1: missing key `name` in the profile"),
+        "{:?}",
+        shelf.broken
+    );
     assert_eq!(shelf.wanted("h200").expect("by name").profile, h200());
     assert_eq!(shelf.wanted(&path.display().to_string()).expect("by path").profile, h200());
     let error = shelf.wanted("h2000").expect_err("none").to_string();
-    assert!(error.contains("no profile of this name: h2000; known: ") && error.contains("bad.yaml"), "{error}");
+    assert!(
+        error.contains("no profile of this name: h2000; known: ") && error.contains("bad.yaml"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -185,7 +202,8 @@ fn a_profile_named_for_another_device_says_so() {
 #[test]
 fn the_folder_follows_the_base_directory_specification() {
     let of = |pairs: &[(&str, &str)]| {
-        let read = |key: &str| pairs.iter().find(|(name, _)| *name == key).map(|(_, value)| (*value).to_owned());
+        let read =
+            |key: &str| pairs.iter().find(|(name, _)| *name == key).map(|(_, value)| (*value).to_owned());
         folder(read).map(|path| path.display().to_string())
     };
     let home = ("HOME", "/home/a");

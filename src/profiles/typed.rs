@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
-    self, DeserializeSeed, Deserializer, Expected, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor,
+    self, DeserializeSeed, Deserializer, Expected, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
+    Visitor,
 };
 use serde::forward_to_deserialize_any;
 
@@ -196,7 +197,7 @@ impl<'de> SeqAccess<'de> for Items<'_> {
         let Some(node) = self.items.get(self.number) else { return Ok(None) };
         let at = format!("{}[{}]", self.at, self.number);
         self.number += 1;
-        seed.deserialize(Typed { node, at }).map(Some)
+        below(seed, node, at).map(Some)
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -221,8 +222,16 @@ impl<'de> MapAccess<'de> for Entries<'_> {
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Wrong> {
-        let Some((key, node)) = self.value.take() else { return Err(de::Error::custom("a value without a key")) };
+        let Some((key, node)) = self.value.take() else {
+            return Err(de::Error::custom("a value without a key"));
+        };
         let at = if self.at.is_empty() { key.text.clone() } else { format!("{}.{}", self.at, key.text) };
-        seed.deserialize(Typed { node, at })
+        below(seed, node, at)
     }
+}
+
+/// What is said of a value after it was read is about its place, too.
+fn below<'de, T: DeserializeSeed<'de>>(seed: T, node: &Node, at: String) -> Result<T::Value, Wrong> {
+    let result = seed.deserialize(Typed { node, at: at.clone() });
+    result.map_err(|wrong| wrong.settle(node.place, &at, Some(node)))
 }

@@ -43,6 +43,12 @@ pub fn under(root: &Path, cpus: &[usize]) -> Vec<Cache> {
     caches
 }
 
+/// Bytes of a line of the first one's nearest cache, where the system tells.
+pub fn line(cpus: &[usize]) -> Option<u64> {
+    let file = format!("/sys/devices/system/cpu/cpu{}/cache/index0/coherency_line_size", cpus.first()?);
+    fs::read_to_string(file).ok()?.trim().parse().ok()
+}
+
 fn read(folder: &Path) -> Option<Cache> {
     let text = |name: &str| Some(fs::read_to_string(folder.join(name)).ok()?.trim().to_owned());
     let kind = text("type")?;

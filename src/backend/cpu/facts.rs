@@ -14,6 +14,7 @@ pub fn device(backend: &str) -> Device {
     let isa = if scalar { "scalar".to_owned() } else { isa.join(" ") };
     let mut facts = vec![("threads".to_owned(), threads), ("isa".to_owned(), isa)];
     facts.extend(caches(&cpus));
+    facts.extend(caches::line(&cpus).map(|bytes| ("cache line".to_owned(), memory::size(bytes))));
     if let Some(total) = memory::total() {
         facts.push(("memory".to_owned(), memory::size(total)));
     }

@@ -120,7 +120,13 @@ impl Spec {
     #[inline(always)]
     pub fn word(&self, j: u64, w: u64) -> u64 {
         match (self.kernel, self.element) {
-            (Kernel::Read, _) if self.method == Method::Chained => if w == 0 { self.next(j) } else { 0 },
+            (Kernel::Read, _) if self.method == Method::Chained => {
+                if w == 0 {
+                    self.next(j)
+                } else {
+                    0
+                }
+            }
             (Kernel::Read, 4) => u64::from(word32(self.seed, j as u32)),
             (Kernel::Read, _) => word64(self.seed, j * self.words() + w),
             (Kernel::Write, 4) => j & u64::from(u32::MAX),

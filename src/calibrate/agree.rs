@@ -1,0 +1,124 @@
+//! Whether two profiles of a device say the same.
+
+use serde_yaml::Value;
+
+use crate::model::{Curve, Profile};
+
+/// A figure of two profiles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// Its path: `rates.cuda.read at 1048576`.
+    pub figure: String,
+    /// `None` where one of them lacks it.
+    pub before: Option<f64>,
+    pub after: Option<f64>,
+}
+
+impl Difference {
+    /// The second against the first one, as a share; infinite where one is missing.
+    pub fn share(&self) -> f64 {
+        match (self.before, self.after) {
+            (Some(before), Some(after)) => after / before - 1.0,
+            _ => f64::INFINITY,
+        }
+    }
+}
+
+/// Executions of fewer launches than this are launches above all, which `launch` tells.
+const LAUNCHES: f64 = 10.0;
+
+/// The same of passes that skip, of which many are timed together.
+const PASSES: f64 = 2.0;
+
+/// Every figure of two profiles, in the order of the file: numbers, and the points of curves at
+/// places that both have. Left out are what identifies the device, and points of streams whose
+/// executions take less than ten launches, and of passes less than two.
+///
+/// # Errors
+/// None that profiles of finite numbers have.
+pub fn differences(before: &Profile, after: &Profile) -> anyhow::Result<Vec<Difference>> {
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    figures(&serde_yaml::to_value(before)?, "", &mut ours);
+    figures(&serde_yaml::to_value(after)?, "", &mut theirs);
+    let find =
+        |all: &[(String, f64)], name: &str| all.iter().find(|(n, _)| n == name).map(|(_, value)| *value);
+    let mut names: Vec<&String> = ours.iter().chain(&theirs).map(|(name, _)| name).collect();
+    let mut seen = std::collections::HashSet::new();
+    names.retain(|name| seen.insert(name.as_str()));
+    let is_launch = |name: &str| is_launch(before, name);
+    let compared = |name: &&String| {
+        // Places that only one of them measured are no figures of both.
+        let both = find(&ours, name).is_some() && find(&theirs, name).is_some();
+        (both || !name.contains(" at ")) && !is_launch(name)
+    };
+    let named = names.into_iter().filter(compared);
+    Ok(named
+        .map(|name| Difference {
+            figure: name.clone(),
+            before: find(&ours, name),
+            after: find(&theirs, name),
+        })
+        .collect())
+}
+
+/// Whether a figure is a point of a stream, or of passes, that is over before so many launches
+/// are.
+fn is_launch(profile: &Profile, name: &str) -> bool {
+    let Some((path, place)) = name.split_once(" at ") else { return false };
+    let mut parts = path.split('.');
+    let (Some("rates"), Some(backend), Some(curve)) = (parts.next(), parts.next(), parts.next()) else {
+        return false;
+    };
+    let (Some(rates), Ok(bytes)) = (profile.rates.get(backend), place.parse::<f64>()) else { return false };
+    let seconds = |per_second: &Curve, work: f64| work / per_second.at(bytes);
+    match (curve, &rates.scan) {
+        ("read", _) => seconds(&rates.read, bytes) < LAUNCHES * rates.launch,
+        ("write", _) => seconds(&rates.write, bytes) < LAUNCHES * rates.launch,
+        ("copy", _) => seconds(&rates.copy, bytes) < LAUNCHES * rates.launch,
+        // Of elements of four bytes.
+        ("scan", Some(scan)) => seconds(scan, bytes / 4.0) < PASSES * rates.launch,
+        _ => false,
+    }
+}
+
+fn figures(value: &Value, at: &str, out: &mut Vec<(String, f64)>) {
+    let below = |name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
+    match value {
+        Value::Number(number) => out.extend(number.as_f64().map(|number| (at.to_owned(), number))),
+        Value::Mapping(entries) => {
+            for (key, value) in entries {
+                match key.as_str().unwrap_or_default() {
+                    // They identify the profile; nothing of them was measured.
+                    "schema" | "made" | "device" if at.is_empty() => {}
+                    key => figures(value, &below(key), out),
+                }
+            }
+        }
+        Value::Sequence(items) => {
+            for item in items {
+                match item {
+                    Value::Sequence(point) => out.extend(point_of(at, point)),
+                    Value::Mapping(_) => figures(item, &format!("{at}[{}]", label(item)), out),
+                    _ => {}
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn point_of(at: &str, point: &[Value]) -> Option<(String, f64)> {
+    let [place, value] = point else { return None };
+    Some((format!("{at} at {}", place.as_f64()?), value.as_f64()?))
+}
+
+/// What tells an item of a list from the others: its name, or direction, element and footprint.
+fn label(item: &Value) -> String {
+    let word = |key: &str| match item.get(key) {
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(Value::Number(number)) => Some(number.to_string()),
+        _ => None,
+    };
+    let parts = ["name", "direction", "element", "footprint"].iter().filter_map(|key| word(key));
+    parts.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,109 @@
+//! Sizes that show in a curve: where it steps, and where a stride costs no more. Pure.
+
+/// The latency grows by less than this with a footprint twice as large on a plateau.
+const FLAT: f64 = 1.12;
+
+/// From one plateau to the next it grows at least by this.
+const STEP: f64 = 1.25;
+
+/// A doubling of the stride that costs more than this still fetches more for each access.
+const COSTS: f64 = std::f64::consts::FRAC_1_SQRT_2;
+
+/// Strides beyond this, bytes, are longer than any line: what they cost is something else.
+const LONGEST_LINE: f64 = 256.0;
+
+/// Footprints up to which something finds all accesses, from the latencies of random ones by
+/// footprint, ascending. Between plateaus a and b of the latency, random accesses to x bytes,
+/// C of which are found, take t = C/x · a + (1 − C/x) · b, wherefore the share
+/// s = (b − t) / (b − a) of them is found, and C = s · x. Of the places on the way the mean
+/// counts, with weights s · (1 − s): those at its ends say least.
+pub fn capacities(latency: &[(f64, f64)]) -> Vec<f64> {
+    let steep: Vec<bool> = latency.windows(2).map(|pair| pair[1].1 / pair[0].1 > FLAT).collect();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(start) = (at..steep.len()).find(|i| steep[*i]) {
+        let end = (start..steep.len()).find(|i| !steep[*i]).unwrap_or(steep.len());
+        // The curve nears the upper plateau slowly: its end says best how high that is.
+        let next = (end..steep.len()).find(|i| steep[*i]).unwrap_or(steep.len());
+        found.extend(capacity(&latency[start..=end], latency[next].1));
+        at = next;
+    }
+    found
+}
+
+/// Of a part that rises from one plateau to the next, whose latency is `b`.
+fn capacity(rise: &[(f64, f64)], b: f64) -> Option<f64> {
+    let a = rise.first()?.1;
+    let shares = rise.iter().map(|(x, t)| (x, ((b - t) / (b - a)).clamp(0.0, 1.0)));
+    let weighed = shares.map(|(x, share)| (share * (1.0 - share), share * x));
+    let (weights, sum) = weighed.fold((0.0, 0.0), |(all, sum), (weight, c)| (all + weight, sum + weight * c));
+    (b / a >= STEP && weights > 0.0).then_some(sum / weights)
+}
+
+/// The bytes that are moved for each access at least, from accesses per second by stride in
+/// bytes, which doubles from point to point: the last stride that costs more than √2 against
+/// half of it, up to [`LONGEST_LINE`]. Beyond, each access moves the same. `None` where no
+/// stride costs that much.
+pub fn granule(rates: &[(f64, f64)]) -> Option<u64> {
+    let costs = |pair: &&[(f64, f64)]| pair[1].0 <= LONGEST_LINE && pair[1].1 / pair[0].1 < COSTS;
+    rates.windows(2).rfind(costs).map(|pair| pair[1].0 as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Latencies of random reads of 2^12 to 2^33 bytes with caches of these sizes.
+    fn latencies(levels: &[(f64, f64)], memory: f64) -> Vec<(f64, f64)> {
+        let at = |x: f64| {
+            let mut below = 0.0;
+            let mut mean = 0.0;
+            for (size, latency) in levels {
+                let share = (size / x).min(1.0);
+                mean += (share - below) * latency;
+                below = share;
+            }
+            mean + (1.0 - below) * memory
+        };
+        (12..34).map(|bits| f64::from(bits).exp2()).map(|x| (x, at(x))).collect()
+    }
+
+    #[test]
+    fn caches_are_found_within_a_tenth() {
+        let machines: [&[(f64, f64)]; 3] = [
+            &[(196_608.0, 33e-9), (50e6, 210e-9)],
+            &[(32_768.0, 1e-9), (1_048_576.0, 4e-9), (33_554_432.0, 15e-9)],
+            &[(49_152.0, 1.2e-9), (2_097_152.0, 4e-9)],
+        ];
+        for levels in machines {
+            let found = capacities(&latencies(levels, 600e-9));
+            assert_eq!(found.len(), levels.len(), "{found:?}");
+            for (found, (size, _)) in found.iter().zip(levels) {
+                assert!((found / size - 1.0).abs() < 0.1, "{found} instead of {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_flat_curve_has_no_capacity() {
+        assert_eq!(capacities(&latencies(&[], 100e-9)), Vec::<f64>::new());
+        assert_eq!(capacities(&[(1.0, 1.0), (2.0, 1.2), (4.0, 1.2)]), Vec::<f64>::new(), "too small a step");
+        assert_eq!(capacities(&[]), Vec::<f64>::new());
+    }
+
+    #[test]
+    fn a_granule_is_the_last_stride_that_costs() {
+        let rates = |granule: f64, bound: f64| -> Vec<(f64, f64)> {
+            let strides = (3..13).map(|bits| f64::from(bits).exp2());
+            strides.map(|stride| (stride, (1.0 / stride.min(granule)).min(bound))).collect()
+        };
+        for granule_bytes in [16.0, 32.0, 64.0, 128.0, 256.0] {
+            assert_eq!(granule(&rates(granule_bytes, 1.0)), Some(granule_bytes as u64));
+        }
+        assert_eq!(granule(&rates(64.0, 1.0 / 32.0)), Some(64), "bound by something else at first");
+        assert_eq!(granule(&rates(8.0, 1.0)), None);
+        let mut rows = rates(64.0, 1.0);
+        rows.last_mut().expect("a point").1 /= 4.0;
+        assert_eq!(granule(&rows), Some(64), "what long strides cost is no line");
+    }
+}

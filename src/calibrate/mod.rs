@@ -1,0 +1,89 @@
+//! Calibration: which cases tell a device's characteristics, and what follows from their times.
+//! Pure; the command line runs the cases through an engine like any other recipe.
+//!
+//! | file | what it knows |
+//! |---|---|
+//! | `cuda.yaml`, `cpu.yaml` | the cases |
+//! | `measured` | what a run says of a case |
+//! | `rates` | curves, and the figures of one backend |
+//! | `levels` | capacities of caches and reach of the TLB from latencies; lines and sectors from strides |
+//! | `derive` | the whole profile |
+//! | `agree` | whether two profiles say the same |
+//! | `table` | what was detected beside what the vendor states |
+
+mod agree;
+mod derive;
+mod levels;
+mod measured;
+mod rates;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use agree::{Difference, differences};
+pub use derive::{Subject, derive};
+pub use measured::Measured;
+pub use table::{Row, rows};
+
+const CUDA: &str = include_str!("cuda.yaml");
+const CPU: &str = include_str!("cpu.yaml");
+
+/// Most streams side by side, a power of two.
+const MOST_STREAMS: u32 = 12;
+
+/// What to calibrate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The processors: `cpu` and `scalar`.
+    Processors,
+    /// The GPU of this number.
+    Gpu(u64),
+}
+
+impl Target {
+    /// The recipe, `quick` in fewer rounds and steps.
+    pub fn recipe(self, quick: bool) -> String {
+        let (text, backend) = match self {
+            Target::Processors => (CPU, String::new()),
+            Target::Gpu(device) => (CUDA, format!("cuda: {{device: {device}}}")),
+        };
+        let [step, rounds, samples, many] = match (self, quick) {
+            (Target::Gpu(_), false) => ["x2", "7", "7", "120"],
+            (Target::Gpu(_), true) => ["x4", "2", "5", "15"],
+            (Target::Processors, false) => ["x2", "3", "3", "15"],
+            (Target::Processors, true) => ["x4", "1", "2", "3"],
+        };
+        let [far, area, streamed] =
+            if quick { ["256MiB", "128MiB", "16Mi"] } else { ["1GiB", "512MiB", "64Mi"] };
+        let tokens = [
+            ("BACKEND", backend.as_str()),
+            ("STEP", step),
+            ("ROUNDS", rounds),
+            ("SAMPLES", samples),
+            ("MANY", many),
+            ("NEAR_STREAMS", &streams(128 << 20)),
+            ("FAR_STREAMS", &streams(4 << 30)),
+            ("FAR", far),
+            ("AREA", area),
+            ("STREAMED", streamed),
+        ];
+        tokens.iter().fold(text.to_owned(), |text, (token, value)| text.replace(token, value))
+    }
+
+    /// The backend whose device it is.
+    pub fn backend(self) -> &'static str {
+        match self {
+            Target::Processors => "cpu",
+            Target::Gpu(_) => "cuda",
+        }
+    }
+}
+
+/// Streams of words, one word of each in turn, which together fill so many bytes: 1, 2, 4 …
+fn streams(footprint: u64) -> String {
+    let one = |bits: u32| {
+        let (streams, words) = (1u64 << bits, footprint / 8 >> bits);
+        format!("{{uniform: {{length: {streams}, stride: {words}}}, count: {words}}}")
+    };
+    format!("[{}]", (0..=MOST_STREAMS).map(one).collect::<Vec<_>>().join(", "))
+}

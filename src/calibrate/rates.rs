@@ -1,0 +1,285 @@
+//! The figures of one backend from the times of its cases.
+
+use super::measured::Measured;
+use crate::model::{Curve, Random, Rates, Strided};
+use crate::primitives::Direction;
+
+/// Bytes of a word, the element of patterns.
+pub const WORD: u64 = 8;
+
+/// Threads of a warp on every NVIDIA GPU so far.
+const WARP: u64 = 32;
+
+/// Accesses that a block of the CUDA kernels handles at a time: 256 threads of 8 items.
+const TILE: u64 = 2048;
+
+/// The rates of one backend.
+///
+/// # Errors
+/// What was not measured, where a profile cannot do without.
+pub fn rates(all: &[Measured], backend: &str) -> Result<Rates, String> {
+    let ours: Vec<&Measured> = all.iter().filter(|m| m.backend == backend).collect();
+    let ours = ours.as_slice();
+    let gpu = backend == "cuda";
+    let strided = strided(ours);
+    let memory = strided.iter().filter(|s| s.direction == Direction::Read).max_by_key(|s| s.footprint);
+    let fetch = memory.and_then(|s| super::levels::granule(s.rate.points()));
+    Ok(Rates {
+        threads: ours.iter().find_map(|m| m.threads).or((backend == "scalar").then_some(1)),
+        launch: launch(ours)
+            .ok_or_else(|| format!("{backend}: the smallest executions were not measured"))?,
+        pass: pass(ours),
+        group: if gpu { WARP } else { 1 },
+        tile: gpu.then_some(TILE),
+        answer_lines: if gpu { answer_lines(ours) } else { None },
+        fetch: fetch.or(line(ours)).ok_or_else(|| format!("{backend}: no stride costs more than another"))?,
+        read: stream(ours, "read").ok_or_else(|| missing(backend, "read"))?,
+        write: stream(ours, "write").ok_or_else(|| missing(backend, "write"))?,
+        copy: stream(ours, "copy").ok_or_else(|| missing(backend, "copy"))?,
+        scan: scan(ours),
+        random: random(ours),
+        strided,
+        runs: Vec::new(),
+        interleaved: interleaved(ours),
+        latency: latency(ours),
+        page: None,
+        tlb_reach: None,
+    })
+}
+
+fn missing(backend: &str, kernel: &str) -> String {
+    format!("{backend}: no stream of kernel {kernel} was measured")
+}
+
+/// A number with five digits: no measurement has more.
+pub fn rounded(value: f64) -> f64 {
+    format!("{value:.4e}").parse().unwrap_or(value)
+}
+
+/// The curve through points in any order; `None` without one.
+fn curve(points: impl Iterator<Item = (f64, f64)>) -> Option<Curve> {
+    let mut points: Vec<(f64, f64)> = points.map(|(x, y)| (x, rounded(y))).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points.dedup_by(|a, b| a.0 == b.0);
+    Curve::new(points).ok()
+}
+
+/// Bytes per second by bytes of all arrays together. The smallest executions are no streams.
+fn stream(ours: &[&Measured], kernel: &str) -> Option<Curve> {
+    let streams =
+        ours.iter().filter(|m| m.is("stream", "direct") && m.word("kernel") == kernel && !smallest(m));
+    curve(streams.map(|m| (m.work.footprint as f64, m.work.effective_bytes as f64 / m.seconds())))
+}
+
+fn smallest(m: &Measured) -> bool {
+    m.primitive == "stream" && m.params.int("elements") == Some(1)
+}
+
+/// Launches scatter by a fifth from round to round, and no less within one, so that only
+/// many rounds of all of them together say the same twice.
+fn launch(ours: &[&Measured]) -> Option<f64> {
+    let rounds: Vec<f64> =
+        ours.iter().filter(|m| smallest(m)).flat_map(|m| m.rounds.iter().copied()).collect();
+    mean(&rounds).map(rounded)
+}
+
+/// The mean of the middle half.
+fn mean(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let quarter = sorted.len() / 4;
+    let middle = sorted.get(quarter..sorted.len() - quarter).filter(|middle| !middle.is_empty())?;
+    Some(middle.iter().sum::<f64>() / middle.len() as f64)
+}
+
+const PASSES: &str = "method.multipass.passes";
+
+/// Multi-pass gathers of these locations, as (tuples, passes, seconds).
+fn multipass<'m>(ours: &'m [&Measured], locations: &'m str) -> impl Iterator<Item = (u64, u64, f64)> + 'm {
+    let gathers =
+        ours.iter().filter(move |m| m.is("gather", "multipass") && m.word("locations") == locations);
+    gathers.filter_map(|m| {
+        Some((m.params.int("tuples")?, m.params.int(PASSES)?, mean(&m.rounds).filter(|t| t.is_finite())?))
+    })
+}
+
+/// What each pass after the first one takes, by tuples.
+fn further(ours: &[&Measured], locations: &str) -> Vec<(u64, f64)> {
+    let mut further = Vec::new();
+    for (tuples, passes, time) in multipass(ours, locations).filter(|(_, passes, _)| *passes > 1) {
+        let one = multipass(ours, locations).find(|(n, one, _)| *n == tuples && *one == 1);
+        let each = one.map(|(_, _, first)| (time - first) / (passes - 1) as f64);
+        further.extend(each.filter(|each| *each > 0.0).map(|each| (tuples, each)));
+    }
+    further
+}
+
+fn pass(ours: &[&Measured]) -> Option<f64> {
+    further(ours, "random").first().map(|(_, each)| rounded(*each))
+}
+
+fn scan(ours: &[&Measured]) -> Option<Curve> {
+    let passes = further(ours, "sequential");
+    curve(passes.into_iter().map(|(tuples, each)| (4.0 * tuples as f64, tuples as f64 / each)))
+}
+
+fn direction(m: &Measured) -> Direction {
+    match m.word("kernel") {
+        "write" | "scatter" => Direction::Write,
+        _ => Direction::Read,
+    }
+}
+
+/// Accesses per second.
+fn rate(m: &Measured) -> f64 {
+    m.work.elements as f64 / m.seconds()
+}
+
+fn random(ours: &[&Measured]) -> Vec<Random> {
+    let direct = || ours.iter().filter(|m| m.is("random-access", "direct"));
+    let mut kinds: Vec<(bool, u64)> =
+        direct().filter_map(|m| Some((direction(m) == Direction::Write, m.params.int("element")?))).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let one = |(write, element): (bool, u64)| {
+        let direction_of = if write { Direction::Write } else { Direction::Read };
+        let same =
+            direct().filter(|m| direction(m) == direction_of && m.params.int("element") == Some(element));
+        let rate = curve(same.filter_map(|m| Some((m.params.int("footprint")? as f64, rate(m)))))?;
+        Some(Random { direction: direction_of, element, rate })
+    };
+    kinds.into_iter().filter_map(one).collect()
+}
+
+/// Seconds of one of a thread's accesses.
+fn latency(ours: &[&Measured]) -> Option<Curve> {
+    let chains = ours.iter().filter(|m| m.is("random-access", "chained"));
+    let one = |m: &&Measured| {
+        let each = m.seconds() * m.threads.unwrap_or(1) as f64 / m.work.elements as f64;
+        Some((m.params.int("footprint")? as f64, each))
+    };
+    curve(chains.filter_map(one))
+}
+
+const LENGTH: &str = "source.uniform.length";
+const STRIDE: &str = "source.uniform.stride";
+
+/// Strided words: over much memory, and again and again over what a cache holds.
+fn strided(ours: &[&Measured]) -> Vec<Strided> {
+    let patterns = || ours.iter().filter(|m| m.primitive == "pattern").copied();
+    let mut all = Vec::new();
+    for direction_of in [Direction::Read, Direction::Write] {
+        let same = || patterns().filter(move |m| direction(m) == direction_of && !stores(m));
+        let scans: Vec<&Measured> = same().filter(|m| m.word("source") == "custom").collect();
+        all.extend(over(direction_of, scans.as_slice(), memory_stride, |m| m.params.int("footprint")));
+        let again =
+            |m: &&Measured| m.params.int(STRIDE).is_some_and(|stride| stride != APART) && !side_by_side(m);
+        let cached: Vec<&Measured> = same().filter(again).collect();
+        all.extend(over(direction_of, &cached, cached_stride, cached_bytes));
+    }
+    all.extend(own_words(ours));
+    all
+}
+
+fn memory_stride(m: &Measured) -> Option<u64> {
+    m.params.int("delta")
+}
+
+fn cached_stride(m: &Measured) -> Option<u64> {
+    m.params.int(STRIDE)
+}
+
+fn cached_bytes(m: &Measured) -> Option<u64> {
+    Some(m.params.int(LENGTH)? * m.params.int(STRIDE)? * WORD)
+}
+
+/// A gather that stores what it reads.
+fn stores(m: &Measured) -> bool {
+    m.word("kernel") == "gather" && m.word("method") == "direct"
+}
+
+fn over(
+    direction: Direction,
+    cases: &[&Measured],
+    stride: fn(&Measured) -> Option<u64>,
+    bytes: fn(&Measured) -> Option<u64>,
+) -> Option<Strided> {
+    let footprint = cases.iter().filter_map(|m| bytes(m)).max()?;
+    let points = cases.iter().filter_map(|m| Some(((stride(m)? * WORD) as f64, rate(m))));
+    Some(Strided { direction, element: WORD, footprint, rate: curve(points)? })
+}
+
+/// What storing each word that is read adds, where the words stored to lie in the nearest
+/// memory.
+fn own_words(ours: &[&Measured]) -> Option<Strided> {
+    let with = ours.iter().find(|m| m.primitive == "pattern" && stores(m))?;
+    let same = |m: &&&Measured| {
+        m.is("pattern", "read-only")
+            && [LENGTH, STRIDE].iter().all(|key| m.params.int(key) == with.params.int(key))
+    };
+    let without = ours.iter().find(same)?;
+    let more = with.seconds() - without.seconds();
+    let rate = (more > 0.0).then(|| with.work.elements as f64 / more)?;
+    let footprint = cached_bytes(with)?;
+    let direction = Direction::Write;
+    Some(Strided { direction, element: WORD, footprint, rate: curve([(WORD as f64, rate)].into_iter())? })
+}
+
+/// Streams side by side: words per second by their number, for each footprint.
+fn interleaved(ours: &[&Measured]) -> Vec<Strided> {
+    let streams: Vec<&Measured> = ours.iter().filter(|m| side_by_side(m)).copied().collect();
+    let mut kinds: Vec<(bool, u64)> =
+        streams.iter().filter_map(|m| Some((direction(m) == Direction::Write, cached_bytes(m)?))).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let one = |(write, footprint): (bool, u64)| {
+        let direction_of = if write { Direction::Write } else { Direction::Read };
+        let same =
+            streams.iter().filter(|m| direction(m) == direction_of && cached_bytes(m) == Some(footprint));
+        let rate = curve(same.filter_map(|m| Some((m.params.int(LENGTH)? as f64, rate(m)))))?;
+        Some(Strided { direction: direction_of, element: WORD, footprint, rate })
+    };
+    kinds.into_iter().filter_map(one).collect()
+}
+
+/// Streams side by side move on by a word; what a cache holds is visited again and again.
+fn side_by_side(m: &Measured) -> bool {
+    m.primitive == "pattern" && m.params.int(LENGTH).is_some() && m.params.int("delta") == Some(1)
+}
+
+/// A stride of lines and a word: every word in another line and another bank.
+const APART: u64 = 17;
+
+/// Of how many lines one answer of the first cache has parts. A warp's words that lie together are
+/// answered twice as fast as half of them would be, at 256 bytes in two answers; words in lines
+/// of their own in as many as there are lines over those that one answer has parts of.
+fn answer_lines(ours: &[&Measured]) -> Option<u64> {
+    let read = |stride: u64| {
+        let same = |m: &&&Measured| {
+            m.is("pattern", "read-only") && m.params.int(STRIDE) == Some(stride) && !side_by_side(m)
+        };
+        ours.iter().find(same).map(|m| rate(m))
+    };
+    let lines = (WARP as f64 / (2.0 * read(1)? / read(APART)?)).round();
+    Some((lines as u64).max(1))
+}
+
+/// Bytes of what the caches exchange: what a store moves from one cache to the next at least.
+pub fn sector(rates: &Rates) -> Option<u64> {
+    let memory = rates.strided.iter().map(|s| s.footprint).max()?;
+    let cached =
+        |s: &&Strided| s.direction == Direction::Write && s.footprint < memory && s.rate.points().len() > 1;
+    super::levels::granule(rates.strided.iter().find(cached)?.rate.points())
+}
+
+/// Bytes of a line as the first cache tells them apart.
+pub fn first_line(rates: &Rates) -> Option<u64> {
+    let reads = rates.strided.iter().filter(|s| s.direction == Direction::Read);
+    super::levels::granule(reads.min_by_key(|s| s.footprint)?.rate.points())
+}
+
+fn line(ours: &[&Measured]) -> Option<u64> {
+    let writes: Vec<Strided> =
+        strided(ours).into_iter().filter(|s| s.direction == Direction::Write).collect();
+    writes.iter().find_map(|s| super::levels::granule(s.rate.points()))
+}

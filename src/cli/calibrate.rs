@@ -1,0 +1,239 @@
+//! `scatterlab calibrate`: measures a device, and keeps its profile.
+
+mod subject;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, anyhow, bail};
+use clap::{Args, ValueHint};
+
+use super::headless::{self, Summary};
+use super::interrupt::Interrupt;
+use super::{CASES_FAILED, DIFFERS, EngineArguments, out};
+use crate::backend::{Availability, Device};
+use crate::calibrate::{Difference, Measured, Target, derive, differences, rows};
+use crate::engine::client::{Client, EngineCommand, Hello};
+use crate::model::Profile;
+use crate::plan::{self, Overrides, Plan};
+use crate::profiles::{self, Machine, Shelf};
+use crate::recipe;
+use crate::report::table::{self, numbers, words};
+use crate::run::runner::Runner;
+use crate::run::{EngineRunner, Ledger, clock};
+use crate::units;
+use subject::subject;
+
+/// Figures of two calibrations that lie further apart do not agree.
+const AGREE: f64 = 0.03;
+
+/// So many figures that do not agree are shown.
+const SHOWN: usize = 40;
+
+#[derive(Debug, Args)]
+pub(super) struct CalibrateArguments {
+    /// The device's backend: cpu (which stands for scalar, too) or cuda [default: cpu, and cuda where there is a GPU]
+    #[arg(long, value_name = "BACKEND", value_parser = ["cpu", "cuda"])]
+    backend: Option<String>,
+    /// The GPU of this number [default: every one]
+    #[arg(long, value_name = "N")]
+    device: Option<u64>,
+    /// Fewer rounds and wider steps
+    #[arg(long)]
+    quick: bool,
+    /// File for the profile, instead of one in ~/.local/share/scatterlab/profiles
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    out: Option<PathBuf>,
+    /// Name of the profile [default: the device's]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Keep the run that it follows from in this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    keep: Option<PathBuf>,
+    /// Keep no profile; compare with the device's, or with this one: all figures within 3 %?
+    #[arg(long, value_name = "NAME|FILE", num_args = 0..=1)]
+    check: Option<Option<String>>,
+    #[command(flatten)]
+    pub(super) engine: EngineArguments,
+}
+
+/// Calibrates one device after the other.
+pub fn run(arguments: &CalibrateArguments, engine: &EngineCommand) -> anyhow::Result<ExitCode> {
+    let (_, hello) = Client::spawn(engine)?;
+    let targets = targets(arguments, &hello.devices)?;
+    let for_one = [
+        ("--out", arguments.out.is_some()),
+        ("--name", arguments.name.is_some()),
+        ("--keep", arguments.keep.is_some()),
+    ];
+    if let Some((option, _)) = for_one.iter().find(|(_, said)| *said && targets.len() > 1) {
+        bail!("{option} is for one device, and there are {}: say --backend, or --device", targets.len());
+    }
+    let interrupt = Interrupt::listen()?;
+    let mut code = ExitCode::SUCCESS;
+    for (target, device) in targets {
+        if interrupt.requested() {
+            return Ok(ExitCode::from(CASES_FAILED));
+        }
+        let Some(profile) = calibrate(arguments, engine, &hello, (target, device), &interrupt)? else {
+            code = ExitCode::from(CASES_FAILED);
+            continue;
+        };
+        out::line("");
+        show(&profile, device);
+        match &arguments.check {
+            None => keep(arguments, &profile)?,
+            Some(wanted) => {
+                if !check(wanted.as_deref(), &profile, device, &hello)? {
+                    code = ExitCode::from(DIFFERS);
+                }
+            }
+        }
+    }
+    Ok(code)
+}
+
+/// What to calibrate, each with the device as the engine describes it.
+///
+/// # Errors
+/// When what was asked for is not there, with the reason.
+fn targets<'d>(
+    arguments: &CalibrateArguments,
+    devices: &'d [Device],
+) -> anyhow::Result<Vec<(Target, &'d Device)>> {
+    let wanted = arguments.backend.as_deref().or(arguments.device.map(|_| "cuda"));
+    if wanted == Some("cpu") && arguments.device.is_some() {
+        bail!("--device is the number of a GPU");
+    }
+    let of = |backend: &'static str| devices.iter().filter(move |device| device.backend == backend);
+    let processors = of("cpu").filter(|_| wanted != Some("cuda")).map(|device| (Target::Processors, device));
+    let gpus = of("cuda").zip(0u64..).filter(|(_, number)| arguments.device.is_none_or(|one| one == *number));
+    let gpus = gpus.filter(|_| wanted != Some("cpu")).map(|(device, number)| (Target::Gpu(number), device));
+    let all: Vec<_> = processors.chain(gpus).collect();
+    if wanted.is_none() {
+        return Ok(all.into_iter().filter(|(_, device)| reason(device).is_none()).collect());
+    }
+    match all.iter().find_map(|(_, device)| reason(device)) {
+        Some(reason) => bail!("{}: unavailable: {reason}", wanted.unwrap_or_default()),
+        None if all.is_empty() => bail!("no such device; scatterlab devices lists those that are there"),
+        None => Ok(all),
+    }
+}
+
+fn reason(device: &Device) -> Option<&str> {
+    match &device.availability {
+        Availability::Available => None,
+        Availability::Unavailable { reason } => Some(reason),
+    }
+}
+
+/// The profile of one device; `None` where cases failed or were not finished, which is told.
+fn calibrate(
+    arguments: &CalibrateArguments,
+    engine: &EngineCommand,
+    hello: &Hello,
+    (target, device): (Target, &Device),
+    interrupt: &Interrupt,
+) -> anyhow::Result<Option<Profile>> {
+    let text = target.recipe(arguments.quick);
+    let plan = planned(&text)?;
+    let fresh = tempfile::tempdir().context("cannot make a folder for the run")?;
+    let temporary = arguments.keep.is_none();
+    let folder = arguments.keep.clone().unwrap_or_else(|| fresh.path().join("run"));
+    interrupt.clears(fresh.path());
+    let runner = EngineRunner { engine: engine.clone(), out: Some(folder), root: PathBuf::new(), temporary };
+    out::line(&format!("{}: {}", target.backend(), device.name));
+    let running = runner.start(plan.clone(), &text)?;
+    let (ledger, summary) = headless::watch_quietly(&running, Ledger::new(plan), interrupt)?;
+    if !complete(&summary) {
+        return Ok(None);
+    }
+    let measured: Vec<Measured> = ledger.records().iter().filter_map(Measured::of).collect();
+    let subject = subject(arguments, hello, target, device);
+    derive(&subject, &measured).map(Some).map_err(|reason| anyhow!("no profile: {reason}"))
+}
+
+fn planned(text: &str) -> anyhow::Result<Plan> {
+    Ok(plan::resolve(&recipe::parse("calibration", text)?, &Overrides::default())?)
+}
+
+/// Whether a profile may rest on the run.
+fn complete(summary: &Summary) -> bool {
+    if summary.failed + summary.partial + summary.unfinished > 0 {
+        out::line("no profile: cases failed or were not finished");
+        return false;
+    }
+    true
+}
+
+fn show(profile: &Profile, device: &Device) {
+    let rows = rows(profile, subject::bus(device));
+    let rows: Vec<[String; 3]> = rows.into_iter().map(|row| [row.figure, row.detected, row.stated]).collect();
+    let columns = [words("figure"), numbers("detected"), numbers("stated")];
+    table::lines(columns, &rows).iter().for_each(|line| out::line(line));
+}
+
+/// Writes the profile where it is asked for, or among the user's.
+fn keep(arguments: &CalibrateArguments, profile: &Profile) -> anyhow::Result<()> {
+    let path = match &arguments.out {
+        Some(path) => path.clone(),
+        None => profiles::free_name(&user_folder()?, profile),
+    };
+    profiles::save(profile, &path)?;
+    out::line(&format!("profile {}: {}", profile.name, path.display()));
+    Ok(())
+}
+
+fn user_folder() -> anyhow::Result<PathBuf> {
+    let folder = profiles::folder(|key| std::env::var(key).ok());
+    folder.context("neither XDG_DATA_HOME nor HOME is set: say --out FILE")
+}
+
+/// Whether the stored profile says the same; what does not is printed.
+fn check(wanted: Option<&str>, profile: &Profile, device: &Device, hello: &Hello) -> anyhow::Result<bool> {
+    let (shelf, now) = (Shelf::open(), clock::now());
+    let machine = Machine { device, host: &hello.environment.host, now: &now };
+    let found = match wanted {
+        Some(name) => shelf.named_for(name, machine)?,
+        None => shelf.of_device(machine).context("there is no profile of this device to compare with")?,
+    };
+    out::line("");
+    out::line(&format!("against {} ({})", found.profile.name, found.origin));
+    found.notices.iter().for_each(|notice| out::line(&format!("  {notice}")));
+    compare(&found.profile, profile)
+}
+
+/// Prints the figures of two profiles that do not agree; whether all do.
+pub fn compare(before: &Profile, after: &Profile) -> anyhow::Result<bool> {
+    let all = differences(before, after)?;
+    let mut apart: Vec<&Difference> = all.iter().filter(|d| d.share().abs() > AGREE).collect();
+    apart.sort_by(|a, b| b.share().abs().total_cmp(&a.share().abs()));
+    let figure = |value: Option<f64>| value.map_or_else(|| "missing".to_owned(), units::three_digits);
+    let change = |d: &Difference| match d.share().is_finite() {
+        true => units::fmt_change(d.share()),
+        false => String::new(),
+    };
+    let rows: Vec<[String; 4]> = apart
+        .iter()
+        .take(SHOWN)
+        .map(|d| [d.figure.clone(), figure(d.before), figure(d.after), change(d)])
+        .collect();
+    if !rows.is_empty() {
+        let columns = [words("figure"), numbers("before"), numbers("now"), numbers("change")];
+        table::lines(columns, &rows).iter().for_each(|line| out::line(line));
+    }
+    let agree = all.len() - apart.len();
+    out::line(&format!("{agree} of {} figures agree within {} %", all.len(), AGREE * 100.0));
+    Ok(apart.is_empty())
+}
+
+/// The profile in a file, for commands that take nothing else.
+pub fn profile(name: &str) -> anyhow::Result<Profile> {
+    match Path::new(name).is_file() {
+        true => profiles::load(Path::new(name)),
+        false => Ok(Shelf::open().wanted(name)?.profile),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! What is known of a device without measuring.
+
+use super::CalibrateArguments;
+use crate::backend::Device;
+use crate::calibrate::{Subject, Target};
+use crate::engine::client::Hello;
+use crate::model::Made;
+use crate::plan::slug;
+use crate::profiles::{identity, size, uuid};
+use crate::run::clock;
+
+/// Of arrays from 2 MiB on, where the system grants huge pages; else of any.
+const HUGE_PAGE: u64 = 2 << 20;
+const PAGE: u64 = 4 << 10;
+
+/// The device as the engine describes it.
+pub fn subject(arguments: &CalibrateArguments, hello: &Hello, target: Target, device: &Device) -> Subject {
+    let mut ours = identity(device);
+    let gpu = target != Target::Processors;
+    if !gpu && hello.environment.memory > 0 {
+        ours.memory = Some(hello.environment.memory);
+    }
+    let made = Made {
+        at: clock::now(),
+        host: hello.environment.host.clone(),
+        uuid: uuid(device),
+        version: hello.version.clone(),
+        revision: hello.revision.clone(),
+    };
+    let quick = if arguments.quick { " --quick" } else { "" };
+    Subject {
+        name: arguments.name.clone().unwrap_or_else(|| named(device, gpu, ours.processors)),
+        source: format!("{}, scatterlab calibrate --backend {}{quick}", made.at, target.backend()),
+        made,
+        caches: caches(device, gpu),
+        line: fact(device, "cache line").and_then(size),
+        page: if gpu { None } else { page(hello.environment.transparent_huge_pages.as_deref()) },
+        device: ours,
+    }
+}
+
+/// `nvidia-h200`; processors of one kind come in many numbers: `amd-epyc-2`.
+fn named(device: &Device, gpu: bool, processors: Option<u64>) -> String {
+    let name = slug(&device.name);
+    match processors.filter(|_| !gpu) {
+        Some(count) => format!("{name}-{count}"),
+        None => name,
+    }
+}
+
+fn fact<'d>(device: &'d Device, wanted: &str) -> Option<&'d str> {
+    device.facts.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
+}
+
+/// A GPU's driver says nothing of its first cache.
+fn caches(device: &Device, gpu: bool) -> Vec<(String, Option<u64>)> {
+    let is_cache = |name: &str| {
+        name.strip_prefix('L').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let told = device.facts.iter().filter(|(name, _)| is_cache(name));
+    let told = told.map(|(name, value)| (name.clone(), size(value)));
+    gpu.then(|| ("L1".to_owned(), None)).into_iter().chain(told).collect()
+}
+
+fn page(huge: Option<&str>) -> Option<u64> {
+    match huge? {
+        "never" => Some(PAGE),
+        _ => Some(HUGE_PAGE),
+    }
+}
+
+/// Bytes per second that a GPU's memory bus could move: its width, twice in each clock.
+pub fn bus(device: &Device) -> Option<f64> {
+    let number = |name: &str| fact(device, name)?.split(' ').next()?.parse::<f64>().ok();
+    let clock = number("highest memory clock").or_else(|| number("memory clock"))?;
+    Some(number("memory bus")? / 8.0 * clock * 1e6 * 2.0)
+}

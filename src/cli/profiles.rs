@@ -1,0 +1,66 @@
+//! `scatterlab profiles`: which profiles there are, and of which device each is.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::Args;
+
+use super::{DIFFERS, EngineArguments, calibrate, out};
+use crate::backend::Availability;
+use crate::engine::client::{Client, EngineCommand, Hello};
+use crate::profiles::{Machine, Shelf};
+use crate::report::table::{self, words};
+use crate::run::clock;
+
+#[derive(Debug, Args)]
+pub(super) struct ProfilesArguments {
+    /// Two profiles, by name or file, to compare figure by figure; without them, list all
+    #[arg(value_name = "NAME|FILE", num_args = 0..=2)]
+    compared: Vec<String>,
+    #[command(flatten)]
+    pub(super) engine: EngineArguments,
+}
+
+/// Lists the profiles, or compares two.
+pub fn run(arguments: &ProfilesArguments, engine: &EngineCommand) -> anyhow::Result<ExitCode> {
+    match arguments.compared.as_slice() {
+        [] => list(&Client::spawn(engine)?.1),
+        [before, after] => {
+            let same = calibrate::compare(&calibrate::profile(before)?, &calibrate::profile(after)?)?;
+            return Ok(if same { ExitCode::SUCCESS } else { ExitCode::from(DIFFERS) });
+        }
+        _ => bail!("one profile has nothing to be compared with: name two, or none to list all"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(hello: &Hello) {
+    let (shelf, now) = (Shelf::open(), clock::now());
+    let rows: Vec<[String; 5]> = (shelf.kept.iter())
+        .map(|kept| {
+            let profile = &kept.profile;
+            let made = profile.made.as_ref().map_or("", |made| made.at.as_str()).to_owned();
+            let mut backends: Vec<&str> =
+                profile.rates.keys().chain(profile.he2007.keys()).map(String::as_str).collect();
+            backends.sort_unstable();
+            backends.dedup();
+            let origin = kept.origin.to_string();
+            [profile.name.clone(), profile.device.name.clone(), backends.join(", "), made, origin]
+        })
+        .collect();
+    let columns = [words("profile"), words("device"), words("backends"), words("made"), words("from")];
+    table::lines(columns, &rows).iter().for_each(|line| out::line(line));
+    shelf.broken.iter().for_each(|text| out::line(text));
+    out::line("");
+    for device in hello.devices.iter().filter(|device| device.availability == Availability::Available) {
+        let machine = Machine { device, host: &hello.environment.host, now: &now };
+        let head = format!("{:<8}{}", device.backend, device.name);
+        match shelf.of_device(machine) {
+            None => out::line(&format!("{head}: no profile; scatterlab calibrate makes one")),
+            Some(found) => {
+                out::line(&format!("{head}: {}", found.profile.name));
+                found.notices.iter().for_each(|notice| out::line(&format!("        {notice}")));
+            }
+        }
+    }
+}
