@@ -6,6 +6,7 @@ mod curve;
 pub mod he2007;
 mod profile;
 mod registry;
+pub mod sector;
 mod shipped;
 
 pub use curve::Curve;
@@ -55,3 +56,6 @@ pub trait Model: Sync {
 pub fn accuracy(measured: f64, predicted: f64) -> f64 {
     1.0 - (measured - predicted).abs() / measured
 }
+
+#[cfg(test)]
+mod tests;

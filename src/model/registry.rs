@@ -2,10 +2,11 @@
 
 use super::Model;
 use super::he2007::He2007Model;
+use super::sector::Sector;
 
 /// Every model, in the order of the documentation.
 pub fn all() -> &'static [&'static dyn Model] {
-    &[&He2007Model::STANDARD]
+    &[&He2007Model::STANDARD, &Sector]
 }
 
 /// The model of this name.

@@ -1,0 +1,60 @@
+//! A device with round figures, and accesses to it.
+
+use crate::model::Profile;
+use crate::primitives::{Access, Concurrency, Direction, Order};
+
+use super::machine::Machine;
+
+const TOY: &str = "
+schema: 1
+name: toy
+source: made up
+device: {name: Toy}
+caches:
+  - {name: L1, capacity: 65536, line: 128, sector: 32}
+  - {name: L2, capacity: 1048576, line: 128, sector: 32}
+rates:
+  cuda:
+    launch: 1.0e-7
+    pass: 0.5e-7
+    group: 32
+    tile: 1024
+    answer_lines: 2
+    fetch: 64
+    read: [[262144, 4.0e11], [1048576, 1.0e11], [1073741824, 1.0e11]]
+    write: [[262144, 4.0e11], [1048576, 1.0e11], [1073741824, 1.0e11]]
+    copy: [[262144, 4.0e11], [524288, 4.0e11], [1048576, 8.0e10], [1073741824, 8.0e10]]
+    scan: [[1048576, 2.0e10], [1073741824, 1.0e10]]
+    random:
+      - {direction: read, element: 8, rate: [[524288, 1.0e10], [4194304, 1.0e9]]}
+      - {direction: write, element: 8, rate: [[524288, 5.0e9], [4194304, 5.0e8]]}
+    strided:
+      - {direction: read, element: 8, footprint: 16384, rate: [[8, 3.2e11], [16, 1.6e11], [128, 2.0e10]]}
+      - {direction: write, element: 8, footprint: 16384, rate: [[8, 3.2e11]]}
+      - {direction: read, element: 8, footprint: 1073741824, rate: [[64, 1.5625e9], [128, 1.25e9], [1024, 1.0e9]]}
+      - {direction: write, element: 8, footprint: 1073741824, rate: [[32, 1.0e9], [64, 8.0e8], [128, 5.0e8], [1024, 2.5e8]]}
+    interleaved:
+      - {direction: write, element: 8, footprint: 16777216, rate: [[1, 8.0e9], [64, 4.0e9]]}
+      - {direction: write, element: 8, footprint: 1073741824, rate: [[1, 8.0e9], [64, 1.0e9]]}
+";
+
+/// The device; its backend is `cuda`.
+pub fn toy() -> Profile {
+    serde_yaml::from_str(TOY).expect("a profile")
+}
+
+/// Calls `check` with the device's backend.
+pub fn on_toy(check: impl FnOnce(&Machine)) {
+    check(&Machine::new(&toy(), "cuda").expect("a backend"));
+}
+
+/// `count` accesses to elements of 8 bytes in a footprint.
+pub fn access(direction: Direction, count: u64, footprint: u64, order: Order) -> Access {
+    let (array, concurrency) = ("a".to_owned(), Concurrency::Independent);
+    Access { array, direction, element: 8, count, footprint, order, concurrency }
+}
+
+/// Whether two numbers are the same but for rounding.
+pub fn close(found: f64, wanted: f64) -> bool {
+    (found - wanted).abs() <= 1e-9 * wanted.abs()
+}

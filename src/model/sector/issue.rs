@@ -1,0 +1,166 @@
+//! What the first caches hand to accesses that are issued together.
+//!
+//! Equation: a first cache answers a group of accesses in wavefronts, a line's width of accesses
+//! at a time. A wavefront has parts of a few lines (`answer_lines`) and from each of the banks,
+//! which lie side by side over a line, one element; accesses to the same element share it. They
+//! are taken first come, first served: what does not fit waits for the next wavefront.
+//! T = groups · cost(wavefronts); source: the profile's `strided` over the smallest footprint, whose
+//! strides have known wavefronts. For processors that issue one access at a time there is one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::machine::Machine;
+use crate::model::Strided;
+use crate::primitives::Direction;
+
+/// What groups of accesses come to on average.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Groups {
+    /// Groups of the accesses looked at.
+    pub groups: f64,
+    pub wavefronts: f64,
+    /// Different lines and sectors.
+    pub lines: f64,
+    pub sectors: f64,
+    /// Bytes from one access to the next.
+    pub step: f64,
+}
+
+impl Groups {
+    /// Accesses side by side that one wavefront answers.
+    pub const EASY: Groups = Groups { groups: 1.0, wavefronts: 1.0, lines: 1.0, sectors: 1.0, step: 0.0 };
+}
+
+/// Of these accesses, indices of elements of `element` bytes, in the order of issue.
+pub fn groups(machine: &Machine, indices: &[u64], element: u64) -> Groups {
+    let mut sum = Groups { groups: 0.0, wavefronts: 0.0, lines: 0.0, sectors: 0.0, step: 0.0 };
+    for group in indices.chunks(machine.group()) {
+        let within =
+            |unit: f64| group.iter().map(|i| i * element / unit as u64).collect::<BTreeSet<_>>().len() as f64;
+        sum.groups += 1.0;
+        sum.wavefronts += wavefronts(machine, group, element) as f64;
+        sum.lines += within(machine.line);
+        sum.sectors += within(machine.sector);
+    }
+    let n = sum.groups.max(1.0);
+    let steps: u64 = indices.windows(2).map(|pair| pair[0].abs_diff(pair[1])).sum();
+    let step = steps as f64 * element as f64 / indices.len().saturating_sub(1).max(1) as f64;
+    Groups { groups: n, wavefronts: sum.wavefronts / n, lines: sum.lines / n, sectors: sum.sectors / n, step }
+}
+
+/// Wavefronts that a group takes. O(n²) in the size of the group.
+fn wavefronts(machine: &Machine, group: &[u64], element: u64) -> usize {
+    let banks = (machine.line as u64 / element).max(1);
+    let lines = machine.rates.answer_lines.unwrap_or(1).max(1) as usize;
+    group.chunks(banks as usize).map(|part| answers(part, banks, lines)).sum()
+}
+
+/// Answers that so many accesses take, each of elements in different banks and few lines.
+fn answers(part: &[u64], banks: u64, most_lines: usize) -> usize {
+    let mut waiting = part.to_vec();
+    let mut answers = 0;
+    while !waiting.is_empty() {
+        let (mut lines, mut of_bank) = (BTreeSet::new(), BTreeMap::new());
+        waiting.retain(|i| {
+            let (line, bank) = (i / banks, i % banks);
+            let fits = (lines.contains(&line) || lines.len() < most_lines)
+                && of_bank.get(&bank).is_none_or(|there| there == i);
+            if fits {
+                lines.insert(line);
+                of_bank.insert(bank, *i);
+            }
+            !fits
+        });
+        answers += 1;
+    }
+    answers
+}
+
+/// Seconds of a group, without what it misses; 0 where the profile does not say. Where accesses
+/// are issued one by one it depends on how far they lie apart.
+pub fn seconds(machine: &Machine, direction: Direction, groups: &Groups) -> f64 {
+    let Some(near) = nearest(machine, direction) else { return 0.0 };
+    if machine.group() == 1 {
+        return 1.0 / near.rate.at(groups.step.max(near.element as f64));
+    }
+    let mut points: Vec<(f64, f64)> =
+        near.rate.points().iter().map(|point| at(machine, near, *point)).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    line_through(&points, groups.wavefronts)
+}
+
+/// The strided accesses over the smallest footprint.
+fn nearest<'a>(machine: &Machine<'a>, direction: Direction) -> Option<&'a Strided> {
+    let of_direction = machine.rates.strided.iter().filter(|s| s.direction == direction);
+    of_direction.min_by_key(|s| s.footprint).filter(|s| s.footprint as f64 <= machine.first)
+}
+
+/// A point of the curve as wavefronts and seconds of a group.
+fn at(machine: &Machine, near: &Strided, (stride, rate): (f64, f64)) -> (f64, f64) {
+    let step = (stride / near.element as f64).max(1.0) as u64;
+    let indices: Vec<u64> = (0..machine.group() as u64).map(|i| i * step).collect();
+    (groups(machine, &indices, near.element).wavefronts, machine.group() as f64 / rate)
+}
+
+/// The value at `x` between points that ascend, and beyond the last in proportion.
+fn line_through(points: &[(f64, f64)], x: f64) -> f64 {
+    let next = points.partition_point(|point| point.0 < x);
+    match (next.checked_sub(1).map(|i| points[i]), points.get(next)) {
+        (Some((x0, y0)), Some((x1, y1))) => y0 + (y1 - y0) * (x - x0) / (x1 - x0),
+        (None, Some((_, y))) => *y,
+        (Some((x0, y0)), None) => y0 * (x / x0).max(1.0),
+        (None, None) => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{close, on_toy};
+    use super::*;
+
+    fn wavefronts_of(indices: &[u64]) -> f64 {
+        let mut found = 0.0;
+        on_toy(|toy| found = groups(toy, indices, 8).wavefronts);
+        found
+    }
+
+    fn strided(stride: u64) -> Vec<u64> {
+        (0..32).map(|i| i * stride).collect()
+    }
+
+    /// 16 banks of 8 bytes: 32 words side by side are two wavefronts, and each doubling of the
+    /// stride halves the banks that they lie in.
+    #[test]
+    fn strides_meet_in_banks() {
+        let found = [1, 2, 4, 8, 16, 32].map(|stride| wavefronts_of(&strided(stride)));
+        assert_eq!(found, [2.0, 4.0, 8.0, 16.0, 32.0, 32.0]);
+        // Odd strides meet no bank twice, but lie in sixteen lines, of which an answer has two.
+        assert_eq!(wavefronts_of(&strided(17)), 16.0);
+    }
+
+    #[test]
+    fn equal_elements_share_an_answer() {
+        assert_eq!(wavefronts_of(&[7; 32]), 2.0);
+        // Half of one line and half of the next, in different banks; then parts of three lines.
+        let of = |parts: [std::ops::Range<u64>; 3]| {
+            wavefronts_of(&parts.into_iter().flatten().chain([0; 16]).collect::<Vec<_>>())
+        };
+        assert_eq!(of([0..8, 24..32, 0..0]), 2.0);
+        assert_eq!(of([0..8, 24..28, 44..48]), 3.0);
+    }
+
+    #[test]
+    fn lines_and_sectors_of_a_group() {
+        on_toy(|toy| {
+            let of = groups(toy, &strided(4), 8);
+            assert_eq!((of.groups, of.lines, of.sectors, of.step), (1.0, 8.0, 32.0, 32.0));
+            // 32 accesses at 3.2e11 a second for two wavefronts, at 1.6e11 for four.
+            for (stride, seconds) in [(1, 1e-10), (2, 2e-10), (16, 1.6e-9)] {
+                assert!(close(
+                    super::seconds(toy, Direction::Read, &groups(toy, &strided(stride), 8)),
+                    seconds
+                ));
+            }
+        });
+    }
+}

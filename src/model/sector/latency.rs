@@ -1,0 +1,59 @@
+//! Waiting: what all the threads that a device has can look at while each has one load in
+//! flight (Little's law).
+//!
+//! Equation: T = n / scan(bytes) for n elements in an array of so many bytes, the profile's
+//! rate of a pass that looks at elements and skips them. A tuple that a location leads to is a
+//! second load after the first, as long as the array that it comes from says; threads start and
+//! end in blocks, so a block waits for it if one of its threads does. Stores wait for nothing.
+//! Chained accesses have a latency each.
+
+use super::machine::Machine;
+use crate::primitives::{Access, Concurrency};
+
+/// Seconds in which `n` elements are looked at in an array that is read again after
+/// `distance` bytes; 0 where the profile does not say.
+pub fn looked_at(machine: &Machine, n: f64, distance: f64) -> f64 {
+    machine.rates.scan.as_ref().map_or(0.0, |scan| n / scan.at(distance))
+}
+
+/// Seconds of accesses that each need the one before.
+///
+/// # Errors
+/// A profile without a latency.
+pub fn chained(machine: &Machine, access: &Access) -> Result<f64, String> {
+    if access.concurrency == Concurrency::Independent {
+        return Ok(0.0);
+    }
+    let latency = machine.rates.latency.as_ref().ok_or("the profile has no latency")?;
+    Ok(access.count as f64 * latency.at(access.footprint as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{access, close, on_toy, toy};
+    use super::*;
+    use crate::model::Curve;
+    use crate::primitives::{Direction, Order};
+
+    #[test]
+    fn a_scan_has_the_profiles_rate() {
+        on_toy(|toy| {
+            assert!(
+                close(looked_at(toy, 1e6, 1e5), 1e6 / 2e10) && close(looked_at(toy, 1e6, 1e12), 1e6 / 1e10)
+            );
+        });
+    }
+
+    #[test]
+    fn each_chained_access_waits() {
+        let free = access(Direction::Read, 1000, 1 << 20, Order::Random);
+        let chained_access = Access { concurrency: Concurrency::Chained, ..free.clone() };
+        let mut profile = toy();
+        let of = |profile: &_, access| chained(&Machine::new(profile, "cuda").expect("a backend"), access);
+        assert_eq!(of(&profile, &free), Ok(0.0));
+        assert_eq!(of(&profile, &chained_access), Err("the profile has no latency".to_owned()));
+        let latency = Curve::new(vec![(1.0, 1e-7)]).expect("a curve");
+        profile.rates.get_mut("cuda").expect("a backend").latency = Some(latency);
+        assert!(close(of(&profile, &chained_access).expect("a latency"), 1e-4));
+    }
+}

@@ -1,0 +1,194 @@
+//! What the terms need of a profile, looked up and worked out in one place.
+
+use crate::model::{Curve, Profile, Random, Rates, Strided};
+use crate::primitives::Direction;
+
+/// Bytes of a cache where the profile names none: that of every current processor.
+const LINE: f64 = 64.0;
+
+/// A backend on a device.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine<'a> {
+    pub rates: &'a Rates,
+    /// Bytes of the last cache, of its lines and sectors.
+    pub capacity: f64,
+    pub line: f64,
+    pub sector: f64,
+    /// Bytes of one processor's first cache; 0 where the profile names none.
+    pub first: f64,
+}
+
+impl<'a> Machine<'a> {
+    /// The backend `name` of the profile.
+    ///
+    /// # Errors
+    /// A backend that the profile does not know.
+    pub fn new(profile: &'a Profile, name: &str) -> Result<Machine<'a>, String> {
+        let rates = profile
+            .rates
+            .get(name)
+            .ok_or_else(|| format!("the profile {} does not say what {name} reaches", profile.name))?;
+        let last = profile.caches.last();
+        Ok(Machine {
+            rates,
+            capacity: last.map_or(0.0, |cache| cache.capacity as f64),
+            line: last.map_or(LINE, |cache| cache.line as f64),
+            sector: last.map_or(LINE, |cache| cache.sector as f64),
+            first: profile.caches.first().map_or(0.0, |cache| cache.capacity as f64),
+        })
+    }
+
+    /// Bytes that a miss fetches.
+    pub fn fetch(&self) -> f64 {
+        (self.rates.fetch as f64).max(self.sector)
+    }
+
+    /// Accesses that are issued together.
+    pub fn group(&self) -> usize {
+        self.rates.group.max(1) as usize
+    }
+
+    /// Seconds in which an execution starts and ends, while the next cannot work: what is
+    /// left of the times of copies in the cache when they are drawn out to no bytes, at most
+    /// what an empty execution takes.
+    pub fn start(&self) -> f64 {
+        let cached = |(bytes, _): &&(f64, f64)| *bytes <= 0.7 * self.capacity;
+        let points: Vec<_> = self.rates.copy.points().iter().filter(cached).collect();
+        let [.., (a, rate_a), (b, rate_b)] = points.as_slice() else { return 0.0 };
+        let (near, far) = (a / rate_a, b / rate_b);
+        (near - a * (far - near) / (b - a)).clamp(0.0, self.rates.launch)
+    }
+
+    /// Seconds for each byte of a stream, without the start, where it comes from after
+    /// `bytes` of others: what the curve has there, or beyond the sizes whose time is that of
+    /// a launch.
+    pub fn per_byte(&self, curve: &Curve, bytes: f64) -> f64 {
+        let bound = |&&(size, rate): &&(f64, f64)| size / rate > 1.5 * self.rates.launch;
+        let (least, _) =
+            curve.points().iter().find(bound).or(curve.points().last()).copied().unwrap_or((1.0, 1.0));
+        let size = bytes.max(least);
+        let seconds = size / curve.at(size);
+        (seconds - self.start()).max(0.5 * seconds) / size
+    }
+
+    /// Seconds for each byte that the last cache takes in or hands over.
+    pub fn cached_byte(&self, direction: Direction) -> f64 {
+        let held = |s: &&Strided| {
+            s.direction == direction
+                && s.footprint as f64 > self.first
+                && (s.footprint as f64) < self.capacity
+        };
+        let strided = self.rates.strided.iter().find(held).and_then(|s| s.rate.points().first());
+        let copy = self.per_byte(&self.rates.copy, 0.5 * self.capacity);
+        strided.map_or(copy, |(bytes, rate)| (1.0 / (bytes * rate)).min(copy))
+    }
+
+    /// What share of a stream comes from memory when it is read again after `bytes`.
+    pub fn share_from_memory(&self, bytes: f64) -> f64 {
+        let copy = &self.rates.copy;
+        if bytes <= 0.5 * self.capacity {
+            return 0.0;
+        }
+        let far = copy.points().last().map_or(bytes, |(size, _)| *size);
+        let near = self.per_byte(copy, 0.5 * self.capacity);
+        let slowest = self.per_byte(copy, far);
+        share(self.per_byte(copy, bytes), near, slowest).unwrap_or(f64::from(bytes > self.capacity))
+    }
+
+    /// The rates of random accesses of one direction to elements of about this size.
+    ///
+    /// # Errors
+    /// There are none.
+    pub fn random(&self, direction: Direction, element: u64) -> Result<&'a Curve, String> {
+        nearest(&self.rates.random, direction, element)
+            .ok_or_else(|| format!("the profile has no random {}", way(direction)))
+    }
+
+    /// Seconds of a random access to a footprint that the last cache holds.
+    pub fn hit(&self, curve: &Curve) -> f64 {
+        1.0 / curve.at(0.25 * self.capacity)
+    }
+
+    /// Seconds of a random access to memory.
+    pub fn miss(&self, curve: &Curve) -> f64 {
+        1.0 / curve.points().last().map_or(1.0, |(_, rate)| *rate)
+    }
+
+    /// Share of random accesses to a footprint that find their element in the last cache.
+    pub fn hits(&self, curve: &Curve, footprint: f64) -> f64 {
+        1.0 - share(1.0 / curve.at(footprint), self.hit(curve), self.miss(curve)).unwrap_or(0.0)
+    }
+}
+
+/// The curve of the size that is nearest in ratio.
+fn nearest(rates: &[Random], direction: Direction, element: u64) -> Option<&Curve> {
+    let ratio = |random: &Random| (random.element as f64 / element as f64).ln().abs();
+    let of_direction = rates.iter().filter(|random| random.direction == direction);
+    of_direction.min_by(|a, b| ratio(a).total_cmp(&ratio(b))).map(|random| &random.rate)
+}
+
+/// How far `value` lies from `low` towards `high`, 0 to 1; `None` where these do not differ.
+fn share(value: f64, low: f64, high: f64) -> Option<f64> {
+    (high > low).then(|| ((value - low) / (high - low)).clamp(0.0, 1.0))
+}
+
+/// Its name in a sentence.
+pub fn way(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Read => "reads",
+        Direction::Write => "writes",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{close, on_toy, toy};
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_worked_out() {
+        on_toy(|toy| {
+            // Copies of 256 and 512 KiB go at one rate: nothing is left at no bytes.
+            assert_eq!(toy.start(), 0.0);
+            assert!(close(toy.per_byte(&toy.rates.read, 1e12), 1e-11));
+            let shares = [0.0, 5e5, 1_048_576.0, 1e9].map(|bytes| toy.share_from_memory(bytes));
+            assert_eq!(shares[..2], [0.0, 0.0]);
+            assert!(close(shares[2], 1.0) && close(shares[3], 1.0), "{shares:?}");
+            let reads = toy.random(Direction::Read, 4).expect("the nearest element");
+            assert!(close(toy.hit(reads), 1e-10) && close(toy.miss(reads), 1e-9));
+            assert_eq!([1e5, 1e8].map(|f| toy.hits(reads, f)), [1.0, 0.0]);
+        });
+    }
+
+    /// Copies of a and 2a bytes in 3 and 5 µs start in 1 µs.
+    #[test]
+    fn the_start_is_what_no_bytes_would_take() {
+        let mut profile = toy();
+        let rates = profile.rates.get_mut("cuda").expect("a backend");
+        rates.launch = 2e-6;
+        rates.copy = Curve::new(vec![(2e5, 2e5 / 3e-6), (4e5, 4e5 / 5e-6), (1e9, 8e10)]).expect("a curve");
+        assert!((Machine::new(&profile, "cuda").expect("a backend").start() - 1e-6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_a_profile_lacks_has_a_reason() {
+        let mut profile = toy();
+        assert!(Machine::new(&profile, "cpu").is_err_and(|e| e.ends_with("what cpu reaches")));
+        profile.rates.get_mut("cuda").expect("a backend").random.clear();
+        let machine = Machine::new(&profile, "cuda").expect("a backend");
+        assert!(machine.random(Direction::Write, 8).is_err_and(|e| e.ends_with("no random writes")));
+    }
+
+    proptest! {
+        #[test]
+        fn shares_are_shares_and_grow(bytes in 1.0..1e12f64, more in 0.0..1e12f64) {
+            on_toy(|toy| {
+                let few = toy.share_from_memory(bytes);
+                assert!((0.0..=1.0).contains(&few) && toy.share_from_memory(bytes + more) >= few - 1e-9);
+                let reads = toy.random(Direction::Read, 8).expect("reads");
+                assert!(toy.hits(reads, bytes) >= toy.hits(reads, bytes + more) - 1e-9);
+            });
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The model `sector`: caches with sectors, a granule that misses fetch, and a roofline.
+//!
+//! Each pass of a method asks for resources that work at the same time: what issues accesses
+//! with the first caches, the last cache, waiting, and memory. Everything that uses one resource
+//! adds up; the resource that is busy longest says how long the pass takes. Between passes,
+//! and around an execution, nothing overlaps.
+//!
+//! | file | term | resource |
+//! |---|---|---|
+//! | `launch` | `launch`: what an execution or a pass of next to nothing takes | none |
+//! | `streams` | `streams`: sequential reads and writes | cache, memory |
+//! | `random` | `random reads`, `random writes` | requests, memory |
+//! | `zipf` | the same, of skewed draws | requests, memory |
+//! | `partitions` | `partitions`: ascending streams side by side | memory |
+//! | `thinned` | `strides`: the array of which a pass takes a part | requests, memory |
+//! | `pattern`, `touched`, `spaced` | `patterns`: what the uses of a pattern touch | first cache, cache, memory |
+//! | `issue` | `first cache`: answers to accesses that are issued together | first cache |
+//! | `latency` | `latency`: loads in flight, chained accesses | waiting |
+//!
+//! `requests` are of the last cache and hold memory up, so that the two add up. Nothing is
+//! fitted to cases: all figures are the profile's, all counts the declared accesses'.
+//! docs/models.md has the equations in one place.
+
+mod demand;
+mod issue;
+mod latency;
+mod launch;
+mod machine;
+mod partitions;
+mod pass;
+mod pattern;
+mod random;
+mod spaced;
+mod streams;
+mod thinned;
+mod touched;
+mod zipf;
+
+use super::{Model, Prediction, Profile};
+use crate::backend::gpus::{Gpus, copies};
+use crate::plan::Case;
+use crate::primitives::Work;
+use demand::Demand;
+use launch::Launch;
+use machine::Machine;
+use pass::Here;
+
+/// The model.
+#[derive(Clone, Copy, Debug)]
+pub struct Sector;
+
+impl Model for Sector {
+    fn name(&self) -> &'static str {
+        "sector"
+    }
+
+    fn predict(&self, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String> {
+        let (backend, _) = case.place();
+        let rates = profile.rates.get(backend);
+        match (case.params.int("backend.cpu.threads"), rates.and_then(|rates| rates.threads)) {
+            (Some(asked), Some(known)) if asked != known => {
+                Err(format!("the profile {} is of {known} threads, not of {asked}", profile.name))
+            }
+            _ if copies(&case.params, &[]) > 1 || Gpus::of(&case.params).shares() > 1 => {
+                Err("sector knows one GPU".to_owned())
+            }
+            _ => of_work(profile, backend, work),
+        }
+    }
+}
+
+/// What one execution of `work` takes on a backend of the profile.
+///
+/// # Errors
+/// What the profile lacks.
+pub fn of_work(profile: &Profile, backend: &str, work: &Work) -> Result<Prediction, String> {
+    let machine = Machine::new(profile, backend)?;
+    let launch = Launch::new(&machine, work);
+    let mut tally = Tally::default();
+    for pass in &work.passes {
+        let demand = pass::demand(&Here { machine: &machine, pass, all: work.footprint as f64 })?;
+        tally.add(pass.times as f64, &demand, &launch);
+    }
+    Ok(tally.prediction(launch.execution))
+}
+
+/// Passes added up.
+#[derive(Default)]
+struct Tally {
+    seconds: f64,
+    /// Seconds of each term, whether or not it binds.
+    terms: Vec<(&'static str, f64)>,
+    /// Seconds of the passes that each limit binds.
+    bound: Vec<(&'static str, f64)>,
+}
+
+impl Tally {
+    fn add(&mut self, times: f64, demand: &Demand, launch: &Launch) {
+        let busy = demand.seconds();
+        let seconds = launch.around(busy);
+        self.seconds += times * seconds;
+        for (term, of_term) in demand.terms().chain([(launch::TERM, seconds - busy)]) {
+            add(&mut self.terms, term, times * of_term);
+        }
+        add(&mut self.bound, launch::TERM, times * (seconds - busy));
+        add(&mut self.bound, demand.binding(), times * busy);
+    }
+
+    /// An execution takes at least what an empty one does.
+    fn prediction(mut self, least: f64) -> Prediction {
+        let rest = (least - self.seconds).max(0.0);
+        add(&mut self.terms, launch::TERM, rest);
+        add(&mut self.bound, launch::TERM, rest);
+        let most = self.bound.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let limit = most.map_or(launch::TERM, |(limit, _)| limit);
+        Prediction { model: "sector", seconds: self.seconds + rest, limit, terms: self.terms }
+    }
+}
+
+fn add(sums: &mut Vec<(&'static str, f64)>, name: &'static str, seconds: f64) {
+    match sums.iter_mut().find(|(known, _)| *known == name) {
+        Some(sum) => sum.1 += seconds,
+        None if seconds > 0.0 => sums.push((name, seconds)),
+        None => {}
+    }
+}
+
+#[cfg(test)]
+mod fixture;

@@ -1,0 +1,168 @@
+//! One pass: which term each of its accesses is for.
+
+use super::demand::Demand;
+use super::issue::{self, Groups};
+use super::latency::{chained, looked_at};
+use super::machine::Machine;
+use super::partitions::partitions;
+use super::pattern::pattern;
+use super::random::{random, term};
+use super::streams::{Stream, streams};
+use super::thinned::thinned;
+use super::touched::Moves;
+use super::zipf;
+use crate::primitives::{Access, Direction, Order, Pass};
+
+/// A pass among others.
+pub struct Here<'a> {
+    pub machine: &'a Machine<'a>,
+    pub pass: &'a Pass,
+    /// Bytes of all arrays of the case: what goes by from one execution to the next.
+    pub all: f64,
+}
+
+/// What a pass asks for.
+///
+/// # Errors
+/// What the profile lacks for one of its accesses.
+pub fn demand(here: &Here) -> Result<Demand, String> {
+    let mut streamed = Vec::new();
+    let mut sum = Demand { latency: here.waiting()?, ..Demand::default() };
+    for access in &here.pass.accesses {
+        let (demand, stream) = here.of(access)?;
+        sum = sum.and(demand);
+        streamed.extend(stream);
+    }
+    let all: Vec<Stream> = streamed
+        .iter()
+        .map(|access| Stream {
+            access,
+            distance: here.distance(access),
+            alone: access.order == Order::Sequential,
+        })
+        .collect();
+    Ok(sum.and(streams(here.machine, &all)?))
+}
+
+impl Here<'_> {
+    /// What an access asks for beside streams, and what of it is a stream.
+    fn of(&self, access: &Access) -> Result<(Demand, Option<Access>), String> {
+        let machine = self.machine;
+        match &access.order {
+            Order::Sequential
+                if access.bytes() > access.footprint && access.footprint as f64 <= self.near() =>
+            {
+                Ok((kept_near(machine, access), None))
+            }
+            Order::Sequential => Ok((Demand::default(), Some(access.clone()))),
+            Order::Random | Order::Given => Ok((random(machine, access, self.cold())?, None)),
+            Order::Zipf { exponent } => Ok((self.skewed(access, *exponent)?, None)),
+            Order::Strided { stride } => {
+                Ok((thinned(machine, access, (*stride).max(1), self.distance(access))?, None))
+            }
+            Order::Partitions { partitions: p } => {
+                let cached = self.all <= machine.capacity;
+                Ok((partitions(machine, access, *p, cached)?, Some(access.clone())))
+            }
+            Order::Pattern { indices, delta } => {
+                self.moving(access, indices, &[*delta], false).map(|demand| (demand, None))
+            }
+            Order::Visits { indices, deltas, shuffled } => {
+                self.moving(access, indices, deltas, *shuffled).map(|demand| (demand, None))
+            }
+        }
+    }
+
+    /// Bytes that stay with a processor: its first cache, or what a tile has of its own.
+    fn near(&self) -> f64 {
+        self.machine.first.max(4096.0)
+    }
+
+    fn moving(
+        &self,
+        access: &Access,
+        indices: &[u64],
+        deltas: &[u64],
+        shuffled: bool,
+    ) -> Result<Demand, String> {
+        if indices.is_empty() || deltas.is_empty() {
+            return Err("a pattern without entries".to_owned());
+        }
+        let uses = (access.count / indices.len() as u64).max(1);
+        let moves = Moves { indices, deltas, uses };
+        if shuffled { self.shuffled(access, moves) } else { pattern(self.machine, access, moves) }
+    }
+
+    /// Uses in random order: each granule of a use is one of a random access.
+    fn shuffled(&self, access: &Access, moves: Moves) -> Result<Demand, String> {
+        let one = Moves { uses: 1, ..moves };
+        let machine = self.machine;
+        let unit = if access.direction == Direction::Read { machine.fetch() } else { machine.sector };
+        let granules = one.touched((unit as u64 / access.element).max(1)).granules;
+        let each = Access { count: (granules * moves.uses as f64) as u64, ..access.clone() };
+        let groups = issue::groups(machine, &moves.first(4096), access.element);
+        let mut demand = random(machine, &each, false)?;
+        demand.first =
+            access.count as f64 / machine.group() as f64 * issue::seconds(machine, access.direction, &groups);
+        Ok(demand)
+    }
+
+    /// Draws of which the cache keeps the most popular.
+    fn skewed(&self, access: &Access, exponent: f64) -> Result<Demand, String> {
+        let machine = self.machine;
+        let curve = machine.random(access.direction, access.element)?;
+        let unit = if access.direction == Direction::Read { machine.fetch() } else { machine.sector };
+        let elements = access.footprint as f64 / access.element as f64;
+        let popular = zipf::share(machine.capacity / unit.max(access.element as f64), elements, exponent);
+        let hits = popular.max(machine.hits(curve, access.footprint as f64));
+        let (n, hit, miss) = (access.count as f64, machine.hit(curve), machine.miss(curve));
+        let from_memory = Demand::memory(term(access.direction), n * (1.0 - hits) * (miss - hit).max(0.0));
+        Ok(Demand { requests: n * hit, ..from_memory })
+    }
+
+    /// Whether the pass takes only a part of what it walks over: other passes take the others.
+    fn is_thin(&self) -> bool {
+        self.pass.accesses.iter().any(|a| matches!(a.order, Order::Strided { .. }))
+    }
+
+    /// Whether other passes push out this pass's part of the randomly accessed array.
+    fn cold(&self) -> bool {
+        self.is_thin() && self.all > self.machine.capacity
+    }
+
+    /// Bytes that the pass touches.
+    fn touches(&self) -> f64 {
+        let of = |a: &Access| match a.order {
+            Order::Strided { .. } => (a.count as f64 * self.machine.fetch()).min(a.footprint as f64),
+            _ => a.footprint as f64,
+        };
+        self.pass.accesses.iter().map(of).sum()
+    }
+
+    /// Bytes that go by until an access comes again: a pass of several scans its locations
+    /// again in the next one, everything else comes in the next execution.
+    fn distance(&self, access: &Access) -> f64 {
+        let again = self.is_thin() && access.order == Order::Sequential;
+        if again { self.touches() } else { self.all }
+    }
+
+    /// Chained accesses, and the scan of a pass that skips most of what it looks at.
+    fn waiting(&self) -> Result<f64, String> {
+        let mut seconds = 0.0;
+        for access in &self.pass.accesses {
+            seconds += chained(self.machine, access)?;
+        }
+        let scans = self.pass.accesses.iter().filter(|a| a.order == Order::Sequential);
+        match scans.max_by_key(|a| a.count).filter(|_| self.is_thin()) {
+            Some(scan) => Ok(seconds + looked_at(self.machine, scan.count as f64, self.distance(scan))),
+            None => Ok(seconds),
+        }
+    }
+}
+
+/// Stores and loads that a processor's own memory answers, side by side.
+fn kept_near(machine: &Machine, access: &Access) -> Demand {
+    let group = machine.group() as f64;
+    let one = issue::seconds(machine, access.direction, &Groups::EASY);
+    Demand { first: access.count as f64 / group * one, ..Demand::default() }
+}

@@ -1,0 +1,100 @@
+//! Sequential reads and writes.
+//!
+//! Equation: with r and w bytes that come from beyond the cache and b = min(r, w),
+//! T = 2b / copy + (r − b) / read + (w − b) / write: what is read and written side by side
+//! goes at the rate of a copy. Assumes that streams of any number and element behave as one
+//! copy of doubles does. Source: the profile's `read`, `write`, `copy`, by bytes of all arrays.
+
+use super::demand::Demand;
+use super::machine::Machine;
+use crate::primitives::{Access, Direction};
+
+/// A sequential access and after how many bytes of others it comes again.
+pub struct Stream<'a> {
+    pub access: &'a Access,
+    pub distance: f64,
+    /// Whether its time in memory is a stream's; else another term has it.
+    pub alone: bool,
+}
+
+/// What all sequential accesses of a pass ask for together.
+///
+/// # Errors
+/// A profile without rates of random accesses, whose requests these share.
+pub fn streams(machine: &Machine, all: &[Stream]) -> Result<Demand, String> {
+    let sum = |direction: Direction, weight: &dyn Fn(&Stream) -> f64| -> f64 {
+        let of_direction = all.iter().filter(|stream| stream.access.direction == direction);
+        of_direction.map(|stream| stream.access.bytes() as f64 * weight(stream)).sum()
+    };
+    let distance = all.iter().map(|stream| stream.distance).fold(0.0, f64::max);
+    let everything = |direction| sum(direction, &|_| 1.0);
+    let alone = |direction| sum(direction, &|stream| f64::from(u8::from(stream.alone)));
+    let from_memory = |direction| {
+        sum(direction, &|stream| {
+            if stream.alone { machine.share_from_memory(stream.distance) } else { 0.0 }
+        })
+    };
+    let far = f64::INFINITY;
+    let [reads, writes] = [Direction::Read, Direction::Write].map(everything);
+    let mut demand = Demand::memory(
+        "streams",
+        side_by_side(machine, from_memory(Direction::Read), from_memory(Direction::Write), far),
+    );
+    demand.cache = side_by_side(machine, reads, writes, distance);
+    for direction in [Direction::Read, Direction::Write] {
+        let bytes = alone(direction);
+        if bytes > 0.0 {
+            let missed = from_memory(direction) / bytes;
+            let lines = bytes * (1.0 - missed) / machine.line;
+            let one = machine.hit(machine.random(direction, 8)?);
+            demand.requests += (lines * one).min(demand.cache * (1.0 - missed));
+        }
+    }
+    Ok(demand)
+}
+
+/// Seconds of reads and writes of so many bytes.
+fn side_by_side(machine: &Machine, reads: f64, writes: f64, distance: f64) -> f64 {
+    let both = reads.min(writes);
+    let [copy, read, write] = [&machine.rates.copy, &machine.rates.read, &machine.rates.write]
+        .map(|curve| machine.per_byte(curve, distance.min(curve.points().last().map_or(1.0, |p| p.0))));
+    2.0 * both * copy + (reads - both) * read + (writes - both) * write
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{access, close, on_toy};
+    use super::*;
+    use crate::primitives::Order;
+
+    fn far(reads: u64, writes: u64) -> f64 {
+        let of = |direction, count: u64| access(direction, count, 8 * count, Order::Sequential);
+        let all = [of(Direction::Read, reads), of(Direction::Write, writes)];
+        let all: Vec<Stream> =
+            all.iter().map(|access| Stream { access, distance: 1e9, alone: true }).collect();
+        let mut seconds = 0.0;
+        on_toy(|toy| seconds = streams(toy, &all).expect("rates").seconds());
+        seconds
+    }
+
+    /// 8e8 bytes read at 1e11 are 8 ms; read and written at 8e10 together, 20 ms.
+    #[test]
+    fn what_is_side_by_side_goes_as_a_copy() {
+        assert!(close(far(100_000_000, 0), 8e-3) && close(far(0, 100_000_000), 8e-3));
+        assert!(close(far(100_000_000, 100_000_000), 20e-3));
+        assert!(close(far(300_000_000, 100_000_000), 20e-3 + 16e-3));
+    }
+
+    /// In the cache a stream takes what the curve says, and asks for a line at a time.
+    #[test]
+    fn in_the_cache_there_is_no_memory() {
+        on_toy(|toy| {
+            let read = access(Direction::Read, 10_000, 80_000, Order::Sequential);
+            let demand =
+                streams(toy, &[Stream { access: &read, distance: 1e5, alone: true }]).expect("rates");
+            assert!(close(demand.cache, 80_000.0 / 4e11));
+            assert!(close(demand.requests, 80_000.0 / 128.0 * 1e-10));
+            assert_eq!(demand.memory, [("streams", 0.0)]);
+        });
+    }
+}

@@ -1,0 +1,140 @@
+//! What the uses of a pattern touch, exactly.
+
+use std::collections::HashMap;
+
+/// Most accesses that are looked at.
+const MOST: usize = 1 << 18;
+
+/// The granules that a pattern touches while it moves over memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touched {
+    /// Of all uses together; a granule that comes again counts once.
+    pub granules: f64,
+    /// Those of which every byte is touched.
+    pub whole: f64,
+    /// Those before which the next lower one is not touched: runs of neighbours.
+    pub runs: f64,
+}
+
+/// How a pattern moves: use k starts at the sum of the first k deltas, which are repeated.
+#[derive(Clone, Copy, Debug)]
+pub struct Moves<'a> {
+    pub indices: &'a [u64],
+    pub deltas: &'a [u64],
+    pub uses: u64,
+}
+
+impl Moves<'_> {
+    /// The indices of the first uses, at most so many accesses and at least one use.
+    pub fn first(&self, accesses: usize) -> Vec<u64> {
+        let uses = (accesses / self.indices.len().max(1)).max(1).min(self.uses as usize);
+        let mut start = 0;
+        let mut all = Vec::with_capacity(uses * self.indices.len());
+        for k in 0..uses {
+            all.extend(self.indices.iter().map(|p| p + start));
+            start += self.deltas[k % self.deltas.len()];
+        }
+        all
+    }
+
+    /// Granules of `granule` elements that all uses touch together. With d the sum of the
+    /// deltas, what uses touch repeats after lcm(d, granule) elements: it is counted on a ring
+    /// of that many, O(granule · entries · deltas), as far as [`MOST`] accesses go, and on the
+    /// line where the uses do not go round once.
+    pub fn touched(&self, granule: u64) -> Touched {
+        let d: u64 = self.deltas.iter().sum();
+        let laps = if d == 0 { 1 } else { granule / gcd(d, granule) };
+        let lap = self.deltas.len() as u64;
+        let round = (laps * lap).max(1);
+        if d == 0 || self.uses <= 2 * round {
+            return self.on_the_line(granule);
+        }
+        let ring = laps * d;
+        let indices = self.first(((round as usize) * self.indices.len()).min(MOST));
+        let looked_at = (indices.len() / self.indices.len()) as f64;
+        let found = count(indices.iter().map(|i| i % ring), granule, Some(ring / granule));
+        let rounds = self.uses as f64 / looked_at;
+        found.times(rounds)
+    }
+
+    fn on_the_line(&self, granule: u64) -> Touched {
+        let indices = self.first(MOST);
+        let looked_at = (indices.len() / self.indices.len().max(1)) as f64;
+        let found = count(indices.into_iter(), granule, None);
+        let rest = if self.deltas.iter().all(|d| *d == 0) { 1.0 } else { self.uses as f64 / looked_at };
+        found.times(rest)
+    }
+}
+
+impl Touched {
+    fn times(self, factor: f64) -> Touched {
+        let Touched { granules, whole, runs } = self;
+        Touched { granules: granules * factor, whole: whole * factor, runs: runs * factor }
+    }
+}
+
+/// Distinct granules and those of which each element is there, on a ring of so many granules.
+fn count(indices: impl Iterator<Item = u64>, granule: u64, ring: Option<u64>) -> Touched {
+    let mut elements = HashMap::<u64, u64>::new();
+    for i in indices {
+        // A granule has at most 64 elements: sectors and granules of elements of 4 bytes or more.
+        *elements.entry(i / granule).or_default() |= 1 << (i % granule);
+    }
+    let all = if granule >= 64 { u64::MAX } else { (1 << granule) - 1 };
+    let whole = elements.values().filter(|mask| **mask == all).count();
+    let before = |at: u64| at.checked_sub(1).or(ring.and_then(|ring| ring.checked_sub(1)));
+    let run = |at: &&u64| before(**at).is_none_or(|before| !elements.contains_key(&before));
+    // A ring without a gap has no beginning.
+    let runs = elements.keys().filter(run).count().max(usize::from(!elements.is_empty() && ring.is_none()));
+    Touched { granules: elements.len() as f64, whole: whole as f64, runs: runs as f64 }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn moves<'a>(indices: &'a [u64], deltas: &'a [u64], uses: u64) -> Moves<'a> {
+        Moves { indices, deltas, uses }
+    }
+
+    #[test]
+    fn counted_by_hand() {
+        // Every second word: all granules of 4 words, none whole, one run without a gap.
+        let every_second = moves(&[0], &[2], 4000).touched(4);
+        assert_eq!((every_second.granules, every_second.whole, every_second.runs), (2000.0, 0.0, 0.0));
+        // Half of each 16 words: of granules of 4 two of four, both whole, in one run.
+        let halves = moves(&[0, 1, 2, 3, 4, 5, 6, 7], &[16], 100).touched(4);
+        assert_eq!((halves.granules, halves.whole, halves.runs), (200.0, 200.0, 100.0));
+        // Not moving at all.
+        let still = moves(&[0, 9], &[0], 1 << 40).touched(4);
+        assert_eq!((still.granules, still.whole, still.runs), (2.0, 0.0, 2.0));
+        // A pattern that comes again in later uses counts once.
+        assert_eq!(moves(&[0, 64], &[8], 10_000).touched(8).granules, 10_000.0);
+    }
+
+    proptest! {
+        /// The ring counts what all uses together touch, but for its ends.
+        #[test]
+        fn the_ring_is_the_line(
+            indices in prop::collection::vec(0..200u64, 1..12),
+            deltas in prop::collection::vec(0..30u64, 1..4),
+            uses in 1..2000u64,
+            granule in prop::sample::select(vec![1u64, 4, 8, 16]),
+        ) {
+            let moves = moves(&indices, &deltas, uses);
+            let all = moves.first(usize::MAX);
+            let exact = all.iter().map(|i| i / granule).collect::<BTreeSet<_>>().len() as f64;
+            let found = moves.touched(granule);
+            // The ends: as many granules as the pattern reaches over.
+            let ends = 2.0 * (200.0 + 90.0 * granule as f64) / granule as f64 + 2.0;
+            prop_assert!((found.granules - exact).abs() <= ends, "{found:?}, {exact}");
+            prop_assert!(found.whole <= found.granules && found.runs <= found.granules);
+        }
+    }
+}
