@@ -124,6 +124,8 @@ fn gather_and_scatter_are_right() {
         "method=multipass method.multipass.passes=3",
         "method=segmented method.segmented.segments=3 method.segmented.passes=2",
         "method=segmented method.segmented.segments=5 method.segmented.passes=1",
+        "method=partitioned",
+        "method=partitioned method.partitioned.bits=3 method.partitioned.passes=2",
     ];
     let locations = [
         "locations=sequential",
@@ -159,6 +161,8 @@ fn gather_and_scatter_through_a_list_are_right() {
         "method=streaming",
         "method=multipass method.multipass.passes=3",
         "method=segmented method.segmented.segments=3 method.segmented.passes=2",
+        "method=partitioned",
+        "method=partitioned method.partitioned.bits=4 method.partitioned.passes=3",
     ];
     let lists = [(1000, 777), (300, 5000), (5000, 300), (7, 1), (1, 40)].map(|(n, below)| {
         let list: Vec<String> = (0..n).map(|i| (i * i * 31 % below).to_string()).collect();

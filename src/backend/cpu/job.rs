@@ -59,6 +59,11 @@ pub trait Job: Sync {
     /// As [`Prepared::memory`].
     fn memory(&self) -> u64;
 
+    /// What open parameters of the primitive became.
+    fn resolved(&self) -> Vec<(String, Value)> {
+        Vec::new()
+    }
+
     /// As [`Prepared::read_back`].
     fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure>;
 }
@@ -84,7 +89,7 @@ impl<J: Job> Prepared for OnPool<J> {
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
-        self.resolved.clone()
+        self.resolved.iter().cloned().chain(self.job.resolved()).collect()
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {

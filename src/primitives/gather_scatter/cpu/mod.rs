@@ -4,6 +4,8 @@ mod body;
 mod certificate;
 pub mod kernels;
 mod locations;
+mod partition;
+mod sort;
 mod tuple;
 
 use std::ops::Range;
@@ -12,11 +14,14 @@ use std::sync::Arc;
 use crate::backend::cpu::check::poison;
 use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, fence, memory, pieces};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
+use crate::plan::Value;
 use crate::primitives::Refusal;
 use crate::primitives::gather_scatter::Spec;
 use crate::primitives::gather_scatter::spec::{Kernel, Locations, Method, Source, tuple_word};
+use crate::primitives::gather_scatter::work::workspace;
 use body::Move;
 use kernels::Timed;
+use partition::Partition;
 
 /// A case with its arrays: R_in, R_out and L.
 struct Moves {
@@ -30,6 +35,8 @@ struct Moves {
     /// L as it was brought, for the certificate.
     given: Option<Arc<Vec<u64>>>,
     timed: Timed,
+    /// What the method `partitioned` needs beside them.
+    partition: Option<Partition>,
     fault: Option<Fault>,
 }
 
@@ -49,19 +56,23 @@ pub fn prepare(
     if spec.method == Method::Streaming && cfg!(not(target_arch = "x86_64")) {
         return Err(Failure::NotApplicable("no non-temporal stores on this architecture".to_owned()));
     }
-    if matches!(spec.method, Method::Partitioned { .. }) {
-        return Err(Failure::NotApplicable("partitioned does not run on CPUs yet".to_owned()));
-    }
     let (input, output) = (spec.input() * spec.tuple, spec.output() * spec.tuple);
     let indices = spec.moves() * spec.index;
-    memory::require([output, indices, bitmap(&spec)].into_iter().fold(input, u64::saturating_add))?;
+    let cut = spec.cut();
+    let pairs = cut.as_ref().map_or(0, |cut| workspace(&spec, cut));
+    memory::require([output, indices, pairs, bitmap(&spec)].into_iter().fold(input, u64::saturating_add))?;
     let source = spec.source().map_err(refused)?;
     let (from, to) = (Buffer::new(input as usize)?, Buffer::new(output as usize)?);
     let locations = Buffer::new(indices as usize)?;
     let origin = (&source, given.as_deref().map(Vec::as_slice));
     let starts = locations::generate(&spec, origin, &locations, &context.pool, context.cancel)?;
     let timed = kernels::timed(&spec, isa);
-    let job = Moves { spec, source, from, to, locations, starts, given, timed, fault: context.fault };
+    let partition = match cut {
+        Some(cut) => Some(Partition::new(&spec, cut, isa, &context.pool, context.cancel)?),
+        None => None,
+    };
+    let fault = context.fault;
+    let job = Moves { spec, source, from, to, locations, starts, given, timed, partition, fault };
     job.fill(&context.pool, context.cancel)?;
     Ok(context.prepared(job, isa))
 }
@@ -69,8 +80,12 @@ pub fn prepare(
 /// Tuples of 4 and 8 bytes move by gather and scatter instructions in a single pass;
 /// longer ones, and those found by a filter of L, one after another, where the widest
 /// registers and comparisons are best (measured on Zen 5: 16 passes over 2^24 tuples run
-/// 1.5 times as fast with AVX-512's filter as with the scalar one).
+/// 1.5 times as fast with AVX-512's filter as with the scalar one). Partitioning stores whole
+/// lines, for which the widest registers are best.
 fn auto(spec: &Spec) -> Isa {
+    if matches!(spec.method, Method::Partitioned { .. }) {
+        return if Isa::widest() == Isa::Avx512 { Isa::Avx512 } else { Isa::Scalar };
+    }
     let one_by_one = spec.tuple > 8 || spec.method.segments_and_passes().1 > 1;
     match (spec.kernel, one_by_one, Isa::widest()) {
         (Kernel::Gather, true, widest) => widest,
@@ -156,6 +171,9 @@ fn share(n: u64, k: u64, shares: u64) -> u64 {
 
 impl Job for Moves {
     fn execute(&self, worker: Worker) {
+        if let Some(partition) = &self.partition {
+            return self.partitioned(partition, worker);
+        }
         let (n, (segments, passes)) = (self.spec.moves(), self.spec.method.segments_and_passes());
         for segment in 0..segments {
             let range = share(n, segment, segments) as usize..share(n, segment + 1, segments) as usize;
@@ -178,7 +196,12 @@ impl Job for Moves {
     }
 
     fn memory(&self) -> u64 {
-        [&self.from, &self.to, &self.locations].iter().map(|b| b.bytes() as u64).sum()
+        let arrays = [&self.from, &self.to, &self.locations].iter().map(|b| b.bytes() as u64).sum::<u64>();
+        arrays + self.partition.as_ref().map_or(0, Partition::memory)
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        self.spec.resolved()
     }
 
     fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
