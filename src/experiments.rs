@@ -39,6 +39,7 @@ pub fn shipped() -> &'static [Shipped] {
         "he2007/gpu-fetch.yaml",
         "he2007/gpu-hints.yaml",
         "he2007/gpu-passes.yaml",
+        "he2007/partitioned.yaml",
         "lavin2020/fig03-cpu-stride.yaml",
         "lavin2020/fig04-prefetch.yaml",
         "lavin2020/fig05-gpu-stride.yaml",

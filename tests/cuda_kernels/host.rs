@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::Library;
 
-pub const MODULES: [&str; 4] = ["gather_scatter", "pattern", "random_access", "stream"];
+pub const MODULES: [&str; 5] = ["gather_scatter", "partitioned", "pattern", "random_access", "stream"];
 
 /// What they include.
 const HEADERS: [&str; 7] =

@@ -174,6 +174,35 @@ fn scatter() {
     prove_all("scatter", &["tuples=3 locations=partitions locations.partitions.count=3".into()]);
 }
 
+/// Every kernel of the method, with one pass and several, chunks of one place and chunks that
+/// do not fit shared memory, and more chunks than one scan counts.
+#[test]
+fn partitioned() {
+    let method = |bits: u64, passes: u64| {
+        format!("method=partitioned method.partitioned.bits={bits} method.partitioned.passes={passes}")
+    };
+    let mut all = Vec::new();
+    for (tuple, index) in [4, 8, 16, 32].into_iter().flat_map(|z| [(z, 4), (z, 8)]) {
+        let words = |n: u64, rest: &str| format!("tuples={n} tuple={tuple} index={index} {rest}");
+        all.push(words(20_001, "method=partitioned"));
+        all.extend([(5, 2), (11, 1)].map(|(b, p)| words(2049, &method(b, p))));
+        let large = (256 << 10) / tuple + 1;
+        all.extend((tuple > 4).then(|| words(large, &method(1, 1))));
+    }
+    let partitions = "partitions locations.partitions.count=7";
+    for n in [7, 31, 32, 33, 1023, 1025] {
+        for locations in ["sequential", "random", partitions] {
+            let most = 64 - (n as u64 - 1).leading_zeros() as u64;
+            let words = |rest: &str| format!("tuples={n} locations={locations} {rest}");
+            all.extend([words(&method(1, 1)), words(&method(most, 2))]);
+        }
+    }
+    all.extend([1, 2].map(|n| format!("tuples={n} method=partitioned")));
+    all.extend([12_287, 12_288, 12_289].map(|n| format!("tuples={n} method=partitioned")));
+    all.push(format!("tuples=40000 {}", method(16, 3)));
+    prove_all("scatter", &all);
+}
+
 /// Every timed kernel of gather and scatter, as `stream_tuned`.
 fn moves_tuned(hints: &[&str]) -> Vec<String> {
     let mut all = Vec::new();
@@ -295,6 +324,10 @@ fn lists() {
         }
     }
     prove_all("gather", &all);
+    let method = "method=partitioned method.partitioned.bits=6 method.partitioned.passes=2";
+    let lists: Vec<&String> = all.iter().filter(|words| words.ends_with(METHODS[0])).collect();
+    let divided: Vec<String> = lists.iter().map(|words| words.replace(METHODS[0], method)).collect();
+    prove_all("scatter", &divided);
     prove_all("scatter", &all);
 }
 

@@ -8,6 +8,7 @@
 pub mod cpu;
 pub mod cuda;
 pub mod given;
+pub mod levels;
 mod offered;
 mod oracle;
 pub mod partitioned;
@@ -18,7 +19,7 @@ pub mod work;
 pub use spec::Spec;
 
 use super::schema::Param;
-use super::{Primitive, Refusal, Walk, Work};
+use super::{Primitive, Refusal, Walk, Work, reader};
 use crate::backend::Fault;
 use crate::plan::Params;
 use spec::Kernel;
@@ -30,7 +31,8 @@ pub struct Gather;
 pub struct Scatter;
 
 fn work_of(kernel: Kernel, params: &Params) -> Result<Work, Refusal> {
-    Ok(work::work(&Spec::from_params(kernel, params, 0)?))
+    let spec = Spec::from_params(kernel, params, 0)?;
+    Ok(if reader::on_cuda(params) { work::on_gpu(&spec) } else { work::work(&spec) })
 }
 
 fn check(kernel: Kernel, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {

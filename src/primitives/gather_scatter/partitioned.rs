@@ -19,6 +19,7 @@
 //! fetches one line per tuple and writes none back: x + z + s. With z = 8 and x = 4 that is 52
 //! bytes against 76 on a CPU and, with s = 32, against 44 on a GPU.
 
+use super::levels;
 use super::spec::{Method, Spec};
 use crate::plan::{Params, Value};
 use crate::primitives::{Refusal, reader};
@@ -53,6 +54,10 @@ struct Sizing {
 /// 2% at 2^28 tuples, 6 bits and 12 bits a seventh more.
 const CPU: Sizing = Sizing { chunk: 4 << 20, digit: 12 };
 
+/// The largest chunk that is put together in shared memory. With more than 1024 bins a pass
+/// writes fewer than a dozen tuples side by side, and a second pass costs less (H200).
+const GPU: Sizing = Sizing { chunk: levels::MAX_CHUNK, digit: 10 };
+
 /// Bits and passes of a scatter to `tuples` places of `tuple` bytes. What the recipe leaves
 /// open follows from the backend and the size of R_out alone: as few bits as let a chunk fit
 /// fast memory, at least one, and as few passes as keep a digit there.
@@ -61,12 +66,13 @@ const CPU: Sizing = Sizing { chunk: 4 << 20, digit: 12 };
 /// More bits than a location has, and more passes than bits.
 pub fn method(params: &Params, tuples: u64, tuple: u64) -> Result<Method, Refusal> {
     let width = width(tuples).max(1);
+    let sizing = if reader::on_cuda(params) { GPU } else { CPU };
     let bits = match params.get(BITS_KEY) {
-        None => enough(tuples.saturating_mul(tuple), CPU.chunk).clamp(1, width.min(MAX_BITS)),
+        None => enough(tuples.saturating_mul(tuple), sizing.chunk).clamp(1, width.min(MAX_BITS)),
         Some(_) => within(BITS_KEY, reader::positive(params, BITS_KEY)?, width.min(MAX_BITS))?,
     };
     let passes = match params.get(PASSES_KEY) {
-        None => bits.div_ceil(CPU.digit),
+        None => bits.div_ceil(sizing.digit),
         Some(_) => within(PASSES_KEY, reader::positive(params, PASSES_KEY)?, bits.min(MAX_PASSES))?,
     };
     match bits.div_ceil(passes) {

@@ -1,6 +1,6 @@
 //! What a gather or scatter case computes: its parameters, typed, and its data.
 
-use super::{offered, partitioned};
+use super::{levels, offered, partitioned};
 use crate::patterns::mix::{index_of_word32, index_of_word64, word32, word64};
 use crate::patterns::permutation::{MAX_ELEMENTS, Permutation};
 use crate::patterns::zipf::{self, Zipf};
@@ -260,6 +260,22 @@ impl Spec {
         }
     }
 
+    /// Whether the GPU's kernels can partition so.
+    fn check_levels(&self) -> Result<(), Refusal> {
+        let not_applicable = |reason: String| Err(Refusal::NotApplicable(reason));
+        let digit = self.cut().and_then(|cut| cut.digits.iter().map(|digit| digit.bits).max());
+        if digit.is_some_and(|bits| bits > levels::MAX_DIGIT) {
+            return not_applicable(format!(
+                "a pass on a GPU partitions by at most {} bits",
+                levels::MAX_DIGIT
+            ));
+        }
+        if self.index == 4 && self.moves() > 1 << 32 {
+            return not_applicable("more than 2^32 pairs have no 4-byte positions".to_owned());
+        }
+        Ok(())
+    }
+
     fn check_backend(&self, params: &Params) -> Result<(), Refusal> {
         let not_applicable = |reason: &str| Err(Refusal::NotApplicable(reason.to_owned()));
         if self.kernel == Kernel::Scatter {
@@ -278,7 +294,7 @@ impl Spec {
             return not_applicable("a gather's tuples would have to be put back into the order of L");
         }
         if partitioned && reader::on_cuda(params) {
-            return not_applicable("partitioned has no CUDA kernels");
+            self.check_levels()?;
         }
         if self.method == Method::Streaming && reader::on_cuda(params) {
             return not_applicable("non-temporal stores are a method of CPUs");

@@ -8,6 +8,7 @@
 //! them, which Eq. 11 counts by charging R_in once a pass, are the stride's business.
 //! What [`super::partitioned`] does stands in [`partitioned`].
 
+use super::levels::Levels;
 use super::partitioned::{Cut, Digit};
 use super::spec::{Kernel, Locations, Spec};
 use crate::primitives::{Access, Concurrency, Direction, Order, Pass, Work};
@@ -30,6 +31,15 @@ pub fn work(spec: &Spec) -> Work {
             + cut.map_or(0, |cut| workspace(spec, &cut)),
         scratch: scratch(spec),
     }
+}
+
+/// The work of a case on a GPU, where partitioning goes another way ([`Levels`]).
+pub fn on_gpu(spec: &Spec) -> Work {
+    let Some(cut) = spec.cut() else { return work(spec) };
+    let levels = Levels::new(spec, &cut);
+    let all = work(spec);
+    let footprint = all.footprint - workspace(spec, &cut) + levels.workspace(spec);
+    Work { passes: levels.passes(spec), footprint, ..all }
 }
 
 /// Where L has no closed form it is made from counts of each partition in each chunk,
@@ -58,7 +68,6 @@ fn partitioned(spec: &Spec, cut: &Cut) -> Vec<Pass> {
         return all;
     }
     for (k, &digit) in cut.digits.iter().enumerate() {
-        let ticks = |name: &str, k: usize| format!("{name}{}", "'".repeat(k));
         let from = if k == 0 { "R_in".to_owned() } else { ticks("R", k) };
         let order = streams(spec, digit);
         let accesses = vec![
@@ -81,13 +90,18 @@ fn partitioned(spec: &Spec, cut: &Cut) -> Vec<Pass> {
     all
 }
 
+/// The name of what pass k reads: L, L' …
+pub(super) fn ticks(name: &str, k: usize) -> String {
+    format!("{name}{}", "'".repeat(k))
+}
+
 /// All of L or R_in, or of a copy of it.
-fn pairs(spec: &Spec, array: &str, element: u64, direction: Direction, order: Order) -> Access {
+pub(super) fn pairs(spec: &Spec, array: &str, element: u64, direction: Direction, order: Order) -> Access {
     access(array, direction, element, spec.moves(), spec.moves() * element, order)
 }
 
 /// How a pass writes that sorts by a digit: a stream for each value that comes.
-fn streams(spec: &Spec, digit: Digit) -> Order {
+pub(super) fn streams(spec: &Spec, digit: Digit) -> Order {
     match spec.locations {
         // The digit's value is the same for as many tuples as a chunk has.
         Locations::Sequential => Order::Sequential,
@@ -97,7 +111,7 @@ fn streams(spec: &Spec, digit: Digit) -> Order {
 }
 
 /// How R_out is written, chunk by chunk.
-fn confined(spec: &Spec, chunks: u64) -> Order {
+pub(super) fn confined(spec: &Spec, chunks: u64) -> Order {
     match spec.locations {
         Locations::Sequential => Order::Sequential,
         Locations::Random | Locations::Zipf { .. } => Order::Chunks { chunks },
@@ -181,7 +195,7 @@ fn scan(spec: &Spec, segment: u64) -> Access {
     access("L", Direction::Read, spec.index, segment, segment * spec.index, Order::Sequential)
 }
 
-fn access(
+pub(super) fn access(
     array: &str,
     direction: Direction,
     element: u64,

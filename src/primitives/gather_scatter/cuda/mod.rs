@@ -4,6 +4,7 @@
 mod certify;
 mod kernels;
 mod locations;
+mod partitioned;
 mod spans;
 mod tuned;
 
@@ -20,6 +21,7 @@ use crate::primitives::gather_scatter::given;
 use crate::primitives::gather_scatter::spec::{Kernel, Locations as Distribution, Spec};
 use kernels::{Arrays, Kernels};
 use locations::Locations;
+use partitioned::Partitioned;
 use spans::Span;
 use tuned::Tuned;
 
@@ -37,6 +39,8 @@ struct Move {
     persisting: Vec<Persisting>,
     /// What an execution launches on `gpu`.
     spans: Vec<Span>,
+    /// Of the method of this name, which does so with each span.
+    partitioned: Option<Partitioned>,
     /// The other GPUs that the arrays span.
     others: Vec<Share>,
     /// Tuples by which the randomly accessed array is misplaced.
@@ -66,6 +70,9 @@ pub fn prepare(
 ) -> Result<Part, Failure> {
     let (spec, tuned) = read(case)?;
     let given = given::load(&spec, &case.params, |hash| indices.get(hash))?;
+    if !others.is_empty() && partitioned::workspace(&spec) > 0 {
+        return Err(Failure::NotApplicable("partitioned runs on one GPU".to_owned()));
+    }
     require(gpu, others, &spec)?;
     let kernels = Kernels::new(gpu, &spec, &tuned)?;
     cancel.check()?;
@@ -83,6 +90,7 @@ pub fn prepare(
         Some(fault) => Some((fault, locations.first(&spec)?)),
         None => None,
     };
+    let partitioned = Partitioned::new(gpu, &spec)?;
     let spans = spans::spans(&spec, fault_at)?;
     let mut shares = spans::shares(&spans, spec.moves(), others.len() as u64 + 1).into_iter();
     let spans = shares.next().unwrap_or_default();
@@ -103,6 +111,7 @@ pub fn prepare(
         locations,
         persisting,
         spans,
+        partitioned,
         others,
         shift,
     }))
@@ -135,10 +144,12 @@ fn read(case: &Case) -> Result<(Spec, Tuned), Failure> {
 /// A case that does not exist, or that takes too many launches.
 pub fn launched(case: &Case) -> Result<Launched, Failure> {
     let (spec, tuned) = read(case)?;
-    Ok(Launched { kernel: tuned.kernel_name(&spec), launches: spans::spans(&spec, None)?.len() as u64 })
+    let launches = spans::spans(&spec, None)?.len() as u64;
+    let alone = || Launched { kernel: tuned.kernel_name(&spec), launches };
+    Ok(partitioned::launched(&spec, launches).unwrap_or_else(alone))
 }
 
-/// Bytes that the case needs at its peak: of the arrays, and of either the counters of the
+/// Bytes that the case needs at its peak: of the arrays and the workspace, and of either the counters of the
 /// partitions or the certificate's bitmap.
 fn needed(spec: &Spec) -> (u64, u64) {
     let arrays = (spec.input() + spec.output() + 2) * spec.tuple + spec.moves() * spec.index;
@@ -149,7 +160,7 @@ fn needed(spec: &Spec) -> (u64, u64) {
         Distribution::Given { .. } => certify::bitmap(spec),
         _ => 0,
     };
-    (arrays, scratch)
+    (arrays + partitioned::workspace(spec), scratch)
 }
 
 impl Move {
@@ -162,7 +173,10 @@ impl Move {
     /// Queues what one GPU does of an execution.
     fn launch(&self, gpu: &Gpu, kernels: &Kernels, spans: &[Span]) -> Result<(), Failure> {
         let arrays = Arrays { input: &self.input, output: &self.output, locations: &self.locations.values };
-        spans.iter().try_for_each(|span| kernels.execute(gpu, &self.spec, &arrays, span, self.shift))
+        spans.iter().try_for_each(|span| match &self.partitioned {
+            Some(partitioned) => partitioned.execute(gpu, &self.spec, &arrays, span, self.shift),
+            None => kernels.execute(gpu, &self.spec, &arrays, span, self.shift),
+        })
     }
 
     /// Seconds of what one GPU does of some executions.
@@ -200,10 +214,14 @@ impl Prepared for Move {
     }
 
     fn memory(&self) -> u64 {
-        self.input.bytes() + self.output.bytes() + self.locations.bytes()
+        let workspace = self.partitioned.as_ref().map_or(0, Partitioned::bytes);
+        self.input.bytes() + self.output.bytes() + self.locations.bytes() + workspace
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
+        if let Some(resolved) = partitioned::resolved(&self.spec) {
+            return resolved;
+        }
         let persist = self.persisting.first().map(Persisting::bytes);
         let count = (COUNT_KEY.to_owned(), Value::Int(self.others.len() as u64 + 1));
         let count = Some(count).filter(|_| !self.others.is_empty());
