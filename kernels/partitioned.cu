@@ -307,7 +307,7 @@ PASSES(32, Tuple32, 8, u64, 5)
 // Puts together the chunks of 2^bits places, `places` in all, and writes those to which a tuple
 // goes. Chunk c's pairs end at ends[c] and begin where those of c - 1 end. Where all locations
 // are `distinct`, a chunk of as many pairs as places is written whole; of others a bit for each
-// place says whether one was put there. A block of THREADS threads takes a chunk at a time; the
+// place says whether one was put there, which is the first of several. A block of THREADS threads takes a chunk at a time; the
 // first pairs of the next one are loaded while it is written.
 template <typename T, u32 THREADS, u32 ITEMS>
 LAB void put_together(T* __restrict__ out, const T* __restrict__ in, const u16* __restrict__ location,
@@ -338,8 +338,7 @@ LAB void put_together(T* __restrict__ out, const T* __restrict__ in, const u16* 
         const bool whole = distinct != 0 && end - begin == here;
         const auto put = [&](u32 location, const T& value) {
             const u32 place = location & (size - 1u);
-            tuples[place] = value;
-            if (!whole) atomicOr(&written[place / 32u], 1u << place % 32u);
+            if (whole || set_bit(written, place) != 0) tuples[place] = value;
         };
         if (!whole) {
             for (u32 w = tid; w < (size + 31u) / 32u; w += THREADS) written[w] = 0;

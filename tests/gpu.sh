@@ -4,7 +4,7 @@
 #   bash tests/gpu.sh BINARY OUT [STEP…]
 #
 # Steps: devices, verify, memcheck, racecheck, sass, processor, sanity, patterns, faults; and what the machine comes to
-# beside peers, which its nvcc builds: ceilings, peers, strides, suites, random, passes, fetch, hints, counters. Logs and
+# beside peers, which its nvcc builds: ceilings, peers, strides, suites, random, passes, partitioned, fetch, hints, counters. Logs and
 # run folders go to OUT. BINARY is a path or a command's name; PEERS names a folder with the peers.
 set -uo pipefail
 binary=$1
@@ -62,6 +62,7 @@ strides() { beside lavin2020/gpu-tuning tuning --set peers=spatter; }
 suites() { beside lavin2020/gpu-suites suites --set peers=spatter; }
 random() { beside he2007/gpu-random random --set peers=plain; }
 passes() { lab he2007/gpu-passes passes; }
+partitioned() { beside he2007/partitioned partitioned; }
 fetch() { lab he2007/gpu-fetch fetch; }
 hints() { lab he2007/gpu-hints hints; }
 

@@ -134,6 +134,7 @@ fn taken(spec: &Spec, k: usize, location: u64) -> Vec<Access> {
 mod tests {
     use super::super::spec::{Kernel, Locations, Method};
     use super::*;
+    use crate::plan::{Params, Value};
 
     fn levels(tuples: u64, tuple: u64, bits: u64, passes: u64) -> (Spec, Levels) {
         let method = Method::Partitioned { bits, passes };
@@ -154,6 +155,19 @@ mod tests {
         let (_, three) = levels(1 << 28, 8, 18, 3);
         assert_eq!(three.levels.iter().map(|l| l.bins).collect::<Vec<_>>(), [1 << 6, 1 << 12, 1 << 18]);
         assert_eq!((three.scans(), three.location_bytes()), (8, vec![4, 4]));
+    }
+
+    #[test]
+    fn what_is_open_lets_chunks_fit_shared_memory() {
+        let of = |tuples, tuple| {
+            let text = |word: &str| Value::Text(word.to_owned());
+            let params = Params::default().with("method", text("partitioned")).with("backend", text("cuda"));
+            let params = params.with("tuples", Value::Int(tuples)).with("tuple", Value::Int(tuple));
+            Spec::from_params(Kernel::Scatter, &params, 1).map(|spec| spec.method)
+        };
+        let method = |bits, passes| Ok(Method::Partitioned { bits, passes });
+        assert_eq!((of(1 << 24, 8), of(1 << 25, 8)), (method(10, 1), method(11, 2)));
+        assert_eq!((of(1 << 30, 8), of(1 << 30, 16), of(9, 4)), (method(16, 2), method(17, 2), method(1, 1)));
     }
 
     #[test]

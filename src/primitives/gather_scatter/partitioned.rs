@@ -3,9 +3,11 @@
 //! partition lie in one chunk of R_out, small enough for fast memory.
 //!
 //! A location below n has w = ⌈log2 n⌉ bits. With `bits` of them chunk c is the tuples
-//! [c·2^(w−bits), (c+1)·2^(w−bits)) of R_out. Partitioning is a least-significant-digit radix
+//! [c·2^(w−bits), (c+1)·2^(w−bits)) of R_out. On CPUs partitioning is a least-significant-digit radix
 //! sort of those bits: each pass counts the values of its digit and then moves every pair,
 //! in order, to its value's place. So each pass is stable, and all go through memory alike.
+//! A GPU begins with the highest bits instead ([`levels`]); its pairs stay in no order, which
+//! only places that get several tuples could tell, and there any may win.
 //!
 //! Bytes per tuple, for tuples of z bytes, indices of x bytes and one pass: x to count,
 //! x + z read and written to partition, x + z read and z written at the end, 4x + 4z in all

@@ -219,8 +219,8 @@ impl Prepared for Move {
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
-        if let Some(resolved) = partitioned::resolved(&self.spec) {
-            return resolved;
+        if self.partitioned.is_some() {
+            return self.spec.resolved();
         }
         let persist = self.persisting.first().map(Persisting::bytes);
         let count = (COUNT_KEY.to_owned(), Value::Int(self.others.len() as u64 + 1));

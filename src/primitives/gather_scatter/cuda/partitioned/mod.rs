@@ -8,11 +8,9 @@ use super::kernels::Arrays;
 use super::spans::Span;
 use crate::backend::Failure;
 use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu};
-use crate::plan::Value;
 use crate::primitives::cuda::{Launched, length};
 use crate::primitives::gather_scatter::levels::Levels;
-use crate::primitives::gather_scatter::partitioned::{BITS_KEY, PASSES_KEY};
-use crate::primitives::gather_scatter::spec::{Method, Spec};
+use crate::primitives::gather_scatter::spec::Spec;
 use kernels::{Kernels, Pairs};
 
 /// How profilers are told of all of its kernels.
@@ -39,12 +37,6 @@ pub fn launched(spec: &Spec, spans: u64) -> Option<Launched> {
     // Cleared, counted, added up; a further pass takes its sums from the last one's.
     let launches = spans * (3 + (passes - 1) + passes + 1);
     Some(Launched { kernel: KERNELS.to_owned(), launches })
-}
-
-/// What open parameters became, for the record.
-pub fn resolved(spec: &Spec) -> Option<Vec<(String, Value)>> {
-    let Method::Partitioned { bits, passes } = spec.method else { return None };
-    Some(vec![(BITS_KEY.to_owned(), Value::Int(bits)), (PASSES_KEY.to_owned(), Value::Int(passes))])
 }
 
 impl Partitioned {
