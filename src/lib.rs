@@ -11,6 +11,7 @@
 //!                                                    │                     ├─► run folder (events, manifest)
 //!                                        backend × primitive               └─► report (CSV, SVG)
 //!                                        samples ─► certificate
+//!              profile ─► model ─► prediction of a case, beside its samples in the record
 //! ```
 //!
 //! | module | what it knows |

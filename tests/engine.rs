@@ -19,6 +19,7 @@ use scatterlab::engine::server::{Ending, serve};
 use scatterlab::engine::watch::Watch;
 use scatterlab::measure::noise::{Conditions, Flag};
 use scatterlab::plan::{Cache, Case, Chart, Experiment, Measure, Params, Plan, Quantity, Value};
+use scatterlab::profiles::Shelf;
 use scatterlab::run::{Ledger, Status};
 
 const SOON: Duration = Duration::from_secs(20);
@@ -63,7 +64,13 @@ impl Engine {
             let mocks = mocks.into_iter().map(|mock| Box::new(mock) as Box<dyn Executor>);
             let peers = peer::all(peers.as_deref()).map(|peer| Box::new(peer) as Box<dyn Executor>);
             let told = Box::new(Told(conditions.into()));
-            serve(BufReader::new(command_reader), event_writer, mocks.chain(peers).collect(), told)
+            serve(
+                BufReader::new(command_reader),
+                event_writer,
+                mocks.chain(peers).collect(),
+                told,
+                &Shelf::default(),
+            )
         });
         let engine = Engine { commands: Some(commands), events: parse(event_reader), server };
         assert!(matches!(engine.next(), Event::Hello { protocol: PROTOCOL, .. }));
@@ -160,6 +167,7 @@ fn plan(ids: &[&str], rounds: u32) -> Plan {
                 panels: Vec::new(),
                 relative_to: None,
                 ceiling: None,
+                models: None,
             },
             measure: Measure::fixed(rounds, 3),
         }],

@@ -75,7 +75,14 @@ impl Story {
         let plan = plan(self.backend);
         let (version, revision) = ("0.1.0".to_owned(), "abc".to_owned());
         let (devices, environment) = (self.devices(), self.environment());
-        let mut events = vec![Event::Hello { protocol: PROTOCOL, version, revision, devices, environment }];
+        let mut events = vec![Event::Hello {
+            protocol: PROTOCOL,
+            version,
+            revision,
+            devices,
+            environment,
+            profiles: Vec::new(),
+        }];
         let backend = self.backend.to_owned();
         events.extend(self.copy.map(|copy| Event::Reference { pass: 0, backend, copy }));
         for (at, case) in plan.cases.iter().enumerate() {

@@ -113,7 +113,7 @@ fn runs_of_the_first_schema_are_read_and_go_on() {
     assert!(said.contains("5 of 8 rounds on file") && said.contains("another try"), "{said}");
     let manifest: Value =
         serde_json::from_str(&fs::read_to_string(old.join("manifest.json")).expect("it")).expect("JSON");
-    assert_eq!((&manifest["schema"], &manifest["environment"]["host"]), (&3.into(), &"lab".into()));
+    assert_eq!((&manifest["schema"], &manifest["environment"]["host"]), (&4.into(), &"lab".into()));
     let samples = fs::read_to_string(old.join("samples.csv")).expect("samples");
     assert!(samples.contains(",0.000001,125,"), "the old samples are still there: {samples}");
 }

@@ -12,6 +12,7 @@ use crate::engine::hung;
 use crate::engine::protocol::DEVICE_LOST;
 use crate::engine::server::{Ending, serve};
 use crate::engine::watch::Machine;
+use crate::profiles::Shelf;
 
 /// Serves plans until the input ends.
 pub fn run() -> anyhow::Result<ExitCode> {
@@ -19,7 +20,8 @@ pub fn run() -> anyhow::Result<ExitCode> {
     let input = hung::Input::new(BufReader::new(io::stdin()), hung::after()?);
     let peers = peer::folder(|key| std::env::var(key).ok());
     let executors = with_peers(peers.as_deref());
-    match serve(input, BufWriter::new(File::from(output)), executors, Box::new(Machine::new())) {
+    let (output, shelf) = (BufWriter::new(File::from(output)), Shelf::open());
+    match serve(input, output, executors, Box::new(Machine::new()), &shelf) {
         Ok(Ending::InputClosed) => Ok(ExitCode::SUCCESS),
         Ok(Ending::DeviceLost) => Ok(ExitCode::from(DEVICE_LOST)),
         // The client is gone: there is nobody to tell.

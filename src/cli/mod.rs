@@ -1,5 +1,6 @@
 //! The command line.
 
+mod accuracy;
 mod calibrate;
 mod compare;
 mod completions;
@@ -15,6 +16,8 @@ mod headless;
 mod interrupt;
 mod locality;
 mod out;
+mod predict;
+mod profile;
 mod profiles;
 mod recipes;
 mod replay;
@@ -37,6 +40,7 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 use self::format::FormatName;
+use self::profile::ProfileArguments;
 use crate::engine::client::EngineCommand;
 use crate::engine::executors::peer;
 use crate::run::watch::Speed;
@@ -77,12 +81,16 @@ pub struct Arguments {
 enum Command {
     /// Run recipes without the user interface
     Run(RunArguments),
+    /// Print what the models predict of recipes, without running them
+    Predict(predict::PredictArguments),
     /// Write the tables and charts of stored runs anew, without measuring
     Report(ReportArguments),
     /// Run a stored run again and say case by case whether it holds here
     Replay(replay::ReplayArguments),
     /// Compare stored runs: a table, and charts that show them over each other
     Compare(compare::CompareArguments),
+    /// Hold the models' predictions against stored runs: mean, tenth percentile, least
+    Accuracy(accuracy::AccuracyArguments),
     /// Draw a paper's figure from stored runs: without a name, list them
     Figure(figure::FigureArguments),
     /// List the backends and their devices, or why there are none
@@ -153,7 +161,7 @@ struct RunArguments {
     #[arg(required_unless_present = "resume", value_name = "RECIPE")]
     recipes: Vec<String>,
     /// Go on with an interrupted run in its folder: nothing on file is measured again
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["recipes", "backend", "set", "only", "out", "dry_run"])]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["recipes", "backend", "set", "only", "out", "dry_run", "profile"])]
     resume: Option<PathBuf>,
     /// Run on these backends instead of the recipe's: scalar, cpu, cuda
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
@@ -175,6 +183,8 @@ struct RunArguments {
     #[arg(long, value_name = "FORMAT", conflicts_with = "dry_run")]
     format: Option<FormatName>,
     #[command(flatten)]
+    profile: ProfileArguments,
+    #[command(flatten)]
     engine: EngineArguments,
     #[command(flatten)]
     peers: PeersArguments,
@@ -195,6 +205,8 @@ struct ReportArguments {
     /// Folders of runs, old ones and those in progress too
     #[arg(required = true, value_name = "FOLDER")]
     folders: Vec<PathBuf>,
+    #[command(flatten)]
+    profile: ProfileArguments,
     /// Write the results to standard output, and no files; csv of one run only, because each
     /// has its own columns
     #[arg(long, value_name = "FORMAT")]
@@ -298,6 +310,7 @@ impl Command {
             Command::Calibrate(calibrate) => Some(&calibrate.engine),
             Command::Profiles(profiles) => Some(&profiles.engine),
             Command::Spatter(spatter) => Some(&spatter.engine),
+            Command::Predict(predict) => Some(&predict.engine),
             _ => None,
         }
     }
@@ -386,11 +399,13 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(Command::Config(_)) => config::run(config.as_deref()),
         Some(Command::Run(run)) => run::run(&run, engine),
         Some(Command::Report(report)) => report::run(&report),
+        Some(Command::Predict(predict)) => predict::run(&predict, &engine),
         Some(Command::Devices(devices)) => devices::run(&devices, &engine),
         Some(Command::Calibrate(calibrate)) => calibrate::run(&calibrate, &engine),
         Some(Command::Profiles(profiles)) => profiles::run(&profiles, &engine),
         Some(Command::Replay(replay)) => replay::run(&replay, engine),
         Some(Command::Compare(compare)) => compare::run(&compare),
+        Some(Command::Accuracy(accuracy)) => accuracy::run(&accuracy),
         Some(Command::Figure(figure)) => figure::run(&figure),
         Some(Command::Verify(verify)) => verify::run(&verify),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, &engine),
@@ -439,7 +454,7 @@ mod tests {
 
     #[test]
     fn options_stand_where_they_act() {
-        assert_eq!(with("engine"), ["run", "replay", "devices", "calibrate", "profiles", "doctor"]);
+        assert_eq!(with("engine"), ["run", "predict", "replay", "devices", "calibrate", "profiles", "doctor"]);
         assert_eq!(with("config"), ["config", "watch"]);
         assert_eq!(with("peers"), ["run", "replay", "engine"]);
     }

@@ -70,7 +70,7 @@ pub fn run(arguments: &ReplayArguments, engine: EngineCommand) -> anyhow::Result
     out::line(&units::escaped(&about));
     shortfall.iter().for_each(|words| out::line(words));
     let (out, root) = (Some(folder.clone()), arguments.root.clone());
-    let runner = EngineRunner { engine, out, root, temporary: false };
+    let runner = EngineRunner { engine, out, root, profiles: Vec::new(), temporary: false };
     let interrupt = Interrupt::listen()?;
     let summary = headless::run(&runner, plan, own_text(&stored), &interrupt)?;
     let comparison = judge(&stored, &folder, arguments.margin)?;

@@ -13,7 +13,11 @@ use crate::run::stored::Stored;
 /// Reads every folder before it writes to the first.
 pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
     let mut output = Output::open(arguments.format, arguments.folders.len())?;
-    let runs = arguments.folders.iter().map(|path| open_run(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    let profiles = arguments.profile.load()?;
+    let mut runs = arguments.folders.iter().map(|path| open_run(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    if let Some(profiles) = &profiles {
+        runs.iter_mut().for_each(|run| run.ledger.predict_from(profiles.clone()));
+    }
     for run in &runs {
         if output.is_asked_for() {
             output.results(run)?;

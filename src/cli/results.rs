@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use super::out;
 use crate::measure;
-use crate::plan::{Plan, Quantity};
+use crate::plan::{Experiment, Plan, Quantity};
+use crate::report::accuracy;
 use crate::report::judged::cases;
+use crate::report::series::models;
 use crate::report::table::{self, numbers, words};
 use crate::run::{Ledger, Record, Status};
 use crate::units;
@@ -36,9 +38,19 @@ pub fn print(ledger: &Ledger) {
                 out::line(&format!("… and {} more in results.csv", told.len() - MOST));
             }
         }
+        accuracies(experiment, records.clone()).into_iter().for_each(|line| out::line(&line));
         reasons(records).into_iter().for_each(|line| out::line(&line));
     }
     out::line("");
+}
+
+/// How near the experiment's models came, and what they do not predict.
+fn accuracies<'a>(experiment: &Experiment, records: impl Iterator<Item = &'a Record> + Clone) -> Vec<String> {
+    let words = |model: &'static str| {
+        let found: Vec<f64> = records.clone().filter_map(|record| record.accuracy(model)).collect();
+        Some(format!("{model}: {}", accuracy::words(&found)?))
+    };
+    models(&experiment.chart, records.clone()).into_iter().filter_map(words).collect()
 }
 
 /// Measured, at least in part, or failed.

@@ -47,6 +47,7 @@ fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Resul
     }
     let stems: Vec<String> = plans.iter().map(|(source, _)| source.stem()).collect();
     let folders = folders(arguments.out.as_deref(), &stems);
+    let profiles = arguments.profile.profiles()?;
     let interrupt = Interrupt::listen()?;
     let mut incomplete = false;
     for ((source, plan), out) in plans.into_iter().zip(folders) {
@@ -55,8 +56,8 @@ fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Resul
             incomplete = true;
             continue;
         }
-        let runner =
-            EngineRunner { engine: engine.clone(), out, root: PathBuf::from("reports"), temporary: false };
+        let (root, profiles) = (PathBuf::from("reports"), profiles.clone());
+        let runner = EngineRunner { engine: engine.clone(), out, root, profiles, temporary: false };
         let summary = headless::run(&runner, plan, &source.text, &interrupt)?;
         incomplete |= !closed(&summary, &engine, &mut output)?;
     }
@@ -94,7 +95,7 @@ pub fn overrides(pairs: &[String], backends: &[String]) -> anyhow::Result<Overri
 
 /// With several recipes each has its own folder below `out`; a name that comes again
 /// gets a number.
-fn folders(out: Option<&Path>, stems: &[String]) -> Vec<Option<PathBuf>> {
+pub fn folders(out: Option<&Path>, stems: &[String]) -> Vec<Option<PathBuf>> {
     let Some(out) = out else { return vec![None; stems.len()] };
     if stems.len() == 1 {
         return vec![Some(out.to_owned())];

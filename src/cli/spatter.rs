@@ -135,6 +135,7 @@ fn measure(ready: Ready, engine: &EngineCommand) -> Result<u8, Refused> {
     temporary.iter().for_each(|folder| interrupt.clears(folder.path()));
     let runner = EngineRunner {
         engine: engine.clone(),
+        profiles: Vec::new(),
         temporary: temporary.is_some(),
         out: out.or_else(|| temporary.as_ref().map(|folder| folder.path().join("run"))),
         root: PathBuf::from("reports"),

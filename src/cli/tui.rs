@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use anyhow::bail;
 
-use super::out;
 use super::recipes::{Source, as_recipe, shipped_name};
+use super::{out, profile};
 use crate::backend::{self, Availability, Device};
 use crate::engine::client::{Client, EngineCommand};
 use crate::experiments::shipped;
@@ -46,7 +46,9 @@ pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
         mode: tui::Mode::Run,
         lookups: Some(lookups(engine.clone(), root.clone())),
         root: Some(root.clone()),
-        runner: Box::new(EngineRunner { engine, out: None, root, temporary: false }),
+        profiles: profile::known(),
+        save_profile: profile::keep,
+        runner: Box::new(EngineRunner { engine, out: None, root, profiles: Vec::new(), temporary: false }),
         resolve: Box::new(move |entry: &RecipeEntry, overrides: &Overrides| {
             let source = Source { name: entry.path.clone(), text: entry.text.clone() };
             source.resolve_with(overrides, &files).map_err(|error| format!("{error:#}"))

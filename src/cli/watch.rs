@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use super::interrupt::Interrupt;
 use super::recipes::open_run;
-use super::{WatchArguments, config, headless};
+use super::{WatchArguments, config, headless, profile};
 use crate::run::stored::Stored;
 use crate::run::watch::WatchRunner;
 use crate::tui::config::Config;
@@ -44,5 +44,7 @@ fn options(stored: Stored, runner: WatchRunner, config: Config) -> Options {
         config,
         lookups: None,
         root: None,
+        profiles: profile::known(),
+        save_profile: profile::keep,
     }
 }

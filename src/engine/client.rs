@@ -14,6 +14,7 @@ use super::lines::{forward_events, forward_noise};
 use super::name;
 use super::protocol::{Command, DEVICE_LOST, Environment, Event, PROTOCOL};
 use crate::backend::Device;
+use crate::model::Held;
 use crate::units::shown;
 
 /// How long an engine may take to say hello: a driver that wakes a GPU needs seconds,
@@ -70,6 +71,8 @@ pub struct Hello {
     pub revision: String,
     pub devices: Vec<Device>,
     pub environment: Environment,
+    /// The profiles that it has of its devices.
+    pub profiles: Vec<Held>,
 }
 
 /// What arrives from an engine. Moved once, so its size does not matter.
@@ -186,7 +189,14 @@ impl Client {
                 bail!("the engine did not say hello for {} s{}", HELLO_TIMEOUT.as_secs(), quoted(&noise));
             }
             match self.next(POLL) {
-                Some(Incoming::Event(Event::Hello { protocol, version, revision, devices, environment })) => {
+                Some(Incoming::Event(Event::Hello {
+                    protocol,
+                    version,
+                    revision,
+                    devices,
+                    environment,
+                    profiles,
+                })) => {
                     if protocol != PROTOCOL {
                         bail!(
                             "the engine (scatterlab {version}) speaks protocol {protocol}, this program \
@@ -194,7 +204,7 @@ impl Client {
                             crate::VERSION
                         );
                     }
-                    return Ok(Some(Hello { version, revision, devices, environment }));
+                    return Ok(Some(Hello { version, revision, devices, environment, profiles }));
                 }
                 Some(Incoming::Noise(line)) => keep_last(&mut noise, line),
                 Some(Incoming::Closed) => {

@@ -8,6 +8,7 @@ pub mod client;
 pub mod environment;
 pub mod executors;
 mod fits;
+pub mod found;
 pub mod hung;
 mod inbox;
 mod lines;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::backend::{Device, Verdict};
 use crate::measure::noise::{Conditions, Flag};
+use crate::model::Held;
 use crate::plan::{Plan, Value};
 
 /// Version of this protocol; a client refuses an engine of another one.
@@ -187,7 +188,16 @@ pub struct Environment {
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     /// First line of every engine; a client skips whatever noise comes before it.
-    Hello { protocol: u32, version: String, revision: String, devices: Vec<Device>, environment: Environment },
+    Hello {
+        protocol: u32,
+        version: String,
+        revision: String,
+        devices: Vec<Device>,
+        environment: Environment,
+        /// The profiles that it has of its devices; older engines do not say.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        profiles: Vec<Held>,
+    },
     /// A plan starts.
     Started { cases: usize, rounds: usize },
     /// Progress inside one (case, round); may be coalesced.

@@ -8,12 +8,14 @@ use std::thread;
 use std::time::Instant;
 
 use super::environment;
+use super::found::found;
 use super::inbox::{Input, read_commands};
 use super::pace::Pace;
 use super::protocol::{Event, Level, PROTOCOL};
 use super::watch::Watch;
-use crate::backend::{Availability, Executor, Failure};
+use crate::backend::{Availability, Device, Executor, Failure};
 use crate::measure::noise::Clocks;
+use crate::profiles::Shelf;
 
 /// How serving ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub enum Ending {
     DeviceLost,
 }
 
-/// Says hello and carries out commands until the input ends or a device is lost.
+/// Says hello, with the profiles of `shelf` that are its devices', and carries out commands until the input ends or a device is lost.
 ///
 /// Executors are used on the calling thread only, because a CUDA context belongs to
 /// the thread that made it.
@@ -36,13 +38,14 @@ pub fn serve(
     output: impl Write,
     executors: Vec<Box<dyn Executor>>,
     watch: Box<dyn Watch>,
+    shelf: &Shelf,
 ) -> io::Result<Ending> {
     let (sender, inbox) = mpsc::channel();
     thread::Builder::new().name("commands".into()).spawn(move || read_commands(input, &sender))?;
     let (clocks, pace, born) = (Clocks::default(), Pace::default(), Instant::now());
     let certified = HashSet::new();
     let mut server = Server { output, inbox, executors, watch, clocks, pace, born, certified, seq: 0 };
-    server.hello()?;
+    server.hello(shelf)?;
     server.serve()
 }
 
@@ -62,15 +65,19 @@ pub(super) struct Server<W: Write> {
 }
 
 impl<W: Write> Server<W> {
-    fn hello(&mut self) -> io::Result<()> {
-        let devices = self.executors.iter().flat_map(|e| e.devices()).collect();
+    fn hello(&mut self, shelf: &Shelf) -> io::Result<()> {
+        let devices: Vec<Device> = self.executors.iter().flat_map(|e| e.devices()).collect();
+        let environment = environment::read();
         self.emit(&Event::Hello {
             protocol: PROTOCOL,
             version: crate::VERSION.to_owned(),
             revision: crate::REVISION.to_owned(),
+            profiles: found(shelf, &devices, &environment),
             devices,
-            environment: environment::read(),
-        })
+            environment,
+        })?;
+        let level = Level::Warn;
+        shelf.broken.iter().try_for_each(|why| self.emit(&Event::Log { level, text: why.clone() }))
     }
 
     fn serve(&mut self) -> io::Result<Ending> {

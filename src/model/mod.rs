@@ -57,5 +57,10 @@ pub fn accuracy(measured: f64, predicted: f64) -> f64 {
     1.0 - (measured - predicted).abs() / measured
 }
 
+mod held;
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+pub(crate) use held::tests::profile as held_fixture;
+pub use held::{Forecast, Held, Profiles, USUAL, names};

@@ -31,7 +31,8 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
     }
     let relative_to =
         written.relative_to.as_ref().map(|(name, node)| baseline(catalog, name, node)).transpose()?;
-    let chart = Chart { x, y: written.y, lines, panels, relative_to, ceiling: ceiling(written)? };
+    let (ceiling, models) = (ceiling(written)?, written.models.clone());
+    let chart = Chart { x, y: written.y, lines, panels, relative_to, ceiling, models };
     groups_assigned(draft, catalog, &chart)?;
     Ok(chart)
 }

@@ -142,6 +142,10 @@ pub struct Chart {
     /// A line across the chart for each backend, where y is in GB/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<Ceiling>,
+    /// Names of the models whose predictions are drawn; `None`: the usual one, where there is
+    /// a profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub models: Option<Vec<String>>,
 }
 
 /// The paper and the claim that an experiment is about.

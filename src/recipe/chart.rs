@@ -3,6 +3,7 @@
 use super::draft::only;
 use super::error::{Mistake, Place};
 use super::node::{Content, Node};
+use crate::model;
 use crate::plan::{Ceiling, Quantity};
 
 /// A parameter's name in the chart.
@@ -22,11 +23,15 @@ pub(crate) struct ChartDraft {
     pub panels: Vec<Name>,
     pub relative_to: Option<(Name, Node)>,
     pub ceiling: Option<(Place, Ceiling)>,
+    /// Names of models; `None` where nothing is said of them.
+    pub models: Option<Vec<String>>,
 }
 
 /// Most names in one list.
 pub(super) const MAX_NAMES: usize = 64;
-const KEYS: [&str; 6] = ["x", "y", "lines", "panels", "relative-to", "ceiling"];
+const KEYS: [&str; 7] = ["x", "y", "lines", "panels", "relative-to", "ceiling", "model"];
+/// Instead of a model.
+pub(super) const NO_MODEL: &str = "none";
 /// What may be on y.
 pub(super) const QUANTITIES: [(&str, Quantity); 4] = [
     ("bandwidth", Quantity::Bandwidth),
@@ -40,7 +45,7 @@ pub(super) const CEILINGS: [(&str, Ceiling); 1] = [("copy", Ceiling::Copy)];
 impl ChartDraft {
     /// What `chart:` says.
     pub fn read(node: &Node) -> Result<ChartDraft, Mistake> {
-        let entries = node.map("chart", "a map of x, y, lines, panels, relative-to, ceiling")?;
+        let entries = node.map("chart", "a map of x, y, lines, panels, relative-to, ceiling, model")?;
         only(entries, "chart", &KEYS)?;
         let Some((_, x)) = entries.iter().find(|(k, _)| k.text == "x") else {
             return Err(Mistake::missing_key(node.place, "chart", "x"));
@@ -53,6 +58,7 @@ impl ChartDraft {
             panels: Vec::new(),
             relative_to: None,
             ceiling: None,
+            models: None,
         };
         for (key, node) in entries {
             chart.set(&key.text, node)?;
@@ -68,7 +74,8 @@ impl ChartDraft {
             "lines" => self.lines = names(node, "chart.lines")?,
             "panels" => self.panels = names(node, "chart.panels")?,
             "relative-to" => self.relative_to = relative_to(node)?,
-            _ => self.ceiling = ceiling(node)?,
+            "ceiling" => self.ceiling = ceiling(node)?,
+            _ => self.models = models(node)?,
         }
         Ok(())
     }
@@ -91,6 +98,11 @@ pub(crate) fn accepts(key: &str) -> (String, &'static str, &'static str) {
             "one parameter and its value, such as {isa: scalar}".to_owned(),
             "",
             "the baseline that y is the change against",
+        ),
+        "model" => (
+            format!("{NO_MODEL}, a model ({}), or a list of them", model::names().join(", ")),
+            "",
+            "the models whose predictions are drawn; without it the usual one, where there is a profile",
         ),
         _ => (
             CEILINGS.map(|(word, _)| word).join(", "),
@@ -126,6 +138,44 @@ fn ceiling(node: &Node) -> Result<Option<(Place, Ceiling)>, Mistake> {
     match node.content {
         Content::Null => Ok(None),
         _ => Ok(Some((node.place, one_of(node, "chart.ceiling", CEILINGS)?))),
+    }
+}
+
+/// `sector`, a list of models, or `none`; nothing where it says `null` (an override that takes
+/// it away).
+fn models(node: &Node) -> Result<Option<Vec<String>>, Mistake> {
+    match &node.content {
+        Content::Null => Ok(None),
+        Content::Text(word) if word == NO_MODEL => Ok(Some(Vec::new())),
+        Content::List(items) => {
+            let mut models: Vec<String> = Vec::new();
+            for item in items {
+                let name = model(item, &model::names())?;
+                if models.contains(&name) {
+                    let message = format!("`{name}` is named twice");
+                    return Err(Mistake::invalid(item.place, MODEL, message));
+                }
+                models.push(name);
+            }
+            Ok(Some(models))
+        }
+        _ => {
+            let accepted: Vec<&str> = std::iter::once(NO_MODEL).chain(model::names()).collect();
+            Ok(Some(vec![model(node, &accepted)?]))
+        }
+    }
+}
+
+const MODEL: &str = "chart.model";
+
+fn model(node: &Node, accepted: &[&str]) -> Result<String, Mistake> {
+    let Content::Text(name) = &node.content else {
+        let expected = "the name of a model, or a list of them";
+        return Err(Mistake::wrong_type(node.place, MODEL, expected, node.describe()));
+    };
+    match model::find(name) {
+        Some(model) => Ok(model.name().to_owned()),
+        None => Err(Mistake::unknown_word(node.place, MODEL, name, accepted)),
     }
 }
 

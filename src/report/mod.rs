@@ -1,6 +1,7 @@
 //! What a run leaves for people and programs: tables and charts, all drawn from the
 //! same [`Record`](crate::run::Record)s, so that they cannot disagree.
 
+pub mod accuracy;
 pub mod cell;
 pub mod csv;
 pub mod figures;
@@ -10,6 +11,7 @@ pub mod judged;
 pub mod locality;
 pub mod names;
 pub mod overlay;
+pub mod predictions;
 mod relative;
 pub mod scale;
 pub mod series;

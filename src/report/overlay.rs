@@ -157,6 +157,7 @@ fn merged(
     let mut merged = experiment.clone();
     // Each run has copies of its own.
     merged.chart.ceiling = None;
+    merged.chart.models = Some(Vec::new());
     merged.axes.push(Axis { key, name, values, scale: Scale::Category, bytes: false });
     let shown = |key: &str| {
         let chart = &experiment.chart;

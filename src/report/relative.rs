@@ -29,8 +29,12 @@ impl<'a> Baseline<'a> {
 
     /// The baseline's quantity at its median, for the case that it is compared with.
     pub fn quantity(&self, case: &Case, quantity: Quantity) -> Option<f64> {
-        let found = self.records.get(&shared(case, self.key))?;
-        found.quantity(quantity).filter(|v| v.is_finite() && *v > 0.0)
+        self.record(case)?.quantity(quantity).filter(|v| v.is_finite() && *v > 0.0)
+    }
+
+    /// The baseline's record of the case.
+    pub fn record(&self, case: &Case) -> Option<&'a Record> {
+        self.records.get(&shared(case, self.key)).copied()
     }
 }
 

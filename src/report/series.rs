@@ -4,12 +4,14 @@
 mod build;
 mod guide;
 mod note;
+mod predicted;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use build::{charted, series};
 pub use guide::{Copies, Guide, guides};
 pub use note::{Note, NoteKind};
+pub use predicted::{ModelKey, ModelLine, Predicted, models};
 
 use super::scale::{AxisScale, Spacing};
 use super::unit::Unit;
@@ -30,8 +32,12 @@ pub struct ChartData {
     pub lines_per_run: Option<usize>,
     /// At least one, in the order of the plan.
     pub panels: Vec<Panel>,
+    /// The models that it shows, in the recipe's order.
+    pub models: Vec<ModelKey>,
     /// What is not a point, and why.
     pub notes: Vec<Note>,
+    /// Whether it only tells how far another chart's points are from a model's.
+    pub residual: bool,
 }
 
 /// What lies on the x axis: the whole sweep, whether measured yet or not.
@@ -103,6 +109,8 @@ pub struct Panel {
     pub references: Vec<Reference>,
     /// What its backends' points are held against.
     pub guides: Vec<Guide>,
+    /// What models predict for its cases, whether these are measured or not.
+    pub models: Vec<ModelLine>,
 }
 
 impl Panel {
@@ -191,7 +199,10 @@ impl ChartData {
     /// The y axis over all panels. Logarithmic where the values span more than a
     /// decade, or more than a factor of three beside a logarithmic x axis.
     pub fn y_scale(&self) -> AxisScale {
-        let values: Vec<f64> = self.measured().flat_map(|m| [m.y, m.y_min, m.y_max]).collect();
+        let mut values: Vec<f64> = self.measured().flat_map(|m| [m.y, m.y_min, m.y_max]).collect();
+        if values.is_empty() {
+            values.extend(self.predicted(|_| true).map(|p| p.y));
+        }
         let spacing = self.y.spacing.unwrap_or_else(|| self.y_spacing(&values));
         AxisScale::measured_as(&self.with_guides(values, |_| true), spacing, self.y.unit)
     }
@@ -220,6 +231,6 @@ impl ChartData {
 
     /// Whether there is nothing to draw yet.
     pub fn is_empty(&self) -> bool {
-        self.measured().next().is_none()
+        self.measured().next().is_none() && self.predicted(|_| true).next().is_none()
     }
 }

@@ -19,6 +19,7 @@ use super::{Ledger, clock};
 use crate::engine::client::{Client, EngineCommand, Incoming};
 use crate::engine::hung;
 use crate::engine::protocol::{Command, Event, Level};
+use crate::model::Profile;
 use crate::plan::{Plan, slug};
 
 use begin::Beginning;
@@ -41,6 +42,8 @@ pub struct EngineRunner {
     pub out: Option<PathBuf>,
     /// Where fresh run folders go.
     pub root: PathBuf,
+    /// What a person wants cases predicted from, instead of what the engine has.
+    pub profiles: Vec<Profile>,
     /// Whether the folder goes with the run: then nobody reads tables and charts there, and
     /// nobody can go on with it.
     pub temporary: bool,
@@ -58,7 +61,8 @@ impl Runner for EngineRunner {
         let (mut folder, mut plan) = (Folder::create(&path)?, plan);
         let written = folder.write_recipe(&with_overrides(&plan, recipe));
         written.and_then(|()| folder.keep_indices(&mut plan)).inspect_err(|_| folder.remove_unused())?;
-        drive(&self.engine, folder, Ledger::new(plan), Beginning::Fresh { started }, self.temporary)
+        let beginning = Beginning::Fresh { started, profiles: self.profiles.clone() };
+        drive(&self.engine, folder, Ledger::new(plan), beginning, self.temporary)
     }
 
     fn resume(&self, run: Interrupted) -> anyhow::Result<Running> {

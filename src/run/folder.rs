@@ -24,7 +24,7 @@ use crate::plan::Plan;
 
 /// Version of the folder's layout, of its events and of the manifest. [`super::stored`]
 /// reads those before it as well.
-pub const SCHEMA: u32 = 3;
+pub const SCHEMA: u32 = 4;
 
 pub(crate) const EVENTS: &str = "events.ndjson";
 pub const MANIFEST: &str = "manifest.json";

@@ -8,6 +8,7 @@ use crate::backend::Verdict;
 use crate::engine::protocol::{Event, Finished, FinishedRound, RoundResult};
 use crate::engine::schedule::Schedule;
 use crate::measure;
+use crate::model::Profiles;
 use crate::plan::{Case, Measure, Plan};
 use crate::primitives;
 
@@ -21,6 +22,9 @@ pub struct Ledger {
     /// Positions of the cases that a resumed run takes up again: those that took an engine
     /// with them, and those that a person skipped.
     put_off: BTreeSet<usize>,
+    profiles: Profiles,
+    /// Whether the forecasts follow from other profiles than these.
+    stale: bool,
 }
 
 impl Ledger {
@@ -28,7 +32,36 @@ impl Ledger {
     pub fn new(plan: Plan) -> Ledger {
         let records: Vec<Record> = plan.cases.iter().map(blank).collect();
         let index = plan.cases.iter().enumerate().map(|(i, c)| (c.id.clone(), i)).collect();
-        Ledger { plan, records, index, references: BTreeMap::new(), put_off: BTreeSet::new() }
+        Ledger {
+            plan,
+            records,
+            index,
+            references: BTreeMap::new(),
+            put_off: BTreeSet::new(),
+            profiles: Profiles::default(),
+            stale: false,
+        }
+    }
+
+    /// Predicts every case from these profiles, whatever engines may have.
+    pub fn predict_from(&mut self, profiles: Profiles) {
+        self.profiles = profiles;
+        self.stale = true;
+        self.predict();
+    }
+
+    /// What the cases are predicted from.
+    pub fn profiles(&self) -> &Profiles {
+        &self.profiles
+    }
+
+    /// Brings the forecasts up to date with the profiles.
+    fn predict(&mut self) {
+        if std::mem::take(&mut self.stale) {
+            for record in &mut self.records {
+                record.forecasts = self.profiles.forecasts(&record.case, record.work.as_ref());
+            }
+        }
     }
 
     pub fn plan(&self) -> &Plan {
@@ -77,13 +110,16 @@ impl Ledger {
 
     /// Takes an event in; returns the position of the case that it changed.
     pub fn apply(&mut self, event: &Event) -> Option<usize> {
-        let at = self.file(event)?;
+        let at = self.file(event);
+        self.predict();
+        let at = at?;
         self.refresh(at);
         Some(at)
     }
 
     /// What follows from everything that was only filed.
     pub(super) fn settle(&mut self) {
+        self.predict();
         (0..self.records.len()).for_each(|at| self.refresh(at));
     }
 
@@ -137,6 +173,11 @@ impl Ledger {
     /// that out once for many events.
     pub(super) fn file(&mut self, event: &Event) -> Option<usize> {
         match event {
+            Event::Hello { profiles, .. } => {
+                let none = self.records.first().is_some_and(|record| record.forecasts.is_empty());
+                self.stale |= self.profiles.add(profiles) || none;
+                None
+            }
             Event::Round { result, .. } => {
                 let at = self.position(&result.case)?;
                 self.add_round(at, result);
@@ -179,8 +220,12 @@ impl Ledger {
 
     fn add_round(&mut self, at: usize, result: &RoundResult) {
         let record = &mut self.records[at];
+        let work = record.work.clone();
         if !record.add(result.clone()) {
             return;
+        }
+        if record.work != work {
+            record.forecasts = self.profiles.forecasts(&record.case, record.work.as_ref());
         }
         if let Some(verdict) = &result.verdict {
             record.verdict = Some(verdict.clone());
@@ -272,5 +317,6 @@ fn blank(case: &Case) -> Record {
         wanted: 0,
         status,
         statistics: None,
+        forecasts: Vec::new(),
     }
 }

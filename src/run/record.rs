@@ -6,6 +6,7 @@ use crate::backend::gpus::{Count, Gpus};
 use crate::engine::protocol::RoundResult;
 use crate::measure::noise::Flag;
 use crate::measure::{self, Statistics, Stop};
+use crate::model::{Forecast, Prediction, accuracy};
 use crate::plan::{Case, Quantity, Value};
 use crate::primitives::{self, Work};
 
@@ -47,6 +48,9 @@ pub struct Record {
     pub statistics: Option<Statistics>,
     /// What the primitive says of the case (a pattern's class …).
     pub annotations: Vec<(&'static str, Value)>,
+    /// What each model says of it, from the profiles of the run: nothing before an engine has
+    /// said which it has.
+    pub forecasts: Vec<Forecast>,
 }
 
 impl Record {
@@ -117,5 +121,23 @@ impl Record {
     /// The quantity at the median time; missing for a case without a valid result.
     pub fn quantity(&self, quantity: Quantity) -> Option<f64> {
         self.quantity_at(quantity, self.statistics.as_ref()?.median)
+    }
+
+    /// What a model says of it.
+    pub fn forecast(&self, model: &str) -> Option<&Forecast> {
+        self.forecasts.iter().find(|forecast| forecast.model == model)
+    }
+
+    /// A model's prediction, where it has one.
+    pub fn prediction(&self, model: &str) -> Option<&Prediction> {
+        self.forecast(model)?.outcome.as_ref().ok()
+    }
+
+    /// The accuracy of a model's prediction of the median time, 1 − |v − v'| / v; missing for a
+    /// case without a result that stands.
+    pub fn accuracy(&self, model: &str) -> Option<f64> {
+        let measured = self.statistics.as_ref()?.median;
+        let accuracy = accuracy(measured, self.prediction(model)?.seconds);
+        accuracy.is_finite().then_some(accuracy)
     }
 }

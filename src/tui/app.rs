@@ -25,6 +25,7 @@ use super::theme::Theme;
 use super::update::{Effect, Input, update, wanted};
 use super::view::{settle, view};
 use super::wake::Waker;
+use super::whatif::SaveProfile;
 use crate::plan::{Overrides, Plan};
 use crate::run::runner::{Runner, Running};
 
@@ -44,6 +45,8 @@ pub struct App {
     resolve: Resolve,
     /// Writes saved recipes.
     pub write: Write,
+    /// Writes saved profiles.
+    pub save_profile: SaveProfile,
     running: Option<Running>,
     /// Finds out what is known of a recipe before it runs.
     scout: Option<Scout>,
@@ -72,6 +75,7 @@ impl App {
             runner,
             resolve,
             write: save::write,
+            save_profile: |_| Err("there is no folder for profiles".to_owned()),
             running: None,
             scout: None,
             pacer: Pacer::new(),

@@ -90,6 +90,12 @@ pub struct Look {
 }
 
 impl Look {
+    /// As the chart is without anybody's wishes.
+    pub fn plain() -> &'static Look {
+        static PLAIN: Look = Look { x: None, y: None, x_part: None, y_part: None, hidden: BTreeSet::new() };
+        &PLAIN
+    }
+
     pub fn shows(&self, style: usize) -> bool {
         !self.hidden.contains(&style)
     }
@@ -114,7 +120,7 @@ pub struct ChartView {
     pub full: bool,
     pub bars: Bars,
     pub canvas: Canvas,
-    /// Whether the differences to what lies behind have a pane of their own.
+    /// Whether the differences to what lies behind, or to what a model predicts, have a pane.
     pub differences: bool,
     /// By experiment.
     looks: Vec<Look>,

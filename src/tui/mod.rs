@@ -36,6 +36,7 @@ mod theme;
 mod update;
 mod view;
 mod wake;
+mod whatif;
 mod words;
 
 #[cfg(test)]
@@ -57,12 +58,14 @@ pub use home::facts::LastRun;
 pub use home::scout::Lookups;
 pub use recipes::{OWN, RecipeEntry};
 pub use state::{Mode, Remote};
+pub use whatif::SaveProfile;
 
 use app::App;
 use config::Config;
 use state::State;
 use terminal::{Guard, TerminalSource};
 
+use crate::model::Profile;
 use crate::run::folder::MANIFEST;
 use crate::run::runner::Runner;
 
@@ -87,6 +90,10 @@ pub struct Options {
     pub lookups: Option<Lookups>,
     /// The folder below which runs are stored, where they can be looked at.
     pub root: Option<PathBuf>,
+    /// The profiles that are known.
+    pub profiles: Vec<Profile>,
+    /// Who writes a profile that somebody has changed.
+    pub save_profile: SaveProfile,
 }
 
 /// Takes the terminal over until the person leaves; gives it back also after a panic
@@ -98,9 +105,10 @@ pub struct Options {
 pub fn run(options: Options) -> anyhow::Result<Option<String>> {
     let Config { keymap, mouse, .. } = options.config.clone();
     let theme = options.config.theme(|key| std::env::var(key).ok());
-    let Options { mode, remote, .. } = options;
-    let state = State { keymap, mode, remote, ..State::new(options.recipes, options.devices) };
+    let Options { mode, remote, profiles, .. } = options;
+    let state = State { keymap, mode, remote, profiles, ..State::new(options.recipes, options.devices) };
     let mut app = App::new(state, theme, options.runner, options.resolve);
+    app.save_profile = options.save_profile;
     if let Some(lookups) = options.lookups {
         app.find_out_by(lookups);
     }

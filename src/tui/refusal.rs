@@ -9,6 +9,7 @@ use super::panel::Focus;
 use super::pattern::Look;
 use super::session::{Phase, Session};
 use super::state::{Mode, State};
+use super::whatif::Ask as WhatIf;
 use crate::run::{SKIPPED, Status};
 
 /// Of a command that would do nothing now; `None` where that needs no word.
@@ -24,6 +25,14 @@ pub fn why(state: &State, action: Action) -> Option<String> {
         Action::Devices => "the devices are shown beside a run",
         Action::Chart(_) => chart(state),
         Action::Home(ask) => home(ask),
+        Action::WhatIf(WhatIf::Open) => "no profile is known that says anything of these backends",
+        Action::WhatIf(WhatIf::Previous | WhatIf::Next) => "no other profile is known",
+        Action::WhatIf(WhatIf::Undo | WhatIf::UndoAll) => "nothing is changed",
+        Action::WhatIf(WhatIf::PreviousChart | WhatIf::NextChart) => "the chart has one panel only",
+        Action::WhatIf(WhatIf::PreviousExperiment | WhatIf::NextExperiment) => {
+            "the recipe has one experiment only"
+        }
+        Action::WhatIf(_) => "a stored run that is watched is only looked at",
         Action::Pattern(Look::Show) => "only gather, scatter and pattern go through indices",
         Action::Pattern(Look::Side) => "this case has one side only",
         Action::Pattern(Look::Previous | Look::Next) => "no other case has indices",

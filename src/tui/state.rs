@@ -12,6 +12,8 @@ use super::pattern::{self, PatternView};
 use super::recipes::{RecipeEntry, Recipes};
 use super::runs::{self, Runs};
 use super::session::Session;
+use super::whatif::{self, WhatIf};
+use crate::model::Profile;
 
 /// Where the session's events come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,6 +85,10 @@ pub struct State {
     pub runs: Runs,
     /// Which lines of memory a case touches.
     pub pattern: Option<PatternView>,
+    /// A profile that is being changed.
+    pub whatif: Option<WhatIf>,
+    /// The profiles that are known.
+    pub profiles: Vec<Profile>,
     pub focus: Focus,
     pub devices_panel: DevicesPanel,
     pub overlay: Option<Overlay>,
@@ -109,6 +115,8 @@ impl State {
             live: None,
             runs: Runs::default(),
             pattern: None,
+            whatif: None,
+            profiles: Vec::new(),
             focus: Focus::Recipes,
             devices_panel: DevicesPanel::default(),
             overlay: None,
@@ -217,6 +225,7 @@ impl State {
             Action::Home(ask) => home::allows(self, ask),
             Action::Runs(ask) => runs::allows(self, ask),
             Action::Pattern(look) => pattern::allows(self, look),
+            Action::WhatIf(ask) => whatif::allows(self, ask),
             Action::FocusNext | Action::FocusPrevious => self.present().len() > 1,
             Action::Back => {
                 self.focus != Focus::Recipes
@@ -243,7 +252,7 @@ fn allows(session: &Session, ask: Ask) -> bool {
         Ask::Left | Ask::Right => zoomed || session.view.cursor,
         Ask::Line(number) => number <= session.chart().styles(),
         Ask::Before => session.view.overlay().is_some() || session.view.baseline.is_some(),
-        Ask::Differences => session.view.overlay().is_some(),
+        Ask::Differences => session.view.overlay().is_some() || session.predicts(),
         _ => true,
     }
 }

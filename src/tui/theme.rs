@@ -174,6 +174,14 @@ impl Theme {
         self.symbol("┄", "_")
     }
 
+    /// What the lines of the model with this number are made of.
+    pub fn model(self, rank: usize) -> &'static str {
+        match rank % 2 {
+            0 => self.symbol("·", "'"),
+            _ => self.symbol("∘", "~"),
+        }
+    }
+
     /// `utf8` where the terminal can show it, else `ascii`.
     pub fn symbol(self, utf8: &'static str, ascii: &'static str) -> &'static str {
         if self.utf8 { utf8 } else { ascii }

@@ -19,6 +19,8 @@ use super::resume;
 use super::runs::{self, Answer, Job};
 use super::session::Session;
 use super::state::State;
+use super::whatif;
+use crate::model::Profile;
 use crate::plan::Plan;
 use crate::run::Ledger;
 use crate::run::runner::{Control, Message};
@@ -61,6 +63,8 @@ pub enum Input {
     NotStarted(String),
     /// The run in this folder goes on; so far it has this.
     WentOn { ledger: Box<Ledger>, folder: PathBuf },
+    /// What came of writing a profile: the file, or why not.
+    ProfileSaved(Box<Profile>, Result<PathBuf, String>),
     /// The process was asked to end.
     Terminate,
     /// The program had been stopped and goes on.
@@ -88,6 +92,8 @@ pub enum Effect {
     Play { path: PathBuf, plan: Box<Plan>, times: f64 },
     /// Ask the terminal to copy a text.
     Copy(String),
+    /// Write a profile that somebody has changed.
+    SaveProfile(Box<Profile>),
 }
 
 /// Takes in what happened at `now`, and says what is to be done.
@@ -107,6 +113,7 @@ pub fn update(state: &mut State, input: Input, now: Duration) -> Option<Effect> 
         Input::Answer(ticket, answer) => return runs::take(state, ticket, answer),
         Input::Click { panel, area, column, row } => click(state, panel, area, (column, row)),
         Input::Wheel { panel, area, column, row, by } => turn(state, panel, area, (column, row), by),
+        Input::ProfileSaved(profile, outcome) => whatif::saved(state, *profile, outcome),
         Input::Continued => {
             if let Some(run) = state.run_mut() {
                 run.continued();

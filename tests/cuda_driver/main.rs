@@ -17,6 +17,7 @@ use scatterlab::engine::server::serve;
 use scatterlab::engine::watch::Watch;
 use scatterlab::measure::noise::Conditions;
 use scatterlab::plan::{Case, Overrides, Params, Value, resolve};
+use scatterlab::profiles::Shelf;
 use scatterlab::recipe;
 
 #[test]
@@ -95,7 +96,7 @@ fn an_engine_opens_the_devices_of_its_cases_only() {
         let already = fake.opened();
         let input = format!("{}\n", serde_json::to_string(&command).unwrap());
         let executors: Vec<Box<dyn Executor>> = vec![Box::new(CudaExecutor::default())];
-        serve(Cursor::new(input), std::io::sink(), executors, Box::new(Nobody)).unwrap();
+        serve(Cursor::new(input), std::io::sink(), executors, Box::new(Nobody), &Shelf::default()).unwrap();
         assert_eq!((fake.opened() - already, fake.which()), (1, 0b10), "{command:?}");
     }
 }

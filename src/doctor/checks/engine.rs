@@ -37,6 +37,7 @@ mod tests {
             revision: "abc".into(),
             devices: Vec::new(),
             environment: Default::default(),
+            profiles: Vec::new(),
         };
         assert_eq!(judge(&Err("no such file".into()), false).level, Level::Warning);
         assert_eq!(judge(&Ok(hello.clone()), false).level, Level::Ok);

@@ -16,6 +16,7 @@ fn plan(measures: &[Measure], cases: &[(&str, usize)]) -> Plan {
             panels: Vec::new(),
             relative_to: None,
             ceiling: None,
+            models: None,
         },
         measure: *measure,
     };

@@ -7,11 +7,12 @@ use serde_json::{Value as Json, json};
 use super::Schemas;
 use super::value::described;
 use crate::backend::BACKENDS;
+use crate::model;
 use crate::plan::{Ceiling, Quantity};
 use crate::primitives::Primitive;
 use crate::primitives::schema::Kind;
 use crate::recipe::Slot;
-use crate::recipe::chart::{CEILINGS, MAX_NAMES, QUANTITIES};
+use crate::recipe::chart::{CEILINGS, MAX_NAMES, NO_MODEL, QUANTITIES};
 
 /// The chart of one of these primitives' experiments, under its name in the definitions.
 pub(super) fn chart(name: &str, primitives: &[&'static dyn Primitive], schemas: &mut Schemas) -> Json {
@@ -34,11 +35,20 @@ pub(super) fn chart(name: &str, primitives: &[&'static dyn Primitive], schemas: 
                 "one parameter and its value: y becomes the change against the cases with it, in per cent"),
             "ceiling": described(json!({ "anyOf": ceilings }),
                 "a line across the chart for each backend; y must be in GB/s"),
+            "model": described(models(),
+                "the models whose predictions are drawn; without it the usual one, where there is a profile"),
         },
         "required": ["x"],
         "additionalProperties": false,
     });
     schemas.shared(&format!("chart.{name}"), chart)
+}
+
+/// One, several or none.
+fn models() -> Json {
+    let known = json!({ "enum": model::names() });
+    let list = json!({ "type": "array", "items": known, "uniqueItems": true });
+    json!({ "anyOf": [{ "const": NO_MODEL }, known, list, { "type": "null" }] })
 }
 
 fn meaning(quantity: Quantity) -> &'static str {

@@ -9,6 +9,7 @@ use crate::plan::{Cache, Plan};
 use crate::primitives;
 use crate::primitives::schema::{Kind, Param};
 use crate::report::cell::Cell;
+use crate::report::series::models;
 use crate::run::Record;
 
 /// One column.
@@ -25,6 +26,39 @@ pub enum Source {
     /// What the parameter became when the case ran.
     Resolved(String),
     Annotation(&'static str),
+    /// What a model says, in a part of it.
+    Predicted(&'static str, Part),
+}
+
+/// A column of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Seconds,
+    Limit,
+    Accuracy,
+    Profile,
+}
+
+impl Part {
+    const ALL: [(Part, &'static str); 4] = [
+        (Part::Seconds, "predicted_s"),
+        (Part::Limit, "limit"),
+        (Part::Accuracy, "accuracy"),
+        (Part::Profile, "profile"),
+    ];
+
+    /// The limit's column also says why there is no prediction.
+    fn cell(self, record: &Record, model: &str) -> Option<Cell> {
+        let forecast = record.forecast(model)?;
+        match (self, &forecast.outcome) {
+            (Part::Seconds, Ok(prediction)) => Cell::number(prediction.seconds),
+            (Part::Limit, Ok(prediction)) => Some(Cell::text(prediction.limit)),
+            (Part::Limit, Err(why)) => Some(Cell::Text(format!("n/a: {why}"))),
+            (Part::Accuracy, Ok(_)) => record.accuracy(model).and_then(Cell::number),
+            (Part::Profile, _) => forecast.profile.as_deref().map(Cell::text),
+            _ => None,
+        }
+    }
 }
 
 impl Source {
@@ -40,6 +74,7 @@ impl Source {
             Source::Annotation(name) => {
                 row.record.annotations.iter().find(|(n, _)| n == name).and_then(|(_, v)| Cell::of(v))
             }
+            Source::Predicted(model, part) => part.cell(row.record, model),
         }
     }
 }
@@ -63,7 +98,25 @@ pub fn columns(plan: &Plan, records: &[Record]) -> Vec<Column> {
         columns.push(Column { name: column, source: Source::Annotation(name) });
     }
     columns.extend(TAIL.iter().map(fixed));
+    for model in shown(plan, records) {
+        let column = |(part, name): (Part, &str)| Column {
+            name: format!("{model}.{name}"),
+            source: Source::Predicted(model, part),
+        };
+        columns.extend(Part::ALL.map(column));
+    }
     columns
+}
+
+/// The models that any chart of the plan shows, each once.
+fn shown(plan: &Plan, records: &[Record]) -> Vec<&'static str> {
+    let mut all = Vec::new();
+    for (number, experiment) in plan.experiments.iter().enumerate() {
+        let own = records.iter().filter(|record| record.case.experiment == number);
+        let new = models(&experiment.chart, own).into_iter().filter(|model| !all.contains(model));
+        all.extend(new.collect::<Vec<_>>());
+    }
+    all
 }
 
 fn annotations(records: &[Record]) -> Vec<&'static str> {

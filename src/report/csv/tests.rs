@@ -256,6 +256,7 @@ fn the_dictionary_knows_every_column_of_the_shipped_recipes() {
                 Source::Parameter(key) | Source::Resolved(key) => described(key),
                 Source::Fixed((name, _)) => described(name),
                 Source::Annotation(name) => described(name),
+                Source::Predicted(model, _) => described(&column.name.replacen(model, "MODEL", 1)),
             };
             assert!(known, "{}: {}", recipe.path, column.name);
         }

@@ -47,7 +47,9 @@ pub fn chart(title: &str, y: YAxis, marks: &[Mark]) -> ChartData {
         labels: Vec::new(),
         lines_per_run: None,
         panels: Vec::new(),
+        models: Vec::new(),
         notes: Vec::new(),
+        residual: false,
     };
     for mark in marks {
         if let (Some(x), Ok(spread)) = (mark.x, &mark.y) {

@@ -2,7 +2,10 @@
 
 use super::guide::Ceilings;
 use super::note::{self, Note, NoteKind};
-use super::{Absent, ChartData, Copies, Line, Measured, Panel, Point, Reference, XAxis, YAxis};
+use super::predicted::models;
+use super::{
+    Absent, ChartData, Copies, Line, Measured, ModelKey, Panel, Point, Predicted, Reference, XAxis, YAxis,
+};
 use crate::plan::{Case, Ceiling, Experiment, Plan, Quantity, Scale, Value};
 use crate::report::names;
 use crate::report::relative::Baseline;
@@ -26,6 +29,8 @@ pub fn charted(plan: &Plan, experiment: usize, records: &[Record], copies: Optio
     let baseline = relative.map(|(key, value)| Baseline::new(key, value, experiment, records));
     let own = || records.iter().enumerate().filter(|(_, r)| r.case.experiment == experiment);
     let x = x_axis(wanted, own().map(|(_, r)| &r.case));
+    let key = |name| ModelKey { name, ..ModelKey::default() };
+    let models = models(&wanted.chart, own().map(|(_, r)| r)).into_iter().map(key).collect();
     let mut builder = Builder {
         experiment: wanted,
         baseline,
@@ -37,7 +42,9 @@ pub fn charted(plan: &Plan, experiment: usize, records: &[Record], copies: Optio
             lines_per_run: None,
             labels: Vec::new(),
             panels: Vec::new(),
+            models,
             notes: Vec::new(),
+            residual: false,
         },
     };
     own().for_each(|(at, record)| builder.add(at, record));
@@ -56,8 +63,18 @@ fn empty() -> ChartData {
     let (quantity, unit) = (Quantity::Bandwidth, Unit::GigabytesPerSecond);
     let y = YAxis { quantity, relative_to: None, unit, named: None, spacing: None };
     let panels = vec![Panel::default()];
-    let (labels, notes) = (Vec::new(), Vec::new());
-    ChartData { title: String::new(), x, y, labels, lines_per_run: None, panels, notes }
+    let (labels, notes, models) = (Vec::new(), Vec::new(), Vec::new());
+    ChartData {
+        title: String::new(),
+        x,
+        y,
+        labels,
+        lines_per_run: None,
+        panels,
+        models,
+        notes,
+        residual: false,
+    }
 }
 
 /// The swept values in the recipe's order, and whatever else the cases hold.
@@ -143,6 +160,7 @@ impl Builder<'_> {
         if x.is_some() {
             self.line(panel, &label, style);
         }
+        self.predict(panel, style, x.as_ref().map(|(x, _)| *x), at, record);
         let value = match note::own(record) {
             None => self.measured(at, record),
             Some(own) => {
@@ -157,6 +175,35 @@ impl Builder<'_> {
             Some((x, words)) => self.line(panel, &label, style).points.push(Point { x, label: words, value }),
             None => self.data.panels[panel].references.push(Reference { label, style, value }),
         }
+    }
+
+    /// What the models say of a case, whatever became of it.
+    fn predict(&mut self, panel: usize, style: usize, x: Option<f64>, case: usize, record: &Record) {
+        for rank in 0..self.data.models.len() {
+            let model = self.data.models[rank].name;
+            let Some(forecast) = record.forecast(model) else { continue };
+            let seconds = forecast.outcome.as_ref().ok().map(|prediction| prediction.seconds);
+            let y = seconds.and_then(|seconds| self.predicted(record, model, seconds));
+            self.data.models[rank].take(forecast, record);
+            if let Some(y) = y {
+                self.data.panels[panel].predict((rank, model), style, Predicted { x, y, case });
+            }
+        }
+    }
+
+    /// A prediction in the unit of y: of a change, against the model's own of the baseline.
+    fn predicted(&self, record: &Record, model: &str, seconds: f64) -> Option<f64> {
+        let quantity = self.experiment.chart.y;
+        let y = record.quantity_at(quantity, seconds)?;
+        let y = match &self.baseline {
+            None => y,
+            Some(baseline) => {
+                let base = baseline.record(&record.case)?;
+                let base = base.quantity_at(quantity, base.prediction(model)?.seconds)?;
+                (y / base - 1.0) * 100.0
+            }
+        };
+        y.is_finite().then_some(y)
     }
 
     /// A case without a value leaves a mark where it would be, unless it may still come.
@@ -285,6 +332,12 @@ impl Builder<'_> {
         }
         let lines = self.data.labels.len();
         self.data.panels.iter_mut().flat_map(|p| &mut p.guides).for_each(|guide| guide.style += lines);
+        let first = lines + self.ceilings.as_ref().map_or(0, Ceilings::count);
+        self.data.models.iter_mut().enumerate().for_each(|(rank, key)| key.style = first + rank);
+        for line in self.data.panels.iter_mut().flat_map(|p| &mut p.models) {
+            line.style = first + line.rank;
+            line.points.sort_by(|a, b| a.x.partial_cmp(&b.x).unwrap_or(std::cmp::Ordering::Equal));
+        }
         for line in self.data.panels.iter_mut().flat_map(|p| &mut p.lines) {
             line.points.sort_by(|a, b| a.x.total_cmp(&b.x));
             line.absent.sort_by(|a, b| a.x.total_cmp(&b.x));

@@ -62,6 +62,11 @@ impl<'a> Ceilings<'a> {
         }
     }
 
+    /// How many backends have one.
+    pub(super) fn count(&self) -> usize {
+        self.backends.len()
+    }
+
     fn level(&self, backend: &str) -> Option<f64> {
         let level = self.copies.get(backend).and_then(|copies| median(copies));
         level.filter(|level| level.is_finite() && *level > 0.0)
@@ -103,20 +108,26 @@ impl ChartData {
         guides(self.panels.iter())
     }
 
-    /// How many styles there are: of lines, references and guides.
+    /// How many styles there are: of lines, references, guides and models.
     pub fn styles(&self) -> usize {
-        self.guides().last().map_or(0, |guide| guide.style + 1).max(self.labels.len())
+        let guides = self.guides().last().map_or(0, |guide| guide.style + 1);
+        let models = self.models.last().map_or(0, |model| model.style + 1);
+        guides.max(models).max(self.labels.len())
     }
 
-    /// These values and those of the guides that an axis of them reaches for, of the styles
-    /// that are shown.
+    /// These values and those of the guides and the predictions that an axis of them reaches
+    /// for, of the styles that are shown.
     pub fn with_guides(&self, mut values: Vec<f64>, shows: impl Fn(usize) -> bool) -> Vec<f64> {
         let positive = || values.iter().copied().filter(|v| *v > 0.0);
         let ends = positive().min_by(f64::total_cmp).zip(positive().max_by(f64::total_cmp));
         let near = |level: &f64| ends.is_some_and(|(low, high)| (low / REACH..=high * REACH).contains(level));
         let shown = self.guides().into_iter().filter(|guide| shows(guide.style));
         let levels: Vec<f64> = shown.filter_map(|guide| guide.level).filter(near).collect();
+        let bare = values.is_empty() || self.y.relative_to.is_some();
+        let predicted = self.predicted(shows).map(|p| p.y).filter(|y| bare || near(y));
+        let predicted: Vec<f64> = predicted.collect();
         values.extend(levels);
+        values.extend(predicted);
         values
     }
 }

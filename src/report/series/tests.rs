@@ -19,7 +19,7 @@ pub fn axis(key: &str, name: &str, values: Vec<Value>, scale: Scale) -> Axis {
 pub fn plan(axes: Vec<Axis>, x: &str, lines: &[&str]) -> Plan {
     let lines = lines.iter().map(|s| s.to_string()).collect();
     let (x, y, panels) = (x.to_owned(), Quantity::Bandwidth, vec![]);
-    let chart = Chart { x, y, lines, panels, relative_to: None, ceiling: None };
+    let chart = Chart { x, y, lines, panels, relative_to: None, ceiling: None, models: None };
     let experiment = Experiment {
         title: "A sweep".to_owned(),
         slug: "a-sweep".to_owned(),
@@ -67,7 +67,20 @@ pub fn record(case: Case, seconds: f64) -> Record {
     let (rounds, status) = (vec![round], Status::Done);
     let set_aside = Vec::new();
     let (work, annotations, stop) = (Some(work), Vec::new(), None);
-    Record { case, work, rounds, set_aside, verdict, status, stop, wanted: 0, statistics, annotations }
+    let (wanted, forecasts) = (0, Vec::new());
+    Record {
+        case,
+        work,
+        rounds,
+        set_aside,
+        verdict,
+        status,
+        stop,
+        wanted,
+        statistics,
+        annotations,
+        forecasts,
+    }
 }
 
 /// A record that has no result.

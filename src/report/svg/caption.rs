@@ -42,6 +42,20 @@ impl Caption {
         Caption { recipe, changes, paper, lines, ..Caption::default() }
     }
 
+    /// Of one experiment of which nothing is measured.
+    pub fn predicted(origin: &Origin, experiment: usize) -> Caption {
+        let plan = origin.plan;
+        let found = plan.experiments.get(experiment);
+        let mut lines = vec!["Predicted; nothing was measured".to_owned()];
+        lines.extend(found.and_then(|e| fixed(e, plan.cases.iter().filter(|c| c.experiment == experiment))));
+        lines.push(format!("Recipe {} · scatterlab {}", plan.short_hash(), origin.version));
+        let recipe = found.filter(|e| e.title != plan.title).map(|_| plan.title.clone());
+        let changes =
+            (!plan.overrides.is_empty()).then(|| format!("Changed by {}", plan.overrides.join(" ")));
+        let paper = found.and_then(|e| e.paper.as_ref()).map(paper);
+        Caption { recipe, changes, paper, lines, ..Caption::default() }
+    }
+
     /// Of several runs on one chart: `runs` says which is which.
     pub fn overlay(plan: &Plan, runs: Vec<String>, notes: Option<String>) -> Caption {
         let found = plan.experiments.first();

@@ -7,14 +7,19 @@ use super::scene::{Anchor, FRAME, INK, Scene, Text, text_width};
 use super::style::Look;
 use crate::plan::Scale;
 use crate::report::scale::AxisScale;
-use crate::report::series::{ChartData, Guide};
+use crate::report::series::{ChartData, Guide, ModelKey};
 
 /// Height of one row of a horizontal category axis.
 const ROW: f64 = 21.0;
 
 /// The whole picture.
 pub fn scene(data: &ChartData, caption: &Caption) -> Scene {
-    stacked(std::slice::from_ref(data), caption)
+    // Several panels would be as many again.
+    let residual = data.residual().filter(|_| data.panels.len() == 1);
+    match residual {
+        Some(residual) => stacked(&[data.clone(), residual], caption),
+        None => stacked(std::slice::from_ref(data), caption),
+    }
 }
 
 /// Several charts under one another, with the title and the legend of the first.
@@ -26,7 +31,9 @@ pub fn stacked(charts: &[ChartData], caption: &Caption) -> Scene {
     charts.iter().take(1).for_each(|data| page.legend(&legend_entries(data)));
     charts.iter().for_each(|data| page.panels(data, columns));
     let notes = charts.iter().flat_map(|data| &data.notes).map(ToString::to_string);
-    page.end(notes.chain(charts.iter().filter_map(guides)), caption)
+    let models = charts.iter().flat_map(|data| &data.models);
+    let models = models.flat_map(|key| key.accuracy().into_iter().chain(key.gaps()));
+    page.end(notes.chain(charts.iter().filter_map(guides)).chain(models), caption)
 }
 
 /// What the grey lines are, and which are not there.
@@ -54,7 +61,7 @@ impl Page {
         let gutter = self.gutter(&view, data);
         let left = MARGIN + gutter;
         let width = (self.scene.width - MARGIN - left + GAP) / columns as f64 - GAP;
-        let height = panel_height(&view, data.panels.len());
+        let height = panel_height(&view, data);
         let top = self.y;
         let rows = data.panels.len().div_ceil(columns);
         let title = if titled { 22.0 } else { 6.0 };
@@ -77,7 +84,7 @@ impl Page {
 
     /// Space on the left for the labels of the vertical axis and for its title.
     fn gutter(&self, view: &View, data: &ChartData) -> f64 {
-        let height = panel_height(view, data.panels.len());
+        let height = panel_height(view, data);
         let widest = |l: f64, (_, label): &(f64, String)| l.max(text_width(label, TICK));
         let labels = view.vertical_ticks(height).iter().fold(0.0, widest);
         let title = if view.vertical_title(data).is_empty() { 0.0 } else { 22.0 };
@@ -102,8 +109,9 @@ impl Page {
     }
 }
 
-fn panel_height(view: &View, panels: usize) -> f64 {
-    match (view.horizontal, panels) {
+fn panel_height(view: &View, data: &ChartData) -> f64 {
+    match (view.horizontal, data.panels.len()) {
+        (false, _) if data.residual => 110.0,
         (true, _) => (view.x.names().len() as f64 * ROW).max(120.0),
         (false, 1) => 380.0,
         (false, _) => 240.0,
@@ -115,9 +123,11 @@ fn legend_entries(data: &ChartData) -> Vec<Entry> {
     let line = if data.x.scale == Scale::Category { Sample::Marker } else { Sample::Line };
     let kind = |style: usize| {
         let lines = data.panels.iter().flat_map(|p| &p.lines);
+        let mut foreseen = data.panels.iter().flat_map(|p| &p.models);
         let reference = data.panels.iter().flat_map(|p| &p.references);
         match () {
             () if lines.into_iter().any(|l| l.style == style && !l.points.is_empty()) => Some(line),
+            () if foreseen.any(|l| l.of == style) => Some(line),
             () if reference.into_iter().any(|r| r.style == style) => Some(Sample::Reference),
             () => None,
         }
@@ -132,7 +142,13 @@ fn legend_entries(data: &ChartData) -> Vec<Entry> {
         sample: Sample::Guide(Look::guide(guide.style)),
         look: Look::of(guide.style, data.lines_per_run),
     };
-    measured.chain(guides.map(guide)).collect()
+    let models = data.models.iter().enumerate().filter(|(_, key)| key.predicts());
+    let model = |(rank, key): (usize, &ModelKey)| Entry {
+        label: key.words(),
+        sample: Sample::Model(Look::model(rank)),
+        look: Look::of(key.style, data.lines_per_run),
+    };
+    measured.chain(guides.map(guide)).chain(models.map(model)).collect()
 }
 
 /// A measured axis' title, which says when its steps are ratios.

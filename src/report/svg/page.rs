@@ -33,6 +33,8 @@ pub enum Sample {
     Reference,
     /// With its dash; grey, whatever the style.
     Guide((i32, i32)),
+    /// The same of a model's line, which is thin.
+    Model((i32, i32)),
 }
 
 impl Page {
@@ -97,11 +99,13 @@ impl Page {
 
     fn sample(&mut self, x: f64, entry: &Entry) {
         let (y, look, color) = (self.y + 10.0, entry.look, entry.look.color);
-        let stroke = |color, dash| Shape::Path { points: vec![(x, y), (x + 32.0, y)], color, width: 2, dash };
+        let points = vec![(x, y), (x + 32.0, y)];
+        let stroke = |color, width, dash| Shape::Path { points, color, width, dash };
         match entry.sample {
-            Sample::Guide(dash) => return self.scene.push(stroke(GREY, Some(dash))),
-            Sample::Reference => return self.scene.push(stroke(color, look.reference)),
-            Sample::Line => self.scene.push(stroke(color, look.dash)),
+            Sample::Guide(dash) => return self.scene.push(stroke(GREY, 2, Some(dash))),
+            Sample::Model(dash) => return self.scene.push(stroke(INK, 1, Some(dash))),
+            Sample::Reference => return self.scene.push(stroke(color, 2, look.reference)),
+            Sample::Line => self.scene.push(stroke(color, 2, look.dash)),
             Sample::Marker => {}
         }
         self.scene.push(look.marker((x + 16.0, y), 5.0, true));

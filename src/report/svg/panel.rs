@@ -6,7 +6,7 @@ use super::scene::{Anchor, BAND, FRAME, GREY, GRID, INK, Scene, Shape, Text, tex
 use super::style::Look;
 use crate::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
-use crate::report::series::{ChartData, Guide, Line, Measured, Panel};
+use crate::report::series::{ChartData, Guide, Line, Measured, ModelLine, Panel};
 
 /// More names than this stand in rows instead of columns.
 const MOST_COLUMNS: usize = 8;
@@ -15,6 +15,8 @@ const SPREAD: f64 = 0.7;
 
 /// Pixels between the points of one run and those of the next.
 const ASIDE: f64 = 7.0;
+/// Pixels from the middle of a prediction at a name to its ends.
+const STROKE: f64 = 8.0;
 /// Pixels between a guide and the middle of its name.
 const NAME: f64 = 9.0;
 /// Pixels between two labels of a logarithmic vertical axis, whose ticks lie unevenly.
@@ -109,6 +111,7 @@ impl View {
             self.draw_level(scene, frame, 0.0, INK, None);
         }
         panel.guides.iter().for_each(|guide| self.draw_guide(scene, guide, frame));
+        panel.models.iter().for_each(|line| self.draw_model(scene, line, frame));
         for reference in &panel.references {
             let look = self.look(reference.style);
             self.draw_level(scene, frame, reference.value.y, look.color, look.reference);
@@ -181,6 +184,35 @@ impl View {
         scene.text(text.anchored(Anchor::End));
     }
 
+    /// A thin line through a model's predictions; where x has names, a stroke at each, and
+    /// across the panel where x does not apply. What lies beyond the axes is not drawn.
+    fn draw_model(&self, scene: &mut Scene, line: &ModelLine, frame: &Frame) {
+        let color = if line.before { FRAME } else { self.look(line.of).color };
+        let dash = Some(Look::model(line.rank));
+        let mut push = |points| scene.push(Shape::Path { points, color, width: 1, dash });
+        let mut stretch: Vec<(f64, f64)> = Vec::new();
+        for point in &line.points {
+            let y = self.y.position(point.y);
+            let x = point.x.map(|x| self.x.position(x));
+            let Some(y) = y else {
+                push_line(&mut stretch, &mut push);
+                continue;
+            };
+            match x {
+                None => push(vec![self.pixel(frame, 0.0, y), self.pixel(frame, 1.0, y)]),
+                Some(None) => {}
+                Some(Some(x)) if self.x.spacing == Spacing::Category => {
+                    let x = (x + self.shift(line.of, frame)).clamp(0.0, 1.0);
+                    let across = if self.horizontal { frame.height } else { frame.width };
+                    let half = STROKE / across;
+                    push(vec![self.pixel(frame, x - half, y), self.pixel(frame, x + half, y)]);
+                }
+                Some(Some(x)) => stretch.push(self.pixel(frame, x, y)),
+            }
+        }
+        push_line(&mut stretch, &mut push);
+    }
+
     fn draw_line(&self, scene: &mut Scene, line: &Line, frame: &Frame) {
         let shift = self.shift(line.style, frame);
         let spot = |x: f64, m: &Measured| {
@@ -228,5 +260,13 @@ impl View {
         } else {
             (frame.left + x * frame.width, frame.top + (1.0 - y) * frame.height)
         }
+    }
+}
+
+/// Ends a stretch of a line; one of a single place is no line.
+fn push_line(stretch: &mut Vec<(f64, f64)>, push: &mut impl FnMut(Vec<(f64, f64)>)) {
+    let points = std::mem::take(stretch);
+    if points.len() > 1 {
+        push(points);
     }
 }

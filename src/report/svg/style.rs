@@ -26,6 +26,9 @@ const REFERENCES: [Option<(i32, i32)>; 3] = [Some((4, 4)), Some((12, 4)), Some((
 /// Dashes of guides, which all have the same colour.
 const GUIDES: [(i32, i32); 3] = [(2, 3), (8, 3), (14, 5)];
 
+/// Dashes of models' lines, which are thin and have the colours of what they predict.
+const MODELS: [(i32, i32); 3] = [(5, 2), (1, 2), (9, 2)];
+
 /// Outlines of the markers around (0, 0) with radius 1; the first is a circle.
 const OUTLINES: [&[(f64, f64)]; 6] = [
     &[],
@@ -85,6 +88,11 @@ impl Look {
     /// The dash of a guide.
     pub fn guide(style: usize) -> (i32, i32) {
         GUIDES[style % GUIDES.len()]
+    }
+
+    /// The dash of the model with this number.
+    pub fn model(rank: usize) -> (i32, i32) {
+        MODELS[rank % MODELS.len()]
     }
 
     /// The marker; hollow also for what is not certified.

@@ -4,14 +4,17 @@ use anyhow::{Context, bail};
 
 use super::Drive;
 use crate::engine::client::Hello;
+use crate::engine::found::{given, notices};
 use crate::engine::protocol::{Event, Level, PROTOCOL};
+use crate::model::Profile;
 use crate::run::folder::{Manifest, SCHEMA};
 use crate::run::interrupted::{differences, missing};
 
 /// What there is before the first engine says hello.
 pub(super) enum Beginning {
-    /// Nothing. When the run started, `YYYY-MM-DD HH:MM:SS` UTC.
-    Fresh { started: String },
+    /// Nothing. When the run started, `YYYY-MM-DD HH:MM:SS` UTC, and the profiles that a
+    /// person gave.
+    Fresh { started: String, profiles: Vec<Profile> },
     /// A run on disk, and what is said of the cases that get another try or further rounds.
     Again { manifest: Box<Manifest>, retried: Vec<Event> },
 }
@@ -24,12 +27,14 @@ fn command_line() -> Vec<String> {
 impl Drive {
     /// The manifest keeps the first engine's machine; whatever is different later stands
     /// in the events.
-    pub(super) fn greet(&mut self, hello: Hello) -> anyhow::Result<()> {
+    pub(super) fn greet(&mut self, mut hello: Hello) -> anyhow::Result<()> {
         let (manifest, retried) = match self.beginning.take() {
-            Some(Beginning::Fresh { started }) => {
+            Some(Beginning::Fresh { started, profiles }) => {
+                let found = std::mem::take(&mut hello.profiles);
+                hello.profiles = given(&profiles, found, &hello.devices);
                 let manifest = self.manifest(&hello, &started);
                 if let Err(error) = self.folder.write_manifest(&manifest) {
-                    self.beginning = Some(Beginning::Fresh { started });
+                    self.beginning = Some(Beginning::Fresh { started, profiles });
                     return Err(error);
                 }
                 (manifest, None)
@@ -39,6 +44,7 @@ impl Drive {
         };
         let differences = differences(&manifest, &hello);
         let missing = missing(&manifest, &hello, &self.ledger);
+        let notices = notices(&hello.profiles);
         self.manifest = Some(manifest);
         self.record(&Event::Hello {
             protocol: PROTOCOL,
@@ -46,6 +52,7 @@ impl Drive {
             revision: hello.revision,
             devices: hello.devices,
             environment: hello.environment,
+            profiles: hello.profiles,
         })?;
         // Before the engine is told to run: it would say `n/a`, for good, of cases that a
         // machine with the device can still measure.
@@ -56,7 +63,7 @@ impl Drive {
             self.hear(Level::Info, format!("the run goes on: {}", command_line().join(" ")))?;
             retried.iter().try_for_each(|event| self.record(event))?;
         }
-        differences.into_iter().try_for_each(|text| self.hear(Level::Warn, text))
+        differences.into_iter().chain(notices).try_for_each(|text| self.hear(Level::Warn, text))
     }
 
     fn manifest(&self, hello: &Hello, started: &str) -> Manifest {

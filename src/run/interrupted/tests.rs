@@ -42,7 +42,7 @@ fn manifest() -> Manifest {
 
 fn hello() -> Hello {
     let Manifest { version, revision, devices, environment, .. } = manifest();
-    Hello { version, revision, devices, environment }
+    Hello { version, revision, devices, environment, profiles: Vec::new() }
 }
 
 #[test]

@@ -53,6 +53,7 @@ fn every_event_is_read_as_it_was_written_and_when() {
             revision: "abc".into(),
             devices: Vec::new(),
             environment: Environment { affinity: vec![0, 3], ..Environment::default() },
+            profiles: Vec::new(),
         },
         Event::Started { cases: 4, rounds: 1 },
         Event::Progress { case: id.clone(), round: 0, stage: Stage::WarmUp },

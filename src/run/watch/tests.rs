@@ -29,6 +29,7 @@ fn hello() -> Event {
         revision: String::new(),
         devices: Vec::new(),
         environment: Default::default(),
+        profiles: Vec::new(),
     }
 }
 

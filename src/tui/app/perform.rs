@@ -30,6 +30,10 @@ impl App {
             Effect::Home(errand) => self.run_errand(errand, now),
             Effect::Suspend => self.suspend = true,
             Effect::Ask(ticket, job) => self.ask(ticket, job, now),
+            Effect::SaveProfile(profile) => {
+                let outcome = (self.save_profile)(&profile);
+                self.apply(Input::ProfileSaved(profile, outcome), now);
+            }
             Effect::Copy(text) => self.clip = Some(text),
             Effect::Play { path, plan, times } => {
                 let input = self.play(path, plan, times).unwrap_or_else(Input::NotStarted);

@@ -5,6 +5,7 @@ use super::scales::{self, Scales, seen};
 use super::{Ask, Look};
 use crate::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
+use crate::report::series::ModelKey;
 use crate::tui::session::Session;
 
 /// Each step shows half or twice as much.
@@ -213,9 +214,15 @@ impl Session {
         (self.lay(&baseline) == 0).then(|| format!("{} has none of these cases", baseline.name()))
     }
 
+    /// Whether a model predicts anything on the chart.
+    pub fn predicts(&self) -> bool {
+        self.chart().models.iter().any(ModelKey::predicts)
+    }
+
     fn toggle_differences(&mut self) -> Option<String> {
-        if self.view.overlay().is_none() {
-            return Some("nothing to take differences to: no other run is laid under this one".to_owned());
+        if self.view.overlay().is_none() && !self.predicts() {
+            let why = "nothing to take differences to: no other run is laid under this one, and no model predicts it";
+            return Some(why.to_owned());
         }
         self.view.differences = !self.view.differences;
         self.view.changed();

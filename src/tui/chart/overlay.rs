@@ -109,6 +109,7 @@ fn adopted(case: &Case, other: Option<&Record>) -> Record {
         wanted: 0,
         statistics: None,
         annotations: Vec::new(),
+        forecasts: Vec::new(),
     };
     match other.filter(|r| matches!(r.status, Status::Done | Status::Partial)) {
         None => nothing,

@@ -24,7 +24,10 @@ impl Scales {
             }
             _ => data.x_scale(),
         };
-        let values = values(data, look, bars, overlay);
+        let mut values = values(data, look, bars, overlay);
+        if values.is_empty() {
+            values.extend(data.predicted(|style| look.shows(style)).map(|p| p.y));
+        }
         let chosen = look.y.filter(|s| y_allows(data, &values, *s).is_ok());
         let spacing = chosen.unwrap_or_else(|| data.y_spacing(&values));
         let values = data.with_guides(values, |style| look.shows(style));

@@ -5,6 +5,7 @@ use crate::tui::controls;
 use crate::tui::home;
 use crate::tui::pattern::Look;
 use crate::tui::runs;
+use crate::tui::whatif;
 
 /// What a person can ask for with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub enum Action {
     Runs(runs::Ask),
     /// Something about the lines that a case touches.
     Pattern(Look),
+    /// Something about a profile that is being changed.
+    WhatIf(whatif::Ask),
 }
 
 impl Action {
@@ -75,6 +78,7 @@ impl Action {
             Action::Home(ask) => ask.name(),
             Action::Runs(ask) => ask.name(),
             Action::Pattern(look) => look.name(),
+            Action::WhatIf(ask) => ask.name(),
         }
     }
 }

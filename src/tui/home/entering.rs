@@ -10,6 +10,7 @@ use crate::tui::panel::Focus;
 use crate::tui::runs;
 use crate::tui::state::State;
 use crate::tui::update::Effect;
+use crate::tui::whatif::{self, WhatIf};
 
 /// What is being typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub enum Entering {
     FileName,
     /// What stored runs are searched for, or a note on one.
     OfRuns,
+    /// Under which name a profile is saved.
+    ProfileName,
 }
 
 impl Entering {
@@ -28,6 +31,7 @@ impl Entering {
         match state.focus {
             _ if state.overlay.is_some() => None,
             _ if home.saving.is_some() => Some(Entering::FileName),
+            Focus::WhatIf => state.whatif.as_ref()?.field.as_ref().map(|_| Entering::ProfileName),
             focus if focus.is_runs() && state.runs.typing.is_some() => Some(Entering::OfRuns),
             Focus::Editor if home.editor.field.is_some() => Some(Entering::Value),
             Focus::Recipes if home.filter.typing => Some(Entering::Filter),
@@ -42,6 +46,7 @@ impl Entering {
             Entering::Value => VALUE,
             Entering::FileName => FILE_NAME,
             Entering::OfRuns => OF_RUNS,
+            Entering::ProfileName => PROFILE_NAME,
         }
     }
 
@@ -51,6 +56,7 @@ impl Entering {
             Entering::Value => state.home.editor.field.as_mut(),
             Entering::FileName => state.home.saving.as_mut().map(|saving| &mut saving.field),
             Entering::OfRuns => state.runs.typing.as_mut().map(|typing| &mut typing.field),
+            Entering::ProfileName => state.whatif.as_mut().and_then(|view| view.field.as_mut()),
         }
     }
 }
@@ -92,6 +98,12 @@ pub const FILE_NAME: &[Command] =
 pub const OF_RUNS: &[Command] =
     &[enter("keep", "keep the search or the note"), escape("leave", "leave it as it was")];
 
+/// While a profile's name is typed.
+pub const PROFILE_NAME: &[Command] = &[
+    enter("save", "save the profile under this name; one of yours that has it is replaced"),
+    escape("cancel", "do not save"),
+];
+
 /// In every text field.
 pub const FIELD: &[Command] = &[
     Command {
@@ -119,6 +131,7 @@ pub fn typed(state: &mut State, stroke: Stroke) {
         Entering::Value => state.home.editor.error = None,
         Entering::FileName => state.home.saving.iter_mut().for_each(|saving| saving.error = None),
         Entering::OfRuns => runs::typed(&mut state.runs),
+        Entering::ProfileName => state.whatif.iter_mut().for_each(|view| view.error = None),
     }
 }
 
@@ -129,6 +142,7 @@ pub fn accept(state: &mut State) -> Option<Effect> {
         Entering::Value => editor::accept(state),
         Entering::FileName => return Some(Effect::Home(Errand::Save)),
         Entering::OfRuns => return runs::keep(state),
+        Entering::ProfileName => return whatif::accept(state),
     }
     None
 }
@@ -140,6 +154,7 @@ pub fn abandon(state: &mut State) {
         Some(Entering::Value) => state.home.editor.close(),
         Some(Entering::FileName) => state.home.saving = None,
         Some(Entering::OfRuns) => runs::discard(&mut state.runs),
+        Some(Entering::ProfileName) => state.whatif.iter_mut().for_each(WhatIf::keep_unsaved),
         None => {}
     }
 }

@@ -16,6 +16,7 @@ use crate::tui::runs::ask;
 use crate::tui::session::Session;
 use crate::tui::state::State;
 use crate::tui::theme::{DOUBTFUL, FAILED, Theme};
+use crate::tui::whatif;
 use crate::tui::words;
 
 pub const COMMANDS: &[Command] = &[
@@ -28,6 +29,7 @@ pub const COMMANDS: &[Command] = &[
     ask::EXPORT,
     ask::COPY_ASIDE,
     pattern::SHOW_ASIDE,
+    whatif::OPEN,
     command::ENDS,
     command::PAGES,
 ];

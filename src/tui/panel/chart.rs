@@ -13,6 +13,7 @@ use crate::tui::runs::ask;
 use crate::tui::session::Session;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
+use crate::tui::whatif;
 
 /// A notch of the wheel shows this share of what was shown.
 const NOTCH: f64 = 0.8;
@@ -37,6 +38,7 @@ pub const COMMANDS: &[Command] = &[
     ask::EXPORT_ASIDE,
     ask::COPY_ASIDE,
     pattern::SHOW_ASIDE,
+    whatif::OPEN,
     Command {
         bindings: &[(char('o'), Action::Chart(Ask::Before))],
         hinted: 1,
@@ -47,7 +49,7 @@ pub const COMMANDS: &[Command] = &[
         bindings: &[(char('d'), Action::Chart(Ask::Differences))],
         hinted: 1,
         name: "differences",
-        help: "show or hide how far the points are from the run under them",
+        help: "show or hide how far the points are from the run under them, or from the model",
     },
     PAN,
     Command {

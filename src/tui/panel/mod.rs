@@ -19,6 +19,7 @@ pub mod recipes;
 pub mod runs;
 pub mod samples;
 pub mod status;
+pub mod whatif;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -47,11 +48,13 @@ pub enum Focus {
     Details,
     Comparison,
     Pattern,
+    /// A profile that is being changed.
+    WhatIf,
 }
 
 impl Focus {
     /// In the order of the Tab key, and then those aside.
-    pub const ALL: [Focus; 11] = [
+    pub const ALL: [Focus; 12] = [
         Focus::Recipes,
         Focus::Editor,
         Focus::Queue,
@@ -63,6 +66,7 @@ impl Focus {
         Focus::Details,
         Focus::Comparison,
         Focus::Pattern,
+        Focus::WhatIf,
     ];
 
     /// The panels of a screen of their own, apart from recipes and the run, that this one is
@@ -72,6 +76,7 @@ impl Focus {
             Focus::Runs | Focus::Details => &[Focus::Runs, Focus::Details],
             Focus::Comparison => &[Focus::Comparison],
             Focus::Pattern => &[Focus::Pattern],
+            Focus::WhatIf => &[Focus::WhatIf],
             _ => &[],
         }
     }
@@ -104,6 +109,7 @@ impl Focus {
             Focus::Details => "Details of a run",
             Focus::Comparison => "Comparison",
             Focus::Pattern => "Pattern",
+            Focus::WhatIf => "What if",
         }
     }
 
@@ -121,6 +127,7 @@ impl Focus {
             Focus::Details => crate::tui::runs::ask::DETAILS,
             Focus::Comparison => crate::tui::runs::ask::SHEET,
             Focus::Pattern => crate::tui::pattern::COMMANDS,
+            Focus::WhatIf => crate::tui::whatif::COMMANDS,
         }
     }
 

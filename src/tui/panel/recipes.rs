@@ -13,6 +13,7 @@ use crate::tui::recipes::Row;
 use crate::tui::runs::ask;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
+use crate::tui::whatif;
 use crate::tui::words;
 
 pub const COMMANDS: &[Command] = &[
@@ -44,6 +45,7 @@ pub const COMMANDS: &[Command] = &[
     ask::BROWSE,
     command::MOVE,
     pattern::SHOW,
+    whatif::OPEN,
     Command {
         bindings: &[(char('w'), Action::Home(Ask::SaveAs))],
         hinted: 1,

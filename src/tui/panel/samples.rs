@@ -12,7 +12,9 @@ use crate::backend::Verdict;
 use crate::engine::protocol::Stage;
 use crate::measure::noise::Flag;
 use crate::measure::{self, Statistics, Stop};
+use crate::model::Forecast;
 use crate::plan::Quantity;
+use crate::report::accuracy::percent;
 use crate::report::names;
 use crate::run::{Record, SKIPPED, Status};
 use crate::tui::command::{self, Command};
@@ -21,6 +23,7 @@ use crate::tui::runs::ask;
 use crate::tui::session::{Current, Session};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
+use crate::tui::whatif;
 use crate::tui::words;
 use crate::units;
 
@@ -31,6 +34,7 @@ pub const COMMANDS: &[Command] = &[
     ask::EXPORT,
     ask::COPY_ASIDE,
     pattern::SHOW_ASIDE,
+    whatif::OPEN,
     command::PAGES,
     command::ENDS,
 ];
@@ -88,6 +92,9 @@ fn lines(
     lines.extend(flow(statistics.map(times).unwrap_or_default(), columns, theme));
     lines.extend(flow(left_off(session, record), columns, theme));
     lines.extend(flow(spread(session, record, theme), columns, theme));
+    for forecast in forecasts(session, record) {
+        lines.extend(flow(facts(record, forecast), columns, theme));
+    }
     let parameters = parameters(session, record).join(theme.separator());
     lines.extend(
         words::wrap(&parameters, columns.saturating_sub(2))
@@ -225,6 +232,27 @@ fn spread(session: &Session, record: &Record, theme: Theme) -> Vec<Fact> {
         facts.push(("batch", round.batch.to_string()));
         facts.push(("memory", units::fmt_bytes(round.memory)));
     }
+    facts
+}
+
+/// What the models of the chart say of it; of one without a profile, nothing.
+fn forecasts<'a>(session: &'a Session, record: &'a Record) -> impl Iterator<Item = &'a Forecast> {
+    let shown = session.chart().models.iter();
+    shown.filter_map(|key| record.forecast(key.name))
+}
+
+/// `sector 1.02 ms`, how near it came, what limits, and what each limit alone would take.
+fn facts(record: &Record, forecast: &Forecast) -> Vec<Fact> {
+    let prediction = match &forecast.outcome {
+        Ok(prediction) => prediction,
+        Err(why) => return vec![(forecast.model, format!("n/a: {why}"))],
+    };
+    let mut facts = vec![(forecast.model, units::fmt_seconds(prediction.seconds))];
+    facts.extend(record.accuracy(forecast.model).map(|share| ("accuracy", percent(share))));
+    facts.push(("limit", prediction.limit.to_owned()));
+    facts.extend(forecast.profile.clone().map(|profile| ("profile", profile)));
+    let terms = prediction.terms.iter().filter(|(_, seconds)| *seconds > 0.0);
+    facts.extend(terms.map(|(name, seconds)| (*name, units::fmt_seconds(*seconds))));
     facts
 }
 

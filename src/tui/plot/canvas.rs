@@ -1,6 +1,6 @@
 //! Lines in dots: eight, two or one to a cell.
 
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
@@ -80,11 +80,23 @@ impl Dots {
 
     /// Writes the cells that have a dot, over whatever is there.
     pub fn draw(&self, style: Style, buffer: &mut Buffer) {
+        self.each(buffer, |bits, cell| {
+            cell.set_char(self.canvas.symbol(bits)).set_style(style);
+        });
+    }
+
+    /// The same, with this symbol instead of dots.
+    pub fn draw_as(&self, symbol: &str, style: Style, buffer: &mut Buffer) {
+        self.each(buffer, |_, cell| {
+            cell.set_symbol(symbol).set_style(style);
+        });
+    }
+
+    fn each(&self, buffer: &mut Buffer, mut write: impl FnMut(u8, &mut Cell)) {
         let width = usize::from(self.area.width);
         for (index, bits) in self.cells.iter().enumerate().filter(|(_, bits)| **bits != 0) {
             let (x, y) = ((index % width) as u16, (index / width) as u16);
-            let cell = &mut buffer[(self.area.x + x, self.area.y + y)];
-            cell.set_char(self.canvas.symbol(*bits)).set_style(style);
+            write(*bits, &mut buffer[(self.area.x + x, self.area.y + y)]);
         }
     }
 }

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::Plot;
-use crate::report::series::{Guide, guides};
+use crate::report::series::{Guide, ModelKey, guides};
 use crate::tui::words;
 
 /// An entry takes at least this many columns, where there are many.
@@ -48,12 +48,15 @@ fn entries(plot: &Plot, panels: &[usize]) -> Vec<Entry> {
     let panels = || panels.iter().filter_map(|p| plot.data.panels.get(*p));
     let lines = panels().flat_map(|p| &p.lines).filter(|l| !l.points.is_empty() || !l.absent.is_empty());
     let references = panels().flat_map(|p| &p.references);
-    let mut styles: Vec<usize> = lines.map(|l| l.style).chain(references.map(|r| r.style)).collect();
+    let predicted = panels().flat_map(|p| &p.models).map(|line| line.of);
+    let measured = lines.map(|l| l.style).chain(references.map(|r| r.style));
+    let mut styles: Vec<usize> = measured.chain(predicted).collect();
     styles.sort_unstable();
     styles.dedup();
     let label = |style: &usize| Some((*style, plot.data.labels.get(*style)?)).filter(|(_, l)| !l.is_empty());
     let mut entries: Vec<Entry> = styles.iter().filter_map(label).map(|(s, l)| entry(plot, s, l)).collect();
     entries.extend(guides(panels()).into_iter().map(|g| guide(plot, g)));
+    entries.extend(plot.data.models.iter().enumerate().map(|(rank, key)| model(plot, rank, key)));
     if let Some(overlay) = plot.overlay {
         let text = format!("{} baseline: {}", plot.theme.behind(), overlay.name);
         entries.push(Entry { text, style: plot.theme.dim(), marker: None });
@@ -79,6 +82,13 @@ fn entry(plot: &Plot, style: usize, label: &str) -> Entry {
 fn guide(plot: &Plot, guide: &Guide) -> Entry {
     let text = format!("{}{} {}", before(guide.style), plot.theme.guide(), guide.words());
     let text = if plot.look.shows(guide.style) { text } else { format!("({text})") };
+    Entry { text, style: plot.theme.dim(), marker: None }
+}
+
+/// `4 ⣀ sector, h200`.
+fn model(plot: &Plot, rank: usize, key: &ModelKey) -> Entry {
+    let text = format!("{}{} {}", before(key.style), plot.theme.model(rank), key.words());
+    let text = if plot.look.shows(key.style) { text } else { format!("({text})") };
     Entry { text, style: plot.theme.dim(), marker: None }
 }
 

@@ -43,7 +43,7 @@ pub struct Plot<'a> {
     pub canvas: Canvas,
     /// What lies behind the points.
     pub overlay: Option<&'a Overlay>,
-    /// Whether the differences to it have a pane.
+    /// Whether the differences to it, or to what a model predicts, have a pane.
     pub differences: bool,
     /// Whether all panels are shown where there is room for them.
     pub every_panel: bool,
@@ -138,7 +138,7 @@ impl Plot<'_> {
 
     fn residual(&self, panels: &[usize]) -> Option<Residual> {
         let [panel] = panels else { return None };
-        Residual::new(self, self.overlay.filter(|_| self.differences)?, *panel)
+        self.differences.then(|| Residual::new(self, *panel))?
     }
 
     fn panes(

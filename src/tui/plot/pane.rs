@@ -10,8 +10,8 @@ use super::canvas::Dots;
 use super::frame::Frame;
 use super::legend;
 use crate::plan::Scale;
-use crate::report::series::{Absent, Line, Measured, NoteKind, Panel};
-use crate::tui::chart::{Bars, Scales};
+use crate::report::series::{Absent, Line, Measured, ModelLine, NoteKind, Panel, Predicted};
+use crate::tui::chart::{Bars, Canvas, Scales};
 use crate::tui::words;
 
 /// From this height on, a row is kept for what is no point.
@@ -46,6 +46,7 @@ pub fn draw(plot: &Plot, panel: usize, scales: &Scales, frame: &Frame, area: Rec
     axes::left(frame, &scales.whole_y, ticks, plot.theme, buffer);
     axes::bottom(frame, &scales.whole_x, area, plot.theme, buffer);
     guides(plot, shown, frame, buffer);
+    models(plot, shown, frame, buffer);
     references(plot, shown, frame, buffer);
     let lines = || shown.lines.iter().filter(|l| plot.look.shows(l.style));
     lines().for_each(|l| line(plot, l, frame, buffer));
@@ -62,7 +63,7 @@ pub fn draw(plot: &Plot, panel: usize, scales: &Scales, frame: &Frame, area: Rec
 }
 
 fn is_empty(panel: &Panel) -> bool {
-    panel.references.is_empty() && panel.lines.iter().all(|l| l.points.is_empty())
+    panel.references.is_empty() && panel.models.is_empty() && panel.lines.iter().all(|l| l.points.is_empty())
 }
 
 /// A faint line over the whole width for each guide, with its number in the legend. Without
@@ -75,6 +76,59 @@ fn guides(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
         buffer.set_string(frame.area.left(), row, line, plot.theme.dim());
         if let Some(number) = legend::number(guide.style) {
             buffer.set_string(frame.area.left(), row, number, plot.theme.dim());
+        }
+    }
+}
+
+/// What models predict, under everything that was measured: a fine line in the colour of the
+/// line of these cases, a short stroke at each name, and one over the whole width where x does
+/// not apply. What was predicted before a change is faint.
+fn models(plot: &Plot, panel: &Panel, frame: &Frame, buffer: &mut Buffer) {
+    let shown = |line: &&ModelLine| plot.look.shows(line.style) && plot.look.shows(line.of);
+    for line in panel.models.iter().filter(shown) {
+        let style = if line.before { plot.theme.dim() } else { plot.theme.series(line.of) };
+        let symbol = plot.theme.model(line.rank);
+        let mut dots = Dots::new(frame.area, Canvas::Ascii);
+        for place in line.points.iter().filter(|point| point.x.is_none()) {
+            across(place.y, frame, &mut dots);
+        }
+        match plot.data.x.scale {
+            Scale::Category => {
+                line.points.iter().for_each(|point| at_name(plot, line, point, frame, &mut dots))
+            }
+            _ => along(line, frame, &mut dots),
+        }
+        dots.draw_as(symbol, style, buffer);
+    }
+}
+
+/// Over the whole width at a value.
+fn across(y: f64, frame: &Frame, dots: &mut Dots) {
+    if let Some(row) = frame.row(y) {
+        let row = f64::from(row - frame.area.y) + 0.5;
+        dots.stroke((0.5, row), (f64::from(frame.area.width) - 0.5, row));
+    }
+}
+
+/// Three cells around the column of a name.
+fn at_name(plot: &Plot, line: &ModelLine, point: &Predicted, frame: &Frame, dots: &mut Dots) {
+    let column = point.x.and_then(|x| column(plot, Some(x), line.of, frame));
+    if let (Some(column), Some(row)) = (column, frame.row(point.y)) {
+        let (x, y) = (f64::from(column - frame.area.x) + 0.5, f64::from(row - frame.area.y) + 0.5);
+        dots.stroke((x - 1.0, y), (x + 1.0, y));
+    }
+}
+
+/// From prediction to prediction; a single one is a point.
+fn along(line: &ModelLine, frame: &Frame, dots: &mut Dots) {
+    let place = |point: &Predicted| frame.place(point.x?, point.y);
+    let places: Vec<_> = line.points.iter().filter(|p| p.x.is_some()).map(place).collect();
+    if let [Some(only)] = places[..] {
+        dots.stroke(only, only);
+    }
+    for pair in places.windows(2) {
+        if let [Some(from), Some(to)] = pair {
+            dots.stroke(*from, *to);
         }
     }
 }

@@ -1,6 +1,8 @@
 //! How far the measured points are from what lies behind them, in a pane of its own
 //! under the chart, column under column.
 
+use std::collections::HashMap;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -9,8 +11,9 @@ use super::axes::{self, Ticks};
 use super::frame::Frame;
 use super::pane::dashes;
 use crate::report::scale::{AxisScale, Spacing};
+use crate::report::series::{ChartData, Point};
 use crate::report::unit::Unit;
-use crate::tui::chart::overlay::{Difference, Overlay};
+use crate::tui::chart::overlay::{Difference, per_cent};
 use crate::tui::words;
 
 /// The pane before it is drawn.
@@ -22,14 +25,25 @@ pub struct Residual {
 }
 
 impl Residual {
-    /// The differences of a panel; `None` where there are none.
-    pub fn new(plot: &Plot, overlay: &Overlay, panel: usize) -> Option<Residual> {
+    /// The differences of a panel to what lies behind it, or else to what the first model that
+    /// is shown predicts; `None` where there are none.
+    pub fn new(plot: &Plot, panel: usize) -> Option<Residual> {
+        match plot.overlay {
+            Some(overlay) => Residual::of(plot, overlay.name.clone(), overlay.differences(plot.data, panel)),
+            None => {
+                let mut models = plot.data.models.iter().enumerate();
+                let (rank, key) = models.find(|(_, key)| key.predicts() && plot.look.shows(key.style))?;
+                Residual::of(plot, key.name.to_owned(), predicted(plot.data, panel, rank))
+            }
+        }
+    }
+
+    fn of(plot: &Plot, name: String, all: Vec<Difference>) -> Option<Residual> {
         let shown = |d: &Difference| plot.look.shows(d.style);
-        let all = overlay.differences(plot.data, panel);
         let differences: Vec<Difference> = all.into_iter().filter(shown).collect();
         let values: Vec<f64> = differences.iter().map(|d| d.per_cent).collect();
         let scale = AxisScale::measured_as(&values, Spacing::Linear, Unit::Percent);
-        (!differences.is_empty()).then(|| Residual { differences, name: overlay.name.clone(), scale })
+        (!differences.is_empty()).then_some(Residual { differences, name, scale })
     }
 
     /// The ticks on so many rows. Where there is room for two at most, which may leave zero
@@ -71,4 +85,17 @@ impl Residual {
         }
         buffer[(x, row)].set_symbol(plot.theme.marker(d.style)).set_style(style);
     }
+}
+
+/// How far a panel's points are from what the model with this number predicts.
+fn predicted(data: &ChartData, panel: usize, rank: usize) -> Vec<Difference> {
+    let Some(panel) = data.panels.get(panel) else { return Vec::new() };
+    let own = panel.models.iter().filter(|line| line.rank == rank && !line.before);
+    let base: HashMap<usize, f64> = own.flat_map(|line| &line.points).map(|p| (p.case, p.y)).collect();
+    let points = panel.lines.iter().flat_map(|line| line.points.iter().map(move |p| (line.style, p)));
+    let difference = |(style, p): (usize, &Point)| {
+        let per_cent = per_cent(data, p.value.y, *base.get(&p.value.case)?)?;
+        Some(Difference { x: p.x, style, case: p.value.case, per_cent })
+    };
+    points.filter_map(difference).collect()
 }

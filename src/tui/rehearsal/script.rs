@@ -14,7 +14,14 @@ pub fn opening(plan: &Plan, environment: Environment) -> Vec<Message> {
     let (version, revision) = (crate::VERSION.to_owned(), crate::REVISION.to_owned());
     let rounds = plan.experiments.iter().map(|e| e.measure.rounds).max().unwrap_or(0);
     let mut events = vec![
-        Event::Hello { protocol: PROTOCOL, version, revision, devices: Vec::new(), environment },
+        Event::Hello {
+            protocol: PROTOCOL,
+            version,
+            revision,
+            devices: Vec::new(),
+            environment,
+            profiles: Vec::new(),
+        },
         Event::Started { cases: plan.cases.len(), rounds: rounds as usize },
     ];
     events.extend(plan.cases.first().map(|case| timed(case, 0)));

@@ -42,6 +42,7 @@ impl Session {
         changed.inspect(|at| self.eta.note(*at, &self.ledger));
         match event {
             Event::Hello { version, environment, devices, .. } => {
+                self.stale = true;
                 self.machine.devices.clone_from(devices);
                 let text = format!("engine {version} on {}, {}", environment.host, environment.cpu);
                 self.environment = Some(environment.clone());

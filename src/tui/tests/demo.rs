@@ -59,6 +59,8 @@ fn demo() {
         config: Config::default(),
         lookups: None,
         root: None,
+        profiles: Vec::new(),
+        save_profile: |_| Err(String::new()),
     })
     .expect("a terminal");
 }

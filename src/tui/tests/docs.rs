@@ -11,11 +11,12 @@ const BEGIN: &str = "<!-- keys: written by the test that compares them -->\n";
 const END: &str = "<!-- end of keys -->";
 
 /// The commands of text fields, which have fixed keys.
-const FIELDS: [(&str, &[Command]); 5] = [
+const FIELDS: [(&str, &[Command]); 6] = [
     ("Typing a filter", entering::FILTER),
     ("Typing a value", entering::VALUE),
     ("Typing a file's name", entering::FILE_NAME),
     ("Typing a search or a note", entering::OF_RUNS),
+    ("Typing a profile's name", entering::PROFILE_NAME),
     ("Typing", entering::FIELD),
 ];
 

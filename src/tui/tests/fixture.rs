@@ -92,6 +92,7 @@ impl Sweep<'_> {
                 panels: keys(self.panels),
                 relative_to: None,
                 ceiling: None,
+                models: None,
             },
             measure: Measure::fixed(self.rounds, 5),
         }

@@ -13,6 +13,6 @@ mod panic;
 mod random;
 mod refusals;
 mod scenes;
-mod screens;
+pub mod screens;
 pub mod script;
 mod updates;

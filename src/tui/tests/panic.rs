@@ -29,6 +29,8 @@ fn panics() {
         mode: Mode::Run,
         remote: None,
         root: None,
+        profiles: Vec::new(),
+        save_profile: |_| Err(String::new()),
         config: Config::default(),
         lookups: None,
     });

@@ -15,6 +15,7 @@ use super::{charts, devices, home, screens};
 use crate::tui::app::App;
 use crate::tui::runs::tests::screens as stored;
 use crate::tui::theme::Theme;
+use crate::tui::whatif::tests as whatif;
 
 /// What must be readable, and below it what a run is where there is no room for panels.
 const SIZES: [(u16, u16); 8] =
@@ -119,6 +120,13 @@ scenes! {
     export: stored::export,
     pattern: stored::pattern,
     pattern_in_lines: stored::pattern_in_lines,
+    predicted_first: whatif::predicted_first,
+    predicted: whatif::predicted,
+    what_if: whatif::shown,
+    what_if_changed: whatif::changed,
+    what_if_of_names: whatif::of_names,
+    what_if_of_a_recipe: whatif::of_a_recipe,
+    what_if_saved_as: whatif::saving,
 }
 
 /// One snapshot for each kind of terminal, with all sizes.

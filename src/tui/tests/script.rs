@@ -30,6 +30,7 @@ pub fn hello() -> Event {
             transparent_huge_pages: None,
             facts: Vec::new(),
         },
+        profiles: Vec::new(),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::tui::chart::Ask;
 use crate::tui::command::Action;
 use crate::tui::panel::Focus;
 use crate::tui::state::{Leaving, Mode, Overlay, State};
-use crate::tui::{controls, home, pattern, refusal, runs};
+use crate::tui::{controls, home, pattern, refusal, runs, whatif};
 
 /// Rows of a page.
 const PAGE: isize = 10;
@@ -58,6 +58,7 @@ fn obey(state: &mut State, action: Action) -> Option<Effect> {
         Action::Chart(ask) => look(state, ask),
         Action::Runs(ask) => return runs::obey(state, ask),
         Action::Pattern(look) => return pattern::obey(state, look),
+        Action::WhatIf(ask) => return whatif::obey(state, ask),
         _ => in_session(state, action),
     }
     None
@@ -94,6 +95,7 @@ fn back(state: &mut State) -> Option<Effect> {
     state.focus = match state.focus {
         Focus::Details | Focus::Comparison => Focus::Runs,
         Focus::Pattern => state.pattern.as_ref().map_or(Focus::Recipes, |view| view.back),
+        Focus::WhatIf => state.whatif.take().map_or(Focus::Recipes, |view| view.back),
         Focus::Runs if !state.runs.search().is_empty() => {
             state.runs.set_search("");
             Focus::Runs
@@ -160,6 +162,7 @@ pub(super) fn step_in(state: &mut State, panel: Focus, by: isize) {
         }
         Focus::Comparison => return state.runs.sheet.iter_mut().for_each(|sheet| sheet.step(by)),
         Focus::Pattern => return state.pattern.iter_mut().for_each(|view| view.step(by)),
+        Focus::WhatIf => return state.whatif.iter_mut().for_each(|view| view.step(by)),
         _ => {}
     }
     let Some(session) = &mut state.session else { return };

@@ -21,6 +21,7 @@ pub(super) fn click(state: &mut State, panel: Focus, area: Rect, at: (u16, u16))
         Focus::Recipes => panel::recipes::click(state, area, at.1),
         Focus::Cases => panel::cases::click(state, area, at.1),
         Focus::Chart => panel::chart::click(state, area, at),
+        Focus::WhatIf => panel::whatif::click(state, area, at),
         Focus::Samples | Focus::Log | Focus::Details | Focus::Pattern => {}
     }
     state.focus = panel;

@@ -11,6 +11,7 @@ use crate::tui::runs::Purpose;
 use crate::tui::session::{Phase, Session};
 use crate::tui::state::{Leaving, Mode, Overlay, State};
 use crate::tui::theme::Theme;
+use crate::tui::whatif::WhatIf;
 
 /// A word for each variant, and all of them: a new variant does not compile until it has a
 /// word, and a word fails until a scene shows it.
@@ -36,6 +37,7 @@ words!(FOCUSES, focus(Focus) {
     Focus::Details => "focus: details",
     Focus::Comparison => "focus: comparison",
     Focus::Pattern => "focus: pattern",
+    Focus::WhatIf => "focus: what if",
 });
 
 words!(OVERLAYS, overlay(Option<Overlay>) {
@@ -75,6 +77,7 @@ words!(FIELDS, field(Option<Entering>) {
     Some(Entering::Value) => "typing a value",
     Some(Entering::FileName) => "typing a file's name",
     Some(Entering::OfRuns) => "typing about runs",
+    Some(Entering::ProfileName) => "typing a profile's name",
 });
 
 words!(PURPOSES, purpose(&Purpose) {
@@ -96,6 +99,8 @@ const EXTRAS: &[Extra] = &[
     ("held behind a frozen screen", |state| state.live.as_ref().is_some_and(|live| live.paused().is_some())),
     ("cursor", |state| of_session(state, |s| s.view.cursor)),
     ("full screen", |state| of_session(state, |s| s.view.full)),
+    ("a prediction", |state| of_session(state, Session::predicts)),
+    ("a changed profile", |state| state.whatif.as_ref().is_some_and(WhatIf::is_changed)),
     ("a run under the run", |state| of_session(state, |s| s.view.overlay().is_some())),
 ];
 

@@ -1,0 +1,77 @@
+//! `scatterlab accuracy`: how near the models' predictions came to stored runs.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::{Args, ValueHint};
+
+use super::format::{FormatName, Output};
+use super::out;
+use super::profile::{ModelArguments, ProfileArguments};
+use super::recipes::open_run;
+use crate::report::accuracy::{Ledgers, case_lines, case_table, lines, silences, table};
+use crate::run::Record;
+
+#[derive(Debug, Args)]
+pub struct AccuracyArguments {
+    /// Folders of runs, whose cases are taken together
+    #[arg(required = true, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    folders: Vec<PathBuf>,
+    #[command(flatten)]
+    profile: ProfileArguments,
+    #[command(flatten)]
+    model: ModelArguments,
+    /// Only the cases of these backends: scalar, cpu, cuda
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    backend: Vec<String>,
+    /// List the cases, the least accurate first
+    #[arg(long)]
+    cases: bool,
+    /// Write the rows to standard output
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<FormatName>,
+}
+
+/// Holds predictions against what was measured, and measures nothing.
+pub fn run(arguments: &AccuracyArguments) -> anyhow::Result<ExitCode> {
+    let mut output = Output::open(arguments.format, 1)?;
+    let models = arguments.model.names()?;
+    let profiles = arguments.profile.load()?;
+    let wanted = |record: &Record, model: &str| {
+        let backend = record.case.backend();
+        let asked = arguments.backend.is_empty() || arguments.backend.iter().any(|b| b == backend);
+        asked && models.contains(&model)
+    };
+    let mut ledgers = Ledgers::default();
+    for path in &arguments.folders {
+        let mut stored = open_run(path)?;
+        if let Some(profiles) = &profiles {
+            stored.ledger.predict_from(profiles.clone());
+        }
+        ledgers.add(&stored.ledger, &wanted);
+    }
+    print(&ledgers, arguments.cases, &mut output)?;
+    output.end()?;
+    if ledgers.held.is_empty() {
+        bail!(
+            "no case of these runs is measured, certified and predicted; --profile NAME or FILE names a profile"
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(ledgers: &Ledgers, cases: bool, output: &mut Output) -> anyhow::Result<()> {
+    let groups = ledgers.groups();
+    match (output.is_asked_for(), cases) {
+        (true, true) => return output.table(case_table(&ledgers.held)),
+        (true, false) => return output.table(table(&groups)),
+        (false, true) => case_lines(&ledgers.held).iter().for_each(|line| out::line(line)),
+        (false, false) => {}
+    }
+    if !groups.is_empty() {
+        lines(&groups).iter().for_each(|line| out::line(line));
+    }
+    silences(&ledgers.silent).iter().for_each(|line| out::line(line));
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! `scatterlab predict`: what the models say of recipes, without running them.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueHint};
+
+use super::EngineArguments;
+use super::format::{FormatName, Output};
+use super::out;
+use super::profile::{ModelArguments, ProfileArguments};
+use super::recipes::Source;
+use super::run::{folders, overrides};
+use crate::engine::client::{Client, EngineCommand};
+use crate::engine::protocol::Environment;
+use crate::model::Profiles;
+use crate::plan::{Overrides, Plan};
+use crate::report::accuracy::silences;
+use crate::report::predictions::{Foretold, foretold, lines, write};
+use crate::report::{Origin, csv};
+use crate::run::Ledger;
+use crate::run::folder::MANIFEST;
+use crate::units;
+
+#[derive(Debug, Args)]
+pub struct PredictArguments {
+    /// Recipe files, or names of shipped recipes
+    #[arg(required = true, value_name = "RECIPE")]
+    recipes: Vec<String>,
+    #[command(flatten)]
+    profile: ProfileArguments,
+    #[command(flatten)]
+    model: ModelArguments,
+    /// Predict for these backends instead of the recipe's: scalar, cpu, cuda
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    backend: Vec<String>,
+    /// Set a key of the recipe, as for run
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Predict only these cases, as for run
+    #[arg(long, value_delimiter = ',', value_name = "CASE")]
+    only: Vec<String>,
+    /// Folder for predictions.csv and the charts; with several recipes, one folder each below it
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    out: Option<PathBuf>,
+    /// Write the rows to standard output; csv of one recipe only
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<FormatName>,
+    #[command(flatten)]
+    pub(super) engine: EngineArguments,
+}
+
+/// Predicts every recipe's cases and measures nothing.
+pub fn run(arguments: &PredictArguments, engine: &EngineCommand) -> anyhow::Result<ExitCode> {
+    let mut output = Output::open(arguments.format, arguments.recipes.len())?;
+    let set = overrides(&arguments.set, &arguments.backend)?;
+    let set = Overrides { only: arguments.only.clone(), ..set };
+    let plan = |name: &String| {
+        let source = Source::find(name)?;
+        let plan = source.resolve(&set)?;
+        Ok((source, plan))
+    };
+    let plans = arguments.recipes.iter().map(plan).collect::<anyhow::Result<Vec<(Source, Plan)>>>()?;
+    let stems: Vec<String> = plans.iter().map(|(source, _)| source.stem()).collect();
+    let folders = folders(arguments.out.as_deref(), &stems);
+    folders.iter().flatten().try_for_each(|folder| spare_a_run(folder))?;
+    let profiles = match arguments.profile.load()? {
+        Some(profiles) => profiles,
+        None => theirs(engine)?,
+    };
+    let nowhere = Environment::default();
+    for ((_, plan), folder) in plans.into_iter().zip(folders) {
+        let ledger = predicted(plan, &profiles, arguments)?;
+        if output.is_asked_for() {
+            output.table(csv::table(&origin(&ledger, &nowhere), ledger.records()))?;
+        } else {
+            print(&ledger);
+        }
+        if let Some(folder) = folder {
+            let written = write(&folder, &origin(&ledger, &nowhere), ledger.records())?;
+            written.iter().for_each(|path| out::line(&format!("written: {}", path.display())));
+        }
+    }
+    output.end()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The profiles that an engine has of its devices.
+fn theirs(engine: &EngineCommand) -> anyhow::Result<Profiles> {
+    let (_, hello) = Client::spawn(engine).context("asking the engine for its profiles")?;
+    let mut profiles = Profiles::default();
+    profiles.add(&hello.profiles);
+    Ok(profiles)
+}
+
+/// A run's own tables are about what was measured.
+fn spare_a_run(folder: &Path) -> anyhow::Result<()> {
+    if folder.join(MANIFEST).exists() {
+        bail!("--out {}: that is a run's folder; give another one", folder.display());
+    }
+    Ok(())
+}
+
+/// The plan with its forecasts, and with the charts' models set: those that were asked for,
+/// those of the recipe, or all that predict anything.
+fn predicted(plan: Plan, profiles: &Profiles, arguments: &PredictArguments) -> anyhow::Result<Ledger> {
+    let names = arguments.model.names()?;
+    let mut ledger = Ledger::new(plan);
+    ledger.predict_from(profiles.clone());
+    let says = |name: &&&str| ledger.records().iter().any(|record| record.prediction(name).is_some());
+    let some: Vec<String> = names.iter().filter(says).map(|name| (*name).to_owned()).collect();
+    let asked = !arguments.model.model.is_empty();
+    let mut plan = ledger.plan().clone();
+    for experiment in &mut plan.experiments {
+        if asked {
+            experiment.chart.models = Some(names.iter().map(|name| (*name).to_owned()).collect());
+        } else if experiment.chart.models.is_none() {
+            experiment.chart.models = Some(some.clone());
+        }
+    }
+    let mut ledger = Ledger::new(plan);
+    ledger.predict_from(profiles.clone());
+    Ok(ledger)
+}
+
+fn origin<'a>(ledger: &'a Ledger, environment: &'a Environment) -> Origin<'a> {
+    Origin { plan: ledger.plan(), version: crate::VERSION, date: "", environment, devices: &[] }
+}
+
+fn print(ledger: &Ledger) {
+    let plan = ledger.plan();
+    for (number, experiment) in plan.experiments.iter().enumerate() {
+        let Foretold { rows, silent } = foretold(plan, number, ledger.records());
+        out::line("");
+        out::line(&units::escaped(&experiment.title));
+        if !rows.is_empty() {
+            lines(&rows).iter().for_each(|line| out::line(line));
+        }
+        silences(&silent).iter().for_each(|line| out::line(line));
+        if rows.is_empty() && silent.is_empty() {
+            out::line("no model predicts any of it; --profile NAME or FILE names a profile");
+        }
+    }
+}

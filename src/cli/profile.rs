@@ -1,0 +1,85 @@
+//! The options that say which profile and which model predict.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::Args;
+
+use crate::model::{self, Profile, Profiles};
+use crate::profiles::{self, Shelf};
+
+/// Of what predicts.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ProfileArguments {
+    /// Predict from this profile instead of the engine's: the name of one, or a file
+    #[arg(long, value_name = "NAME|FILE", value_delimiter = ',')]
+    pub profile: Vec<String>,
+}
+
+impl ProfileArguments {
+    /// The profiles that were asked for; `None` where none was.
+    ///
+    /// # Errors
+    /// A name or a file that is no profile.
+    pub fn load(&self) -> anyhow::Result<Option<Profiles>> {
+        let profiles = self.profiles()?;
+        Ok((!profiles.is_empty()).then(|| Profiles::given(profiles)))
+    }
+
+    /// The same, as they are.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load).
+    pub fn profiles(&self) -> anyhow::Result<Vec<Profile>> {
+        if self.profile.is_empty() {
+            return Ok(Vec::new());
+        }
+        let shelf = Shelf::open();
+        self.profile.iter().map(|name| Ok(shelf.wanted(name).context("--profile")?.profile)).collect()
+    }
+}
+
+/// Every profile that has a name, each once: the user's before a shipped one.
+pub fn known() -> Vec<Profile> {
+    let shelf = Shelf::open();
+    let names = shelf.names();
+    names.into_iter().filter_map(|name| Some(shelf.named(name)?.profile.clone())).collect()
+}
+
+/// Writes a profile among the user's, in the place of one of this name.
+///
+/// # Errors
+/// Why not.
+pub fn keep(profile: &Profile) -> Result<PathBuf, String> {
+    let folder = profiles::folder(|key| std::env::var(key).ok());
+    let folder = folder.ok_or("there is no home: neither XDG_DATA_HOME nor HOME is set")?;
+    let path = folder.join(format!("{}.yaml", profile.name));
+    profiles::save(profile, &path).map_err(|error| format!("{error:#}"))?;
+    Ok(path)
+}
+
+/// Of what predicts by a model of one's choice.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ModelArguments {
+    /// Predict by these models (default: all)
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub model: Vec<String>,
+}
+
+impl ModelArguments {
+    /// Names of the models that were asked for, or of all.
+    ///
+    /// # Errors
+    /// A name that is no model's.
+    pub fn names(&self) -> anyhow::Result<Vec<&'static str>> {
+        let known = model::names();
+        if self.model.is_empty() {
+            return Ok(known);
+        }
+        let named = |name: &String| match model::find(name) {
+            Some(model) => Ok(model.name()),
+            None => bail!("--model {name}: no such model; accepted: {}", known.join(", ")),
+        };
+        self.model.iter().map(named).collect()
+    }
+}

@@ -1,0 +1,316 @@
+//! How near predictions came: over the cases of an experiment, of several and of all.
+
+use std::collections::BTreeMap;
+
+use super::cell::Cell;
+use super::format::Table;
+use super::judged::cases;
+use super::table;
+use crate::measure::quantile_of;
+use crate::plan::Plan;
+use crate::run::{Ledger, Record};
+use crate::units;
+
+/// A case that was measured and predicted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// The experiment's title.
+    pub experiment: String,
+    pub backend: String,
+    /// The case in words.
+    pub case: String,
+    pub model: &'static str,
+    /// Name of the profile.
+    pub profile: String,
+    /// Seconds of one execution: the median of the rounds' medians.
+    pub measured: f64,
+    /// Seconds.
+    pub predicted: f64,
+    pub limit: &'static str,
+    /// 1 − |v − v'| / v (he2007 §3.5, with the erratum).
+    pub accuracy: f64,
+}
+
+/// A case that was measured and of which a model says nothing: which model, on what, and why.
+pub type Silence = (&'static str, String, String);
+
+/// What predictions are held against, over all runs that were added.
+#[derive(Clone, Debug, Default)]
+pub struct Ledgers {
+    pub held: Vec<Compared>,
+    /// How many cases each silence concerns.
+    pub silent: BTreeMap<Silence, usize>,
+}
+
+impl Ledgers {
+    /// Adds a run's cases whose result stands; a peer's is nobody's to predict.
+    pub fn add(&mut self, ledger: &Ledger, wanted: &dyn Fn(&Record, &str) -> bool) {
+        let measured = ledger.records().iter().filter(|r| r.stands() && r.case.peer().is_none());
+        for record in measured.filter(|r| r.statistics.is_some()) {
+            for forecast in record.forecasts.iter().filter(|f| wanted(record, f.model)) {
+                match &forecast.outcome {
+                    Ok(_) => self.held.extend(held(ledger.plan(), record, forecast.model)),
+                    Err(why) => {
+                        let silence = (forecast.model, record.case.backend().to_owned(), why.clone());
+                        *self.silent.entry(silence).or_default() += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// One row for each model, experiment and backend in the order in which they came, and one
+    /// for all experiments of a model on a backend where there are several.
+    pub fn groups(&self) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for held in &self.held {
+            for experiment in [Some(held.experiment.clone()), None] {
+                let same = |g: &&mut Group| {
+                    g.model == held.model && g.backend == held.backend && g.experiment == experiment
+                };
+                let at = match groups.iter_mut().find(same) {
+                    Some(group) => group,
+                    None => {
+                        let (model, backend) = (held.model, held.backend.clone());
+                        groups.push(Group { model, experiment, backend, held: Vec::new() });
+                        groups.last_mut().unwrap_or_else(|| unreachable!("just added"))
+                    }
+                };
+                at.held.push(held.clone());
+            }
+        }
+        let single = |group: &Group| {
+            let own = |h: &&Compared| h.model == group.model && h.backend == group.backend;
+            let mut titles = self.held.iter().filter(own).map(|h| &h.experiment);
+            titles.next().is_some_and(|first| titles.all(|title| title == first))
+        };
+        groups.retain(|group| group.experiment.is_some() || !single(group));
+        groups.sort_by_key(|group| (group.model, group.backend.clone(), group.experiment.is_none()));
+        groups
+    }
+}
+
+fn held(plan: &Plan, record: &Record, model: &'static str) -> Option<Compared> {
+    let (forecast, prediction) = (record.forecast(model)?, record.prediction(model)?);
+    let experiment = plan.experiments.get(record.case.experiment)?;
+    Some(Compared {
+        experiment: experiment.title.clone(),
+        backend: record.case.backend().to_owned(),
+        case: experiment.label(&record.case),
+        model,
+        profile: forecast.profile.clone().unwrap_or_default(),
+        measured: record.statistics.as_ref()?.median,
+        predicted: prediction.seconds,
+        limit: prediction.limit,
+        accuracy: record.accuracy(model)?,
+    })
+}
+
+/// Predictions of one model for one backend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    pub model: &'static str,
+    /// Its title; `None` for all experiments together.
+    pub experiment: Option<String>,
+    pub backend: String,
+    /// At least one.
+    pub held: Vec<Compared>,
+}
+
+impl Group {
+    fn accuracies(&self) -> Vec<f64> {
+        self.held.iter().map(|held| held.accuracy).collect()
+    }
+
+    /// Arithmetic mean of the accuracies.
+    pub fn mean(&self) -> f64 {
+        self.accuracies().iter().sum::<f64>() / self.held.len() as f64
+    }
+
+    /// The tenth percentile: nine cases of ten are at least this accurate.
+    pub fn p10(&self) -> Option<f64> {
+        quantile_of(&self.accuracies(), 0.1)
+    }
+
+    /// The case with the least accuracy.
+    pub fn worst(&self) -> Option<&Compared> {
+        self.held.iter().min_by(|a, b| a.accuracy.total_cmp(&b.accuracy))
+    }
+
+    fn title(&self) -> &str {
+        self.experiment.as_deref().unwrap_or("all experiments")
+    }
+}
+
+/// `94.3 %`.
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// `accuracy mean 94.1 %, p10 82.0 %, least 70.3 % (24 cases)`; nothing without a case.
+pub fn words(accuracies: &[f64]) -> Option<String> {
+    let least = accuracies.iter().copied().min_by(f64::total_cmp)?;
+    let mean = accuracies.iter().sum::<f64>() / accuracies.len() as f64;
+    let p10 = quantile_of(accuracies, 0.1)?;
+    let [mean, p10, least] = [mean, p10, least].map(percent);
+    Some(format!("accuracy mean {mean}, p10 {p10}, least {least} ({})", cases(accuracies.len())))
+}
+
+/// A table of groups for people.
+pub fn lines(groups: &[Group]) -> Vec<String> {
+    let row = |group: &Group| {
+        let worst = group.worst();
+        [
+            group.model.to_owned(),
+            group.backend.clone(),
+            group.title().to_owned(),
+            group.held.len().to_string(),
+            percent(group.mean()),
+            group.p10().map(percent).unwrap_or_default(),
+            worst.map(|held| percent(held.accuracy)).unwrap_or_default(),
+            worst.map(|held| held.case.clone()).unwrap_or_default(),
+        ]
+    };
+    let rows: Vec<[String; 8]> = groups.iter().map(row).collect();
+    let columns = [
+        table::words("model"),
+        table::words("backend"),
+        table::words("experiment"),
+        table::numbers("cases"),
+        table::numbers("mean"),
+        table::numbers("p10"),
+        table::numbers("least"),
+        table::words("of"),
+    ];
+    table::lines(columns, &rows)
+}
+
+/// A table of cases for people, the least accurate first.
+pub fn case_lines(held: &[Compared]) -> Vec<String> {
+    let mut sorted: Vec<&Compared> = held.iter().collect();
+    sorted.sort_by(|a, b| a.accuracy.total_cmp(&b.accuracy));
+    let row = |held: &&Compared| {
+        [
+            held.model.to_owned(),
+            held.experiment.clone(),
+            held.case.clone(),
+            units::fmt_seconds(held.measured),
+            units::fmt_seconds(held.predicted),
+            percent(held.accuracy),
+            held.limit.to_owned(),
+        ]
+    };
+    let rows: Vec<[String; 7]> = sorted.iter().map(row).collect();
+    let columns = [
+        table::words("model"),
+        table::words("experiment"),
+        table::words("case"),
+        table::numbers("measured"),
+        table::numbers("predicted"),
+        table::numbers("accuracy"),
+        table::words("limit"),
+    ];
+    table::lines(columns, &rows)
+}
+
+/// `sector: n/a on cpu: no profile of cpu (16 cases)`.
+pub fn silences(silent: &BTreeMap<Silence, usize>) -> Vec<String> {
+    let line = |((model, backend, why), count): (&Silence, &usize)| {
+        format!("{model}: n/a on {backend}: {} ({})", units::escaped(why), cases(*count))
+    };
+    silent.iter().map(line).collect()
+}
+
+/// The groups for other programs.
+pub fn table(groups: &[Group]) -> Table<impl Iterator<Item = Vec<Option<Cell>>> + '_> {
+    let names = ["model", "backend", "experiment", "cases", "mean", "p10", "least", "least_case"];
+    let cells = |group: &Group| {
+        let worst = group.worst();
+        vec![
+            Some(Cell::text(group.model)),
+            Some(Cell::text(&group.backend)),
+            group.experiment.as_deref().map(Cell::text),
+            Some(group.held.len().into()),
+            Cell::number(group.mean()),
+            group.p10().and_then(Cell::number),
+            worst.and_then(|held| Cell::number(held.accuracy)),
+            worst.map(|held| Cell::text(&held.case)),
+        ]
+    };
+    Table { columns: names.map(str::to_owned).to_vec(), rows: groups.iter().map(cells) }
+}
+
+/// The cases for other programs, in their order.
+pub fn case_table(held: &[Compared]) -> Table<impl Iterator<Item = Vec<Option<Cell>>> + '_> {
+    let names = [
+        "model",
+        "backend",
+        "experiment",
+        "case",
+        "profile",
+        "measured_s",
+        "predicted_s",
+        "limit",
+        "accuracy",
+    ];
+    let cells = |held: &Compared| {
+        vec![
+            Some(Cell::text(held.model)),
+            Some(Cell::text(&held.backend)),
+            Some(Cell::text(&held.experiment)),
+            Some(Cell::text(&held.case)),
+            Some(Cell::text(&held.profile)),
+            Cell::number(held.measured),
+            Cell::number(held.predicted),
+            Some(Cell::text(held.limit)),
+            Cell::number(held.accuracy),
+        ]
+    };
+    Table { columns: names.map(str::to_owned).to_vec(), rows: held.iter().map(cells) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Profiles;
+    use crate::model::held_fixture;
+    use crate::tui::tests::{fixture, script};
+
+    fn compared(experiment: &str, accuracy: f64) -> Compared {
+        let [experiment, backend, case, profile] =
+            [experiment, "cpu", &format!("at {accuracy}"), "p"].map(str::to_owned);
+        let (model, limit) = ("m", "l");
+        Compared { experiment, backend, case, model, profile, measured: 1.0, predicted: 1.0, limit, accuracy }
+    }
+
+    #[test]
+    fn groups_have_mean_tenth_percentile_and_worst_case() {
+        let first = (0..=10).map(|i| compared("a", f64::from(i) / 10.0));
+        let held = first.chain([compared("b", -1.0)]).collect();
+        let groups = Ledgers { held, silent: BTreeMap::new() }.groups();
+        let told: Vec<_> = groups.iter().map(|g| (g.title(), g.held.len())).collect();
+        assert_eq!(told, [("a", 11), ("b", 1), ("all experiments", 12)]);
+        assert!((groups[0].mean() - 0.5).abs() < 1e-12);
+        assert!(groups[0].p10().is_some_and(|p10| (p10 - 0.1).abs() < 1e-12));
+        assert_eq!(groups[2].worst().map(|held| held.case.as_str()), Some("at -1"));
+        assert_eq!(words(&[]), None);
+        assert_eq!(words(&[0.5]).as_deref(), Some("accuracy mean 50.0 %, p10 50.0 %, least 50.0 % (1 case)"));
+    }
+
+    #[test]
+    fn what_stands_is_compared_and_what_is_not_predicted_is_told() {
+        let plan = fixture::passes();
+        let mut ledger = script::played(&plan);
+        let mut all = Ledgers::default();
+        all.add(&ledger, &|_, model| model == "he2007");
+        assert!(all.held.is_empty());
+        let why = |all: &Ledgers| all.silent.keys().map(|(_, _, why)| why.clone()).collect::<Vec<_>>();
+        assert_eq!(why(&all), ["no profile of cpu"]);
+        ledger.predict_from(Profiles::given(vec![profile("bench", 150e9, 32 << 20)]));
+        let mut all = Ledgers::default();
+        all.add(&ledger, &|_, model| model == "he2007");
+        let measured = ledger.records().iter().filter(|record| record.stands()).count();
+        assert_eq!((all.held.len(), all.silent.len()), (measured, 0));
+        assert!(measured > 0 && all.held.iter().all(|held| held.profile == "bench"));
+    }
+}

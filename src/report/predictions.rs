@@ -1,0 +1,151 @@
+//! Tables and charts of what models predict, where nothing is measured.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::accuracy::Silence;
+use super::files::{chart_names, replace};
+use super::series::{models, series};
+use super::svg::{Caption, render};
+use super::table::{self, numbers, words};
+use super::{Origin, csv};
+use crate::plan::{Plan, Quantity};
+use crate::run::{Record, Status};
+use crate::units;
+
+/// The table of what is predicted.
+const TABLE: &str = "predictions.csv";
+
+/// Case, model, rate, time, limit.
+pub type Row = [String; 5];
+
+/// What is predicted of an experiment.
+#[derive(Clone, Debug, Default)]
+pub struct Foretold {
+    /// One for each case and model.
+    pub rows: Vec<Row>,
+    /// Of how many cases a model says nothing, and why.
+    pub silent: BTreeMap<Silence, usize>,
+}
+
+/// What the chart's models say of an experiment's cases; a peer's are nobody's to predict.
+pub fn foretold(plan: &Plan, experiment: usize, records: &[Record]) -> Foretold {
+    let mut told = Foretold::default();
+    let Some(wanted) = plan.experiments.get(experiment) else { return told };
+    let own = || records.iter().filter(|r| r.case.experiment == experiment && r.case.peer().is_none());
+    for model in models(&wanted.chart, own()) {
+        for record in own().filter(|r| !matches!(r.status, Status::NotApplicable(_))) {
+            match record.forecast(model).map(|forecast| &forecast.outcome) {
+                Some(Ok(prediction)) => {
+                    let rate = record.quantity_at(Quantity::Bandwidth, prediction.seconds);
+                    told.rows.push([
+                        wanted.label(&record.case),
+                        model.to_owned(),
+                        rate.map(|rate| units::fmt_rate(rate).replace(" GB/s", "")).unwrap_or_default(),
+                        units::fmt_seconds(prediction.seconds),
+                        prediction.limit.to_owned(),
+                    ]);
+                }
+                Some(Err(why)) => {
+                    let silence = (model, record.case.backend().to_owned(), why.clone());
+                    *told.silent.entry(silence).or_default() += 1;
+                }
+                None => {}
+            }
+        }
+    }
+    told
+}
+
+/// A table for people.
+pub fn lines(rows: &[Row]) -> Vec<String> {
+    let columns = [words("case"), words("model"), numbers("GB/s"), numbers("time"), words("limit")];
+    table::lines(columns, rows)
+}
+
+/// Writes `predictions.csv`, with the columns of `results.csv`, and one chart for each
+/// experiment into `folder`, which is made, and returns their paths.
+///
+/// # Errors
+/// A file that cannot be written; the one of this name before it is still there.
+pub fn write(folder: &Path, origin: &Origin, records: &[Record]) -> Result<Vec<PathBuf>> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let mut paths = vec![replace(folder, TABLE, |out| csv::results(out, origin, records))?];
+    let slugs = origin.plan.experiments.iter().map(|experiment| experiment.slug.as_str());
+    for (experiment, name) in chart_names(slugs).iter().enumerate() {
+        let mut data = series(origin.plan, experiment, records);
+        data.notes.clear();
+        let document = render(&data, &Caption::predicted(origin, experiment))?;
+        paths.push(replace(folder, name, |out| Ok(out.write_all(document.as_bytes())?))?);
+    }
+    Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::protocol::Environment;
+    use crate::model::Profiles;
+    use crate::model::held_fixture;
+    use crate::run::Ledger;
+    use crate::tui::tests::{fixture, script};
+
+    fn predicted(mut ledger: Ledger) -> Ledger {
+        ledger.predict_from(Profiles::given(vec![profile("bench", 150e9, 32 << 20)]));
+        ledger
+    }
+
+    fn plan() -> Plan {
+        let mut plan = fixture::passes();
+        plan.experiments[0].chart.models = Some(vec!["he2007".to_owned()]);
+        plan
+    }
+
+    #[test]
+    fn a_recipe_is_foretold_in_a_table_and_a_chart_without_a_point() {
+        let ledger = predicted(Ledger::new(plan()));
+        let told = foretold(ledger.plan(), 0, ledger.records());
+        assert_eq!(told.rows.len(), 7, "one for each pass count on the CPU; CUDA cannot run");
+        assert!(told.rows.iter().all(|row| row[1] == "he2007" && !row[4].is_empty()), "{:?}", told.rows);
+        let folder = tempfile::tempdir().expect("a folder");
+        let environment = Environment::default();
+        let (plan, devices) = (ledger.plan(), &[]);
+        let origin = Origin { plan, version: "1", date: "", environment: &environment, devices };
+        let paths = write(folder.path(), &origin, ledger.records()).expect("written");
+        let read = |at: usize| fs::read_to_string(&paths[at]).expect("a file");
+        let head = read(0).lines().next().expect("a head").to_owned();
+        let columns = "he2007.predicted_s,he2007.limit,he2007.accuracy,he2007.profile";
+        assert!(head.ends_with(columns), "{head}");
+        let chart = read(1);
+        assert!(chart.contains("he2007, bench") && chart.contains("Predicted; nothing was measured"));
+        assert!(!chart.contains(">\nnothing measured\n<") && !chart.contains("<circle"), "{chart}");
+    }
+
+    #[test]
+    fn a_chart_has_the_model_under_its_points_and_how_far_they_are_from_it() {
+        let ledger = predicted(script::played(&plan()));
+        let data = series(ledger.plan(), 0, ledger.records());
+        let [line] = data.panels[0].models.as_slice() else { panic!("one line: only the CPU has a profile") };
+        assert_eq!((line.points.len(), line.before), (7, false));
+        let residual = data.residual().expect("both are there");
+        for point in residual.panels[0].lines.iter().flat_map(|line| &line.points) {
+            let case = point.value.case;
+            let record = &ledger.records()[case];
+            let measured = record.statistics.as_ref().expect("measured").median;
+            let predicted = record.prediction("he2007").expect("predicted").seconds;
+            let share = (predicted / measured - 1.0) * 100.0;
+            assert!(
+                (point.value.y - share).abs() < 1e-9 * share.abs().max(1.0),
+                "rates are as times' inverse"
+            );
+        }
+        let none = Plan { experiments: fixture::passes().experiments, ..plan() };
+        let ledger = predicted(Ledger::new(none));
+        let data = series(ledger.plan(), 0, ledger.records());
+        assert!(data.models.is_empty(), "the usual model has no rates to go by");
+    }
+}

@@ -1,0 +1,179 @@
+//! What models predict, line by line.
+
+use super::{ChartData, Measured, Panel, Point};
+use crate::model::{self, Forecast};
+use crate::plan::Chart;
+use crate::report::accuracy;
+use crate::report::judged::cases;
+use crate::report::unit::Unit;
+use crate::run::Record;
+
+/// What a model predicts for the cases of one line, or of the references of one label.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelLine {
+    pub model: &'static str,
+    /// Number of the model on this chart, from 0.
+    pub rank: usize,
+    /// A number after those of the guides, by which all of the model's lines are hidden.
+    pub style: usize,
+    /// Style of the line of these cases.
+    pub of: usize,
+    /// From a profile as it was before somebody changed it, beside the changed one.
+    pub before: bool,
+    /// Ascending in x.
+    pub points: Vec<Predicted>,
+}
+
+/// A prediction for one case, in the unit of y.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Predicted {
+    /// As of a point; `None` for a reference.
+    pub x: Option<f64>,
+    /// Finite.
+    pub y: f64,
+    /// Position in the plan's cases and in the records.
+    pub case: usize,
+}
+
+/// A model that the chart shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelKey {
+    pub name: &'static str,
+    /// As of its lines.
+    pub style: usize,
+    /// Names of the profiles that its predictions come from; empty where there are none.
+    pub profiles: Vec<String>,
+    /// Of the cases that are on the chart and measured.
+    pub accuracies: Vec<f64>,
+    /// Why there is no prediction, each reason with the number of its cases.
+    pub lacks: Vec<(String, usize)>,
+}
+
+impl ModelKey {
+    /// Takes in what the model says of a case.
+    pub(super) fn take(&mut self, forecast: &Forecast, record: &Record) {
+        let profile = || forecast.profile.clone().filter(|profile| !self.profiles.contains(profile));
+        match &forecast.outcome {
+            Ok(_) => {
+                let profile = profile();
+                self.profiles.extend(profile);
+                self.accuracies.extend(record.accuracy(self.name));
+            }
+            Err(why) => match self.lacks.iter_mut().find(|(known, _)| known == why) {
+                Some((_, count)) => *count += 1,
+                None => self.lacks.push((why.clone(), 1)),
+            },
+        }
+    }
+
+    /// Whether it predicts anything on the chart.
+    pub fn predicts(&self) -> bool {
+        !self.profiles.is_empty()
+    }
+
+    /// `sector, h200`, or `sector n/a: no profile of cpu`.
+    pub fn words(&self) -> String {
+        match self.lacks.first() {
+            Some((why, _)) if !self.predicts() => format!("{} n/a: {why}", self.name),
+            _ => std::iter::once(self.name.to_owned())
+                .chain(self.profiles.clone())
+                .collect::<Vec<_>>()
+                .join(", "),
+        }
+    }
+
+    /// `sector, profile h200: accuracy mean 94.1 %, p10 82.0 %, least 70.3 % (24 cases)`.
+    pub fn accuracy(&self) -> Option<String> {
+        let words = accuracy::words(&self.accuracies)?;
+        Some(format!("{}, profile {}: {words}", self.name, self.profiles.join(", ")))
+    }
+
+    /// The whole of what it does not predict, for where there is room.
+    pub fn gaps(&self) -> Vec<String> {
+        let gap = |(why, n): &(String, usize)| format!("{} n/a: {why} ({})", self.name, cases(*n));
+        self.lacks.iter().map(gap).collect()
+    }
+}
+
+/// The models of a chart: those that the recipe names, or the usual one where it predicts
+/// anything of these records.
+pub fn models<'a>(chart: &Chart, records: impl Iterator<Item = &'a Record>) -> Vec<&'static str> {
+    match &chart.models {
+        Some(names) => names.iter().filter_map(|name| model::find(name)).map(|m| m.name()).collect(),
+        None => {
+            let mut records = records;
+            let there = records.any(|record| record.prediction(model::USUAL).is_some());
+            Vec::from_iter(there.then_some(model::USUAL))
+        }
+    }
+}
+
+impl Panel {
+    /// Takes in a prediction.
+    pub(super) fn predict(&mut self, (rank, model): (usize, &'static str), of: usize, point: Predicted) {
+        let found = self.models.iter().position(|line| (line.rank, line.of) == (rank, of));
+        let at = found.unwrap_or_else(|| {
+            let line = ModelLine { model, rank, style: 0, of, before: false, points: Vec::new() };
+            self.models.push(line);
+            self.models.len() - 1
+        });
+        self.models[at].points.push(point);
+    }
+}
+
+impl ChartData {
+    /// Every prediction of the models that are shown.
+    pub fn predicted(&self, shows: impl Fn(usize) -> bool) -> impl Iterator<Item = Predicted> {
+        let lines = self.panels.iter().flat_map(|panel| &panel.models);
+        lines
+            .filter(move |line| shows(line.style) && shows(line.of))
+            .flat_map(|line| line.points.iter().copied())
+    }
+
+    /// The prediction of a case by the model with this number.
+    pub fn prediction(&self, rank: usize, case: usize) -> Option<f64> {
+        let lines = self.panels.iter().flat_map(|panel| &panel.models);
+        let mut points = lines.filter(|line| line.rank == rank && !line.before).flat_map(|line| &line.points);
+        points.find(|point| point.case == case).map(|point| point.y)
+    }
+
+    /// Puts the model's lines of the same chart before a change behind these.
+    pub fn lay_before(&mut self, before: &ChartData) {
+        for (panel, old) in self.panels.iter_mut().zip(&before.panels) {
+            let old = old.models.iter().map(|line| super::ModelLine { before: true, ..line.clone() });
+            panel.models = old.chain(std::mem::take(&mut panel.models)).collect();
+        }
+    }
+
+    /// How far the points are from what the first model that predicts any says, per cent of its
+    /// prediction, as a chart of its own; `None` where nothing is both.
+    pub fn residual(&self) -> Option<ChartData> {
+        let (rank, key) = self.models.iter().enumerate().find(|(_, key)| key.predicts())?;
+        if self.y.relative_to.is_some() {
+            return None;
+        }
+        let mut data = self.clone();
+        data.y.unit = Unit::Percent;
+        data.y.relative_to = Some(key.name.to_owned());
+        data.y.named = Some(format!("over {}", key.name));
+        data.y.spacing = None;
+        let share = |m: &Measured| {
+            let of = |y: f64| (y / self.prediction(rank, m.case).unwrap_or(f64::NAN) - 1.0) * 100.0;
+            let found = Measured { y: of(m.y), y_min: of(m.y_min), y_max: of(m.y_max), interval: None, ..*m };
+            found.y.is_finite().then_some(found)
+        };
+        for panel in &mut data.panels {
+            (panel.guides, panel.models) = (Vec::new(), Vec::new());
+            for line in &mut panel.lines {
+                line.points = line
+                    .points
+                    .iter()
+                    .filter_map(|p| Some(Point { value: share(&p.value)?, ..p.clone() }))
+                    .collect();
+            }
+            panel.references.clear();
+        }
+        (data.models, data.notes, data.residual) = (Vec::new(), Vec::new(), true);
+        (!data.is_empty()).then_some(data)
+    }
+}

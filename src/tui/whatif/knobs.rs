@@ -1,0 +1,152 @@
+//! The values of a profile, one by one: what each is called, and the profile with some of
+//! them changed.
+
+use std::collections::BTreeMap;
+
+use crate::model::{Cache, Curve, He2007, Profile, Rates};
+use crate::primitives::Direction;
+use crate::units;
+
+/// Changes by name of the value, in steps.
+pub type Steps = BTreeMap<String, i32>;
+
+/// A value of a profile that can be changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Knob {
+    /// `L2 capacity`, `cuda random read 8 B` …
+    pub name: String,
+    /// With its unit.
+    pub value: String,
+}
+
+/// What one step does to a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// Sizes are powers of two.
+    Double,
+    /// Times and rates.
+    Quarter,
+}
+
+/// What a change of so many steps multiplies a value by: a step of a size by two, of a time
+/// or a rate by the fourth root of that.
+fn factor(step: Step, steps: i32) -> f64 {
+    match step {
+        Step::Double => f64::from(steps).exp2(),
+        Step::Quarter => (f64::from(steps) / 4.0).exp2(),
+    }
+}
+
+/// Every value of a profile that concerns one of these backends, in the profile's order, and
+/// the profile after these changes.
+pub fn turned(base: &Profile, backends: &[String], steps: &Steps) -> (Profile, Vec<Knob>) {
+    let mut profile = base.clone();
+    let mut turn = Turn { steps, knobs: Vec::new() };
+    profile.caches.iter_mut().for_each(|cache| turn.cache(cache));
+    for (backend, rates) in profile.rates.iter_mut().filter(|(b, _)| backends.contains(b)) {
+        turn.rates(backend, rates);
+    }
+    for (backend, he2007) in profile.he2007.iter_mut().filter(|(b, _)| backends.contains(b)) {
+        turn.he2007(backend, he2007);
+    }
+    (profile, turn.knobs)
+}
+
+struct Turn<'s> {
+    steps: &'s Steps,
+    knobs: Vec<Knob>,
+}
+
+impl Turn<'_> {
+    fn by(&self, name: &str, step: Step) -> f64 {
+        factor(step, self.steps.get(name).copied().unwrap_or(0))
+    }
+
+    fn told(&mut self, name: String, value: String) {
+        self.knobs.push(Knob { name, value });
+    }
+
+    fn bytes(&mut self, name: String, bytes: &mut u64) {
+        *bytes = ((*bytes as f64 * self.by(&name, Step::Double)).round() as u64).max(1);
+        let value = units::fmt_bytes(*bytes);
+        self.told(name, value);
+    }
+
+    fn seconds(&mut self, name: String, seconds: &mut f64) {
+        *seconds *= self.by(&name, Step::Quarter);
+        let value = units::fmt_seconds(*seconds);
+        self.told(name, value);
+    }
+
+    fn rate(&mut self, name: String, rate: &mut f64) {
+        *rate *= self.by(&name, Step::Quarter);
+        let value = units::fmt_rate(*rate / 1e9);
+        self.told(name, value);
+    }
+
+    /// All of a curve; its value is how much it is multiplied by.
+    fn curve(&mut self, name: String, curve: &mut Curve) {
+        let by = self.by(&name, Step::Quarter);
+        let points = curve.points().iter().map(|(x, y)| (*x, y * by)).collect();
+        // A factor leaves what is positive and finite so, but for one beyond all numbers.
+        if let Ok(scaled) = Curve::new(points) {
+            *curve = scaled;
+        }
+        self.told(name, format!("× {}", units::three_digits(by)));
+    }
+
+    fn cache(&mut self, cache: &mut Cache) {
+        let name = cache.name.clone();
+        self.bytes(format!("{name} capacity"), &mut cache.capacity);
+        self.bytes(format!("{name} line"), &mut cache.line);
+        self.bytes(format!("{name} sector"), &mut cache.sector);
+    }
+
+    fn rates(&mut self, backend: &str, rates: &mut Rates) {
+        self.seconds(format!("{backend} launch"), &mut rates.launch);
+        if let Some(pass) = &mut rates.pass {
+            self.seconds(format!("{backend} pass"), pass);
+        }
+        self.bytes(format!("{backend} fetch"), &mut rates.fetch);
+        self.curve(format!("{backend} read"), &mut rates.read);
+        self.curve(format!("{backend} write"), &mut rates.write);
+        self.curve(format!("{backend} copy"), &mut rates.copy);
+        for random in &mut rates.random {
+            self.curve(name(backend, "random", random.direction, random.element), &mut random.rate);
+        }
+        for strided in &mut rates.strided {
+            let head = name(backend, "strided", strided.direction, strided.element);
+            self.curve(format!("{head} in {}", units::fmt_bytes(strided.footprint)), &mut strided.rate);
+        }
+        for runs in &mut rates.runs {
+            self.curve(name(backend, "runs", runs.direction, runs.element), &mut runs.rate);
+        }
+        if let Some(latency) = &mut rates.latency {
+            self.curve(format!("{backend} latency"), latency);
+        }
+        if let Some(page) = &mut rates.page {
+            self.bytes(format!("{backend} page"), page);
+        }
+        if let Some(reach) = &mut rates.tlb_reach {
+            self.bytes(format!("{backend} TLB reach"), reach);
+        }
+    }
+
+    fn he2007(&mut self, backend: &str, he2007: &mut He2007) {
+        let called = |what: &str| format!("{backend} he2007 {what}");
+        self.rate(called("B_seq"), &mut he2007.b_seq);
+        self.bytes(called("cache"), &mut he2007.cache);
+        self.bytes(called("l"), &mut he2007.block);
+        self.bytes(called("l'"), &mut he2007.transfer);
+        self.seconds(called("δ"), &mut he2007.delta);
+    }
+}
+
+/// `cuda random read 8 B`.
+fn name(backend: &str, what: &str, direction: Direction, element: u64) -> String {
+    let direction = match direction {
+        Direction::Read => "read",
+        Direction::Write => "write",
+    };
+    format!("{backend} {what} {direction} {}", units::label_bytes(element))
+}

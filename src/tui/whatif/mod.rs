@@ -1,0 +1,240 @@
+//! What if the device were another: a profile's values changed by hand, and what the models
+//! then say beside what was measured. Pure but for the saving, which the loop does.
+
+mod ask;
+mod knobs;
+#[cfg(test)]
+pub mod tests;
+
+use std::path::PathBuf;
+
+pub use ask::{Ask, COMMANDS, OPEN, accept, allows, obey, saved};
+pub use knobs::{Knob, Steps};
+
+use super::field::Field;
+use super::panel::Focus;
+use crate::model::{Profile, Profiles, names};
+use crate::plan::Plan;
+use crate::report::series::{ChartData, ModelKey, charted, models};
+use crate::run::Record;
+
+/// Writes a profile under its name into the folder of the user's.
+pub type SaveProfile = fn(&Profile) -> Result<PathBuf, String>;
+
+/// A profile being changed, over the cases of a run or of a recipe.
+#[derive(Clone, Debug)]
+pub struct WhatIf {
+    plan: Plan,
+    /// Without their samples.
+    records: Vec<Record>,
+    pub experiment: usize,
+    pub panel: usize,
+    /// The case that is selected.
+    pub case: usize,
+    /// What the cases are predicted from without changes.
+    own: Profiles,
+    /// The profile under change, as it is without.
+    base: Profile,
+    /// By how many steps each value is changed.
+    steps: Steps,
+    /// The profile as it is changed.
+    changed: Profile,
+    pub knobs: Vec<Knob>,
+    pub selected: usize,
+    chart: ChartData,
+    before: ChartData,
+    /// Under which name it is to be saved, while that is typed.
+    pub field: Option<Field>,
+    /// Why it was not saved.
+    pub error: Option<String>,
+    /// Where it was asked for.
+    pub back: Focus,
+}
+
+/// Cases, and what is known of them.
+#[derive(Clone, Debug)]
+pub struct Cases {
+    pub plan: Plan,
+    pub records: Vec<Record>,
+    pub selected: usize,
+    pub profiles: Profiles,
+}
+
+impl WhatIf {
+    /// `None` where no profile concerns the cases: of the run's own the first that does, or
+    /// else of those that are known.
+    pub fn new(cases: Cases, known: &[Profile], back: Focus) -> Option<WhatIf> {
+        let Cases { plan, records, selected, profiles } = cases;
+        let concerns = |profile: &&Profile| records.iter().any(|r| profile.knows(r.case.place().0));
+        let theirs = profiles.all().find(concerns).cloned();
+        let base = theirs.clone().or_else(|| known.iter().find(concerns).cloned())?;
+        let own = if theirs.is_some() { profiles } else { profiles.instead(base.clone()) };
+        let bare = |record: Record| Record { rounds: Vec::new(), set_aside: Vec::new(), ..record };
+        let records: Vec<Record> = records.into_iter().map(bare).collect();
+        let experiment = records.get(selected).map_or(0, |record| record.case.experiment);
+        let chart = charted(&plan, experiment, &records, None);
+        let mut view = WhatIf {
+            experiment,
+            panel: 0,
+            case: selected,
+            own,
+            changed: base.clone(),
+            base,
+            steps: Steps::new(),
+            knobs: Vec::new(),
+            selected: 0,
+            before: chart.clone(),
+            chart,
+            field: None,
+            error: None,
+            back,
+            plan,
+            records,
+        };
+        view.show(experiment);
+        let holds = |panel: &crate::report::series::Panel| panel.cases().any(|case| case == selected);
+        view.panel = view.chart.panels.iter().position(holds).unwrap_or(0);
+        Some(view)
+    }
+
+    /// The chart with the predictions of the changed profile over those without the changes.
+    pub fn chart(&self) -> &ChartData {
+        &self.chart
+    }
+
+    /// The profile as it is changed.
+    pub fn profile(&self) -> &Profile {
+        &self.changed
+    }
+
+    pub fn is_changed(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
+    /// How near the models come with the changes and without them.
+    pub fn accuracies(&self) -> Vec<String> {
+        let words = |key: &ModelKey| key.accuracy();
+        let (now, before) = (self.chart.models.iter(), self.before.models.iter());
+        let without = before.filter_map(words).map(|words| format!("before: {words}"));
+        now.filter_map(words).chain(without.filter(|_| self.is_changed())).collect()
+    }
+
+    /// Goes to an experiment; without changes its predictions are those of the run.
+    fn show(&mut self, experiment: usize) {
+        (self.experiment, self.panel) = (experiment, 0);
+        self.before = self.predicted(&self.own.clone());
+        self.turn();
+    }
+
+    /// The chart of what these profiles predict.
+    fn predicted(&mut self, profiles: &Profiles) -> ChartData {
+        let at = self.experiment;
+        for record in self.records.iter_mut().filter(|record| record.case.experiment == at) {
+            record.forecasts = profiles.forecasts(&record.case, record.work.as_ref());
+        }
+        let Some(experiment) = self.plan.experiments.get(at) else { return self.chart.clone() };
+        let own = || self.records.iter().filter(|record| record.case.experiment == at);
+        let says = |model: &&'static str| own().any(|record| record.prediction(model).is_some());
+        let mut shown: Vec<&str> = models(&experiment.chart, own()).into_iter().filter(says).collect();
+        if shown.is_empty() {
+            shown = names().into_iter().filter(says).collect();
+        }
+        if shown.is_empty() {
+            // Each then says why it predicts nothing.
+            shown = names();
+        }
+        let mut plan = self.plan.clone();
+        plan.experiments[at].chart.models = Some(shown.into_iter().map(str::to_owned).collect());
+        charted(&plan, at, &self.records, None)
+    }
+
+    /// Brings everything up to date with the changes.
+    fn turn(&mut self) {
+        let mut backends: Vec<String> =
+            self.records.iter().map(|record| record.case.place().0.to_owned()).collect();
+        backends.sort();
+        backends.dedup();
+        (self.changed, self.knobs) = knobs::turned(&self.base, &backends, &self.steps);
+        self.selected = self.selected.min(self.knobs.len().saturating_sub(1));
+        self.chart = self.predicted(&self.own.instead(self.changed.clone()));
+        if self.chart.predicted(|_| true).ne(self.before.predicted(|_| true)) {
+            self.chart.lay_before(&self.before);
+        }
+    }
+
+    /// Changes the selected value by so many steps.
+    fn change(&mut self, by: i32) {
+        let Some(knob) = self.knobs.get(self.selected) else { return };
+        let steps = self.steps.entry(knob.name.clone()).or_insert(0);
+        *steps = (*steps + by).clamp(-MOST, MOST);
+        self.steps.retain(|_, steps| *steps != 0);
+        self.turn();
+    }
+
+    /// Takes the changes of the selected value back.
+    fn undo(&mut self) {
+        let Some(knob) = self.knobs.get(self.selected) else { return };
+        self.steps.remove(&knob.name);
+        self.turn();
+    }
+
+    fn undo_all(&mut self) {
+        self.steps.clear();
+        self.turn();
+    }
+
+    /// Whether this value is changed.
+    pub fn turned(&self, knob: &Knob) -> bool {
+        self.steps.contains_key(&knob.name)
+    }
+
+    /// Goes to the next or the previous of the profiles that concern the cases.
+    fn cycle(&mut self, known: &[Profile], by: isize) {
+        let all = self.choices(known);
+        let at = all.iter().position(|profile| *profile == self.base).unwrap_or(0) as isize;
+        let next = (at + by).rem_euclid(all.len().max(1) as isize) as usize;
+        if let Some(profile) = all.into_iter().nth(next) {
+            self.base = profile;
+            self.steps.clear();
+            self.turn();
+        }
+    }
+
+    /// The run's own profiles and those that are known, as far as they concern the cases.
+    fn choices(&self, known: &[Profile]) -> Vec<Profile> {
+        let mut all: Vec<Profile> = Vec::new();
+        for profile in self.own.all().chain(known) {
+            let concerns = self.records.iter().any(|record| profile.knows(record.case.place().0));
+            if concerns && !all.contains(profile) {
+                all.push(profile.clone());
+            }
+        }
+        all
+    }
+
+    /// Leaves the question for a name.
+    pub fn keep_unsaved(&mut self) {
+        (self.field, self.error) = (None, None);
+    }
+
+    /// Moves along the values.
+    pub fn step(&mut self, by: isize) {
+        self.selected = self.selected.saturating_add_signed(by).min(self.knobs.len().saturating_sub(1));
+    }
+
+    fn step_panel(&mut self, by: isize) {
+        let last = self.chart.panels.len().saturating_sub(1);
+        self.panel = self.panel.saturating_add_signed(by).min(last);
+    }
+
+    fn step_experiment(&mut self, by: isize) {
+        let wanted = self.experiment.saturating_add_signed(by);
+        if let Some(case) = self.records.iter().position(|record| record.case.experiment == wanted) {
+            self.case = case;
+            self.show(wanted);
+        }
+    }
+}
+
+/// Steps that a value can be changed by, in each direction.
+const MOST: i32 = 40;

@@ -1,0 +1,178 @@
+//! Predictions on the chart, and the profile that is changed under them.
+
+use std::path::PathBuf;
+
+use ratatui::crossterm::event::KeyCode;
+
+use crate::engine::protocol::{Event, Stage};
+use crate::model::held_fixture;
+use crate::model::{Held, Profile};
+use crate::run::Ledger;
+use crate::run::runner::Message;
+use crate::tui::app::App;
+use crate::tui::panel::Focus;
+use crate::tui::session::Session;
+use crate::tui::tests::loops::press;
+use crate::tui::tests::screens::{at, finished};
+use crate::tui::tests::{fixture, script};
+use crate::tui::theme::Theme;
+
+fn known() -> Vec<Profile> {
+    vec![profile("bench", 150e9, 32 << 20), profile("g80", 63.9e9, 392 << 10)]
+}
+
+/// What the engine of the script says first, with a profile.
+fn hello() -> Message {
+    let mut hello = script::hello();
+    if let Event::Hello { profiles, .. } = &mut hello {
+        let held = Held {
+            backends: vec!["cpu".to_owned()],
+            device: 0,
+            profile: known().remove(0),
+            notices: Vec::new(),
+        };
+        profiles.push(held);
+    }
+    Message::Event(hello)
+}
+
+/// A run whose chart asks for he2007's predictions.
+fn run(theme: Theme, recipe: usize, messages: usize) -> App {
+    let mut plan = [fixture::stream, fixture::passes, fixture::passes, fixture::applications][recipe]();
+    plan.experiments.iter_mut().for_each(|e| e.chart.models = Some(vec!["he2007".to_owned()]));
+    let mut session = Session::new(recipe, Ledger::new(plan.clone()), script::FOLDER.into(), at(0));
+    let started = Message::Event(script::progress(&plan, 0, 0, Stage::WarmUp));
+    let all = script::messages(&plan, Some(4));
+    let over = all.len() < messages;
+    let first = [hello(), all[1].clone(), started];
+    let rest = all.into_iter().skip(2).take(messages.saturating_sub(2));
+    first.into_iter().chain(rest).for_each(|message| session.receive(message, at(1)));
+    if over {
+        session.receive(Message::Over, at(9));
+    }
+    let mut app = finished(theme, 1);
+    app.state.session = Some(session);
+    app.state.profiles = known();
+    app
+}
+
+fn typed(app: &mut App, keys: &str) {
+    for key in keys.chars() {
+        let code = match key {
+            '←' => KeyCode::Left,
+            '→' => KeyCode::Right,
+            '⏎' => KeyCode::Enter,
+            key => KeyCode::Char(key),
+        };
+        press(app, code, at(9));
+    }
+    app.tick(at(10));
+}
+
+fn looked_at(mut app: App, keys: &str) -> App {
+    typed(&mut app, keys);
+    app
+}
+
+/// Before anything is measured, the chart has the model's line.
+pub fn predicted_first(theme: Theme) -> App {
+    looked_at(run(theme, 1, 2), "")
+}
+
+/// Then the measurements over it, and how far they are from it.
+pub fn predicted(theme: Theme) -> App {
+    looked_at(run(theme, 1, usize::MAX), "zv→")
+}
+
+pub fn shown(theme: Theme) -> App {
+    looked_at(run(theme, 1, usize::MAX), "vm")
+}
+
+/// A smaller cache and twice the bandwidth.
+pub fn changed(theme: Theme) -> App {
+    looked_at(run(theme, 1, usize::MAX), "vmll←lllj←←←←")
+}
+
+/// Where x has names, each has a stroke.
+pub fn of_names(theme: Theme) -> App {
+    looked_at(run(theme, 3, usize::MAX), "vml")
+}
+
+/// Without a run: another device.
+pub fn of_a_recipe(theme: Theme) -> App {
+    let mut app = finished(theme, 1);
+    app.state.profiles = known();
+    app.state.session = None;
+    app.state.focus = Focus::Recipes;
+    looked_at(app, "mn")
+}
+
+pub fn saving(theme: Theme) -> App {
+    looked_at(run(theme, 1, usize::MAX), "vmls../")
+}
+
+fn prediction(app: &App, case: usize) -> f64 {
+    app.state.whatif.as_ref().expect("it is open").chart().prediction(0, case).expect("a prediction")
+}
+
+#[test]
+fn arrows_move_the_prediction_and_what_was_measured_stays() {
+    let mut app = run(Theme::PLAIN, 1, usize::MAX);
+    typed(&mut app, "vm");
+    let view = app.state.whatif.clone().expect("it is open");
+    assert_eq!(app.state.focus, Focus::WhatIf);
+    assert_eq!(view.knobs[0].name, "cpu he2007 B_seq");
+    let measured: Vec<f64> = view.chart().measured().map(|m| m.y).collect();
+    assert!(!measured.is_empty());
+    let before = prediction(&app, 0);
+    typed(&mut app, "llll");
+    let view = app.state.whatif.as_ref().expect("it is open");
+    assert_eq!(view.knobs[0].value, "300 GB/s", "four steps are twice as much");
+    assert!(prediction(&app, 0) > 1.2 * before, "more bandwidth, less time");
+    assert_eq!(view.chart().measured().map(|m| m.y).collect::<Vec<_>>(), measured);
+    let lines = &view.chart().panels[0].models;
+    assert!(lines.iter().any(|line| line.before) && lines.iter().any(|line| !line.before));
+    typed(&mut app, "hhhh");
+    assert_eq!(prediction(&app, 0), before, "steps are exact: there and back is nowhere");
+    assert!(!app.state.whatif.as_ref().expect("it").is_changed());
+    press(&mut app, KeyCode::Esc, at(10));
+    assert_eq!((app.state.focus, app.state.whatif.is_some()), (Focus::Chart, false));
+}
+
+#[test]
+fn another_profile_is_looked_at_over_the_runs_own() {
+    let mut app = run(Theme::PLAIN, 1, usize::MAX);
+    typed(&mut app, "vm");
+    let own = prediction(&app, 0);
+    typed(&mut app, "n");
+    let view = app.state.whatif.as_ref().expect("it is open");
+    assert_eq!(view.profile().name, "g80");
+    assert!(view.chart().panels[0].models.iter().any(|line| line.before), "the run's own stays");
+    assert!(prediction(&app, 0) < own / 1.5);
+    typed(&mut app, "n");
+    assert_eq!(prediction(&app, 0), own);
+}
+
+#[test]
+fn a_changed_profile_is_saved_under_its_name_and_known_from_then_on() {
+    let mut app = run(Theme::PLAIN, 1, usize::MAX);
+    app.save_profile = |profile| match profile.he2007["cpu"].b_seq > 150e9 {
+        true => Ok(PathBuf::from(format!("/data/{}.yaml", profile.name))),
+        false => Err("nothing is changed".to_owned()),
+    };
+    typed(&mut app, "vmls⏎");
+    assert_eq!(app.state.notice.as_deref(), Some("saved as bench-what-if: /data/bench-what-if.yaml"));
+    let saved = app.state.profiles.last().expect("it");
+    assert_eq!((saved.name.as_str(), saved.source.as_str()), ("bench-what-if", "bench, changed by hand"));
+    typed(&mut app, "s../x⏎");
+    let view = app.state.whatif.as_ref().expect("it is open");
+    assert!(view.error.as_deref().is_some_and(|why| why.contains("letters")), "{:?}", view.error);
+}
+
+#[test]
+fn nothing_is_predicted_while_something_is_measured() {
+    let mut app = run(Theme::PLAIN, 1, 2);
+    typed(&mut app, "vm");
+    assert!(app.state.whatif.is_none());
+    assert!(app.state.notice.as_deref().is_some_and(|notice| notice.contains("a run is active")));
+}
