@@ -13,6 +13,8 @@ pub struct Demand {
     pub cache: f64,
     /// Of waiting, with all the threads there are.
     pub latency: f64,
+    /// Of the first loads that wait for others, before anything overlaps: not a resource.
+    pub depth: f64,
     /// Of memory, by what goes there.
     pub memory: Vec<(&'static str, f64)>,
 }
@@ -30,6 +32,7 @@ impl Demand {
         self.requests += other.requests;
         self.cache += other.cache;
         self.latency += other.latency;
+        self.depth += other.depth;
         self.memory.extend(other.memory);
         self
     }
@@ -48,6 +51,7 @@ impl Demand {
     /// Every term with its seconds.
     pub fn terms(&self) -> impl Iterator<Item = (&'static str, f64)> {
         let [first, latency, cache, _] = self.resources();
+        let latency = (latency.0, latency.1 + self.depth);
         [first, latency, cache, ("requests", self.requests)].into_iter().chain(self.memory.iter().copied())
     }
 
@@ -59,7 +63,7 @@ impl Demand {
 
     /// Seconds of the pass.
     pub fn seconds(&self) -> f64 {
-        self.resources().iter().fold(0.0, |most, (_, seconds)| seconds.max(most))
+        self.depth + self.resources().iter().fold(0.0, |most, (_, seconds)| seconds.max(most))
     }
 
     /// What most of the requests and of memory's time goes to.
@@ -87,6 +91,7 @@ mod tests {
         assert_eq!((both.first, both.seconds(), both.binding()), (4.0, 4.5, "streams"));
         let near = both.and(demand(3.0, 0.0, 0.0));
         assert_eq!((near.seconds(), near.binding()), (7.0, "first cache"));
+        assert_eq!(near.clone().and(Demand { depth: 0.5, ..Demand::default() }).seconds(), 7.5);
         let names: Vec<_> = near.terms().map(|(name, _)| name).collect();
         assert_eq!(names[..4], ["first cache", "latency", "cache", "requests"]);
     }

@@ -16,6 +16,11 @@ pub fn looked_at(machine: &Machine, n: f64, distance: f64) -> f64 {
     machine.rates.scan.as_ref().map_or(0.0, |scan| n / scan.at(distance))
 }
 
+/// Seconds of one access to the footprint; 0 where the profile does not say.
+pub fn latency_of(machine: &Machine, access: &Access) -> f64 {
+    machine.rates.latency.as_ref().map_or(0.0, |latency| latency.at(access.footprint as f64))
+}
+
 /// Seconds of accesses that each need the one before.
 ///
 /// # Errors

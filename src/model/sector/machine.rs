@@ -52,7 +52,7 @@ impl<'a> Machine<'a> {
     /// left of the times of copies in the cache when they are drawn out to no bytes, at most
     /// what an empty execution takes.
     pub fn start(&self) -> f64 {
-        let cached = |(bytes, _): &&(f64, f64)| *bytes <= 0.7 * self.capacity;
+        let cached = |(bytes, _): &&(f64, f64)| *bytes <= 0.75 * self.capacity;
         let points: Vec<_> = self.rates.copy.points().iter().filter(cached).collect();
         let [.., (a, rate_a), (b, rate_b)] = points.as_slice() else { return 0.0 };
         let (near, far) = (a / rate_a, b / rate_b);

@@ -2,7 +2,7 @@
 
 use super::demand::Demand;
 use super::issue::{self, Groups};
-use super::latency::{chained, looked_at};
+use super::latency::{chained, latency_of, looked_at};
 use super::machine::Machine;
 use super::partitions::partitions;
 use super::pattern::pattern;
@@ -27,7 +27,7 @@ pub struct Here<'a> {
 /// What the profile lacks for one of its accesses.
 pub fn demand(here: &Here) -> Result<Demand, String> {
     let mut streamed = Vec::new();
-    let mut sum = Demand { latency: here.waiting()?, ..Demand::default() };
+    let mut sum = Demand { latency: here.waiting()?, depth: here.depth(), ..Demand::default() };
     for access in &here.pass.accesses {
         let (demand, stream) = here.of(access)?;
         sum = sum.and(demand);
@@ -146,6 +146,14 @@ impl Here<'_> {
         if again { self.touches() } else { self.all }
     }
 
+    /// Of reads that go where another array says, the latency of the first.
+    fn depth(&self) -> f64 {
+        let led = |a: &&Access| a.direction == Direction::Read && is_indexed(a);
+        let scans = self.pass.accesses.iter().any(|a| a.order == Order::Sequential);
+        let first = self.pass.accesses.iter().find(led).filter(|_| scans);
+        first.map_or(0.0, |access| latency_of(self.machine, access))
+    }
+
     /// Chained accesses, and the scan of a pass that skips most of what it looks at.
     fn waiting(&self) -> Result<f64, String> {
         let mut seconds = 0.0;
@@ -158,6 +166,11 @@ impl Here<'_> {
             None => Ok(seconds),
         }
     }
+}
+
+/// Whether an access goes where another array says.
+fn is_indexed(access: &Access) -> bool {
+    matches!(access.order, Order::Random | Order::Given | Order::Partitions { .. } | Order::Zipf { .. })
 }
 
 /// Stores and loads that a processor's own memory answers, side by side.

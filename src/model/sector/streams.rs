@@ -27,30 +27,21 @@ pub fn streams(machine: &Machine, all: &[Stream]) -> Result<Demand, String> {
         of_direction.map(|stream| stream.access.bytes() as f64 * weight(stream)).sum()
     };
     let distance = all.iter().map(|stream| stream.distance).fold(0.0, f64::max);
-    let everything = |direction| sum(direction, &|_| 1.0);
-    let alone = |direction| sum(direction, &|stream| f64::from(u8::from(stream.alone)));
-    let from_memory = |direction| {
-        sum(direction, &|stream| {
-            if stream.alone { machine.share_from_memory(stream.distance) } else { 0.0 }
-        })
-    };
-    let far = f64::INFINITY;
-    let [reads, writes] = [Direction::Read, Direction::Write].map(everything);
-    let mut demand = Demand::memory(
-        "streams",
-        side_by_side(machine, from_memory(Direction::Read), from_memory(Direction::Write), far),
-    );
-    demand.cache = side_by_side(machine, reads, writes, distance);
-    for direction in [Direction::Read, Direction::Write] {
-        let bytes = alone(direction);
-        if bytes > 0.0 {
-            let missed = from_memory(direction) / bytes;
-            let lines = bytes * (1.0 - missed) / machine.line;
-            let one = machine.hit(machine.random(direction, 8)?);
-            demand.requests += (lines * one).min(demand.cache * (1.0 - missed));
+    let alone = |stream: &Stream| f64::from(u8::from(stream.alone));
+    let missed = |stream: &Stream| alone(stream) * machine.share_from_memory(stream.distance);
+    let [reads, writes] = [Direction::Read, Direction::Write].map(|way| sum(way, &|_| 1.0));
+    let [far_reads, far_writes] = [Direction::Read, Direction::Write].map(|way| sum(way, &missed));
+    let cache = side_by_side(machine, reads, writes, distance);
+    // Streams alone are what the curves say: neither part may make more of them.
+    let memory = side_by_side(machine, far_reads, far_writes, f64::INFINITY).min(cache);
+    let mut requests = 0.0;
+    for way in [Direction::Read, Direction::Write] {
+        let near = sum(way, &|stream| alone(stream) - missed(stream));
+        if near > 0.0 {
+            requests += near / machine.line * machine.hit(machine.random(way, 8)?);
         }
     }
-    Ok(demand)
+    Ok(Demand { cache, requests: requests.min(cache - memory), ..Demand::memory("streams", memory) })
 }
 
 /// Seconds of reads and writes of so many bytes.
