@@ -7,13 +7,15 @@
 //!
 //! In the cache, or without that rate: of the w accesses that are issued together, those of one
 //! stream are neighbours: D = p(1 − (1 − 1/p)^w) streams (he2007 Eq. 7), each with w/D elements in a
-//! row, make D·(1 + (w/D − 1)·z/l) requests of lines, each a random access that hits.
+//! row, make D·(1 + (w/D − 1)·z/l) requests of lines, each a random access that hits. The streams that
+//! the rate was measured with leave lines in the first cache, where random partitions leave
+//! none: reads make these requests in any case, at the same time as memory works.
 
 use super::demand::Demand;
 use super::machine::Machine;
 use crate::model::Strided;
 use crate::model::he2007::distinct;
-use crate::primitives::Access;
+use crate::primitives::{Access, Direction};
 
 /// What an access in `p` streams asks for; `cached` where all arrays of the case stay in the
 /// last cache. What it shares with other streams is not in it.
@@ -21,15 +23,17 @@ use crate::primitives::Access;
 /// # Errors
 /// A profile without random accesses of this direction.
 pub fn partitions(machine: &Machine, access: &Access, p: u64, cached: bool) -> Result<Demand, String> {
-    let side_by_side = side_by_side(machine, access, p as f64);
-    if let Some(rate) = side_by_side.filter(|_| !cached) {
-        return Ok(Demand::memory("partitions", access.count as f64 / rate));
-    }
     let curve = machine.random(access.direction, access.element)?;
     let (n, z, w) = (access.count as f64, access.element as f64, machine.group() as f64);
     let streams = distinct(p as f64, w);
     let lines = streams * (1.0 + (w / streams - 1.0) * z / machine.line);
-    Ok(Demand { requests: n / w * lines * machine.hit(curve), ..Demand::default() })
+    let requests = n / w * lines * machine.hit(curve);
+    let reads = access.direction == Direction::Read;
+    match side_by_side(machine, access, p as f64).filter(|_| !cached) {
+        Some(rate) if reads => Ok(Demand { first: requests, ..Demand::memory("partitions", n / rate) }),
+        Some(rate) => Ok(Demand::memory("partitions", n / rate)),
+        None => Ok(Demand { requests, ..Demand::default() }),
+    }
 }
 
 /// Accesses per second of so many streams over the access's footprint.
@@ -55,7 +59,7 @@ fn side_by_side(machine: &Machine, access: &Access, p: f64) -> Option<f64> {
 mod tests {
     use super::super::fixture::{access, close, on_toy};
     use super::*;
-    use crate::primitives::{Direction, Order};
+    use crate::primitives::Order;
 
     fn writes(p: u64, footprint: u64, cached: bool) -> f64 {
         let access = access(Direction::Write, 1_000_000, footprint, Order::Partitions { partitions: p });
