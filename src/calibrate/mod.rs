@@ -82,7 +82,7 @@ impl Target {
 /// Streams of words, one word of each in turn, which together fill so many bytes: 1, 2, 4 …
 fn streams(footprint: u64) -> String {
     let one = |bits: u32| {
-        let (streams, words) = (1u64 << bits, footprint / 8 >> bits);
+        let (streams, words) = (1u64 << bits, (footprint / 8) >> bits);
         format!("{{uniform: {{length: {streams}, stride: {words}}}, count: {words}}}")
     };
     format!("[{}]", (0..=MOST_STREAMS).map(one).collect::<Vec<_>>().join(", "))

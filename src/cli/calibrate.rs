@@ -208,7 +208,8 @@ pub fn compare(before: &Profile, after: &Profile) -> anyhow::Result<bool> {
     let all = differences(before, after)?;
     let mut apart: Vec<&Difference> = all.iter().filter(|d| d.share().abs() > AGREE).collect();
     apart.sort_by(|a, b| b.share().abs().total_cmp(&a.share().abs()));
-    let figure = |value: Option<f64>| value.map_or_else(|| "missing".to_owned(), units::three_digits);
+    let figure =
+        |value: Option<f64>| value.map_or_else(|| "missing".to_owned(), |value| format!("{value:.4e}"));
     let change = |d: &Difference| match d.share().is_finite() {
         true => units::fmt_change(d.share()),
         false => String::new(),
