@@ -56,7 +56,6 @@ impl Here<'_> {
             }
             Order::Sequential => Ok((Demand::default(), Some(access.clone()))),
             Order::Random | Order::Given => Ok((random(machine, access, self.cold())?, None)),
-            Order::Chunks { chunks } => Ok((self.in_chunks(access, *chunks)?, Some(access.clone()))),
             Order::Zipf { exponent } => Ok((self.skewed(access, *exponent)?, None)),
             Order::Strided { stride } => {
                 Ok((thinned(machine, access, (*stride).max(1), self.distance(access))?, None))
@@ -72,16 +71,6 @@ impl Here<'_> {
                 self.moving(access, indices, deltas, *shuffled).map(|demand| (demand, None))
             }
         }
-    }
-
-    /// Random accesses within one part after another: in the memory of one processor, or as
-    /// far away as a part reaches. Each part comes from memory or goes there once, as a stream.
-    fn in_chunks(&self, access: &Access, chunks: u64) -> Result<Demand, String> {
-        let footprint = access.footprint / chunks.max(1);
-        if footprint as f64 <= self.near() {
-            return Ok(kept_near(self.machine, access));
-        }
-        random(self.machine, &Access { footprint, ..access.clone() }, false)
     }
 
     /// Bytes that stay with a processor: its first cache, or what a tile has of its own.
