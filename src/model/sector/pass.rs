@@ -56,6 +56,7 @@ impl Here<'_> {
             }
             Order::Sequential => Ok((Demand::default(), Some(access.clone()))),
             Order::Random | Order::Given => Ok((random(machine, access, self.cold())?, None)),
+            Order::Chunks { chunks } => chunks_of(machine, access, (*chunks).max(1)),
             Order::Zipf { exponent } => Ok((self.skewed(access, *exponent)?, None)),
             Order::Strided { stride } => {
                 Ok((thinned(machine, access, (*stride).max(1), self.distance(access))?, None))
@@ -173,9 +174,47 @@ fn is_indexed(access: &Access) -> bool {
     matches!(access.order, Order::Random | Order::Given | Order::Partitions { .. } | Order::Zipf { .. })
 }
 
+/// Parts that are visited one after another, each in random order. One that a cache holds is
+/// whole when it leaves it, a stream to memory; in the last cache each access is a request.
+fn chunks_of(machine: &Machine, access: &Access, chunks: u64) -> Result<(Demand, Option<Access>), String> {
+    let part = access.footprint / chunks;
+    if part as f64 > machine.capacity {
+        let alone = Access { footprint: part, ..access.clone() };
+        return Ok((random(machine, &alone, true)?, None));
+    }
+    let near = part as f64 <= machine.first;
+    let curve = machine.random(access.direction, access.element)?;
+    let requests = if near { 0.0 } else { access.count as f64 * machine.hit(curve) };
+    let stream = Access { order: Order::Sequential, ..access.clone() };
+    Ok((Demand { requests, ..Demand::default() }, Some(stream)))
+}
+
 /// Stores and loads that a processor's own memory answers, side by side.
 fn kept_near(machine: &Machine, access: &Access) -> Demand {
     let group = machine.group() as f64;
     let one = issue::seconds(machine, access.direction, &Groups::EASY);
     Demand { first: access.count as f64 / group * one, ..Demand::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{access, close, on_toy};
+    use super::*;
+
+    /// In the first cache chunks are a stream; in the last each access is a request beside it;
+    /// beyond, all miss.
+    #[test]
+    fn chunks_by_the_cache_that_holds_one() {
+        let n = 1 << 24;
+        on_toy(|toy| {
+            let requests = |chunks| {
+                let writes = access(Direction::Write, n, 8 * n, Order::Chunks { chunks });
+                let (demand, stream) = chunks_of(toy, &writes, chunks).expect("rates");
+                (demand.seconds(), stream.is_some())
+            };
+            assert_eq!(requests(1 << 11), (0.0, true));
+            assert!(close(requests(1 << 8).0, n as f64 * 2e-10) && requests(1 << 8).1);
+            assert!(close(requests(1).0, n as f64 * 2e-9) && !requests(1).1);
+        });
+    }
 }

@@ -65,10 +65,8 @@ impl Partition {
         let moves = spec.moves() as usize;
         let mut pairs = Vec::new();
         for _ in 0..cut.digits.len().min(2) {
-            let buffers = (
-                Buffer::new(moves * spec.index as usize)?,
-                Buffer::new(moves * spec.tuple as usize)?,
-            );
+            let buffers =
+                (Buffer::new(moves * spec.index as usize)?, Buffer::new(moves * spec.tuple as usize)?);
             poison(pool, &buffers.0, spec.index as usize, cancel)?;
             poison(pool, &buffers.1, spec.tuple as usize, cancel)?;
             pairs.push(buffers);
