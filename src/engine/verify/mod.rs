@@ -7,6 +7,7 @@ use crate::primitives;
 use crate::recipe;
 
 const SMALL: &str = include_str!("small.yaml");
+const PARTITIONED: &str = include_str!("partitioned.yaml");
 const LARGE: &str = include_str!("large.yaml");
 const TUNED: &str = include_str!("tuned.yaml");
 
@@ -61,8 +62,11 @@ pub fn suite(suite: Suite, backend: &str, gpus: Option<u64>, seed: u64) -> anyho
         ("cuda", _, Some(gpus)) => (format!("{{cuda: {{gpus: {gpus}, memory: [own, spanning]}}}}"), "memory"),
         (other, ..) => (other.to_owned(), "backend"),
     };
-    let text = text.replace("BACKEND_AXES", axes).replace("BACKEND", &target);
-    let mut plan = resolved(&text, seed)?;
+    let of_backend = |text: &str| text.replace("BACKEND_AXES", axes).replace("BACKEND", &target);
+    let mut plan = resolved(&of_backend(text), seed)?;
+    if suite != Suite::Large {
+        plan.cases.extend(resolved(&of_backend(PARTITIONED), seed)?.cases);
+    }
     if backend == "cuda" && gpus.is_none() && suite != Suite::Large {
         plan.cases.extend(resolved(TUNED, seed)?.cases);
     }
