@@ -35,6 +35,7 @@ pub fn shipped() -> &'static [Shipped] {
         "he2007/fig11-partitions.yaml",
         "he2007/fig12-tuple-size.yaml",
         "he2007/fig13-tuples.yaml",
+        "he2007/auto.yaml",
         "he2007/gpu-random.yaml",
         "he2007/gpu-fetch.yaml",
         "he2007/gpu-hints.yaml",

@@ -141,7 +141,13 @@ fn calibrate(
     let temporary = arguments.keep.is_none();
     let folder = arguments.keep.clone().unwrap_or_else(|| fresh.path().join("run"));
     interrupt.clears(fresh.path());
-    let runner = EngineRunner { engine: engine.clone(), out: Some(folder), root: PathBuf::new(), profiles: Vec::new(), temporary };
+    let runner = EngineRunner {
+        engine: engine.clone(),
+        out: Some(folder),
+        root: PathBuf::new(),
+        profiles: Vec::new(),
+        temporary,
+    };
     out::line(&format!("{}: {}", target.backend(), device.name));
     let running = runner.start(plan.clone(), &text)?;
     let (ledger, summary) = headless::watch_quietly(&running, Ledger::new(plan), interrupt)?;

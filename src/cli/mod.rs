@@ -454,7 +454,10 @@ mod tests {
 
     #[test]
     fn options_stand_where_they_act() {
-        assert_eq!(with("engine"), ["run", "predict", "replay", "devices", "calibrate", "profiles", "doctor"]);
+        assert_eq!(
+            with("engine"),
+            ["run", "predict", "replay", "devices", "calibrate", "profiles", "doctor"]
+        );
         assert_eq!(with("config"), ["config", "watch"]);
         assert_eq!(with("peers"), ["run", "replay", "engine"]);
     }

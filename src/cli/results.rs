@@ -6,6 +6,7 @@ use super::out;
 use crate::measure;
 use crate::plan::{Experiment, Plan, Quantity};
 use crate::report::accuracy;
+use crate::report::choices;
 use crate::report::judged::cases;
 use crate::report::series::models;
 use crate::report::table::{self, numbers, words};
@@ -38,6 +39,8 @@ pub fn print(ledger: &Ledger) {
                 out::line(&format!("… and {} more in results.csv", told.len() - MOST));
             }
         }
+        let chosen = choices::lines(experiment, ledger.records(), number);
+        chosen.iter().for_each(|line| out::line(&units::escaped(line)));
         accuracies(experiment, records.clone()).into_iter().for_each(|line| out::line(&line));
         reasons(records).into_iter().for_each(|line| out::line(&line));
     }

@@ -21,7 +21,7 @@ pub fn read() -> Environment {
     let system = System::here();
     let affinity = affinity::allowed();
     Environment {
-        host: text("/proc/sys/kernel/hostname"),
+        host: host(),
         os: os_name(),
         kernel: text("/proc/sys/kernel/osrelease"),
         cpu: facts::cpuinfo("model name").unwrap_or_default(),
@@ -30,6 +30,11 @@ pub fn read() -> Environment {
         facts: facts_of(&system, &affinity),
         affinity,
     }
+}
+
+/// Name of the machine.
+pub(crate) fn host() -> String {
+    text("/proc/sys/kernel/hostname")
 }
 
 /// The setting of transparent huge pages: `always`, `madvise` or `never`.

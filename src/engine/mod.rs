@@ -4,6 +4,7 @@
 //! screen, so that drawing cannot disturb the measured process, and so that the same
 //! stream of events is the log, the file and the wire to a remote machine.
 
+mod choosing;
 pub mod client;
 pub mod environment;
 pub mod executors;

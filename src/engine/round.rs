@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use super::choosing;
+use super::environment;
 use super::protocol::{Event, RoundResult, Stage};
 use super::sampler;
 use super::schedule::Turn;
@@ -11,7 +13,7 @@ use super::turns::Going;
 use super::watch::Watch;
 use crate::backend::{Cancel, Executor, Failure, Prepared, Verdict};
 use crate::measure::noise::{self, Conditions, Flag};
-use crate::plan::{Cache, Case, Measure};
+use crate::plan::{Cache, Case, Measure, Value};
 
 /// Why a turn has no result.
 pub enum Trouble {
@@ -44,6 +46,13 @@ struct Taken {
     conditions: Conditions,
 }
 
+/// What a method became, and what else did; of a key in both what was found last.
+fn with(method: Vec<(String, Value)>, found: Vec<(String, Value)>) -> Vec<(String, Value)> {
+    let told = |key: &str| found.iter().any(|(other, _)| other == key);
+    let method: Vec<_> = method.into_iter().filter(|(key, _)| !told(key)).collect();
+    method.into_iter().chain(found).collect()
+}
+
 impl<W: Write> Server<W> {
     /// Prepared afresh, warmed up, sampled, and certified the first time that this engine
     /// measures the case. Paused time does not
@@ -67,7 +76,9 @@ impl<W: Write> Server<W> {
         self.executors[host].turn_to(device);
         self.watch.begin();
         self.stage(case, turn.round, Stage::Generate)?;
-        let mut prepared = self.executors[at].prepare(case, None, cancel)?;
+        let profile = || choosing::profile(self.executors[host].as_ref(), device, &environment::host());
+        let (chosen, method) = choosing::chosen(case, profile, choosing::model())?;
+        let mut prepared = self.executors[at].prepare(&chosen, None, cancel)?;
         if host != at {
             self.executors[host].settle()?;
         }
@@ -84,7 +95,7 @@ impl<W: Write> Server<W> {
                 break Taken { conditions: taken.conditions.since(before), ..taken };
             }
         };
-        let resolved = prepared.resolved();
+        let resolved = with(method, prepared.resolved());
         let usual = self.clocks.usual(case.backend(), &resolved, taken.conditions.clock);
         let doubts = noise::doubts(&taken.samples, &taken.conditions, usual);
         let verdict = match measure.certify && case.peer().is_none() {

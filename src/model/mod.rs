@@ -2,6 +2,7 @@
 //! accesses ([`Work`]), and from nothing else. Pure. No model sees a measurement of a case,
 //! and none has a table by primitive, pattern or size.
 
+pub mod choose;
 mod curve;
 pub mod he2007;
 mod profile;

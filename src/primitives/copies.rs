@@ -2,14 +2,26 @@
 
 use super::{Work, find};
 use crate::backend::gpus::{Gpus, copies};
-use crate::plan::{Case, Value};
+use crate::plan::{Case, Params, Value};
 
 /// What a case does to memory on all its GPUs together: the one place where work counts for
 /// each GPU that has arrays of its own. `resolved` is what the case's open parameters became,
 /// as far as that is known.
 pub fn work(case: &Case, resolved: &[(String, Value)]) -> Option<Work> {
-    let alone = find(&case.primitive)?.work(&case.params).ok()?;
+    let alone = find(&case.primitive)?.work(&with_method(&case.params, resolved)).ok()?;
     Some(times(alone, copies(&case.params, resolved)))
+}
+
+/// What a case whose method is open may become ([`super::Primitive::alternatives`]).
+pub fn alternatives(case: &Case) -> Vec<Params> {
+    find(&case.primitive).map_or_else(Vec::new, |primitive| primitive.alternatives(&case.params))
+}
+
+/// The parameters with what an open method became.
+fn with_method(params: &Params, resolved: &[(String, Value)]) -> Params {
+    let of_method = |(key, _): &&(String, Value)| key == "method" || key.starts_with("method.");
+    let became = resolved.iter().filter(of_method);
+    became.fold(params.clone(), |params, (key, value)| params.with(key, value.clone()))
 }
 
 /// Bytes that a case which does `work` on one GPU holds at a time on each of its devices: those
@@ -57,7 +69,6 @@ pub fn check(case: &Case, resolved: &[(String, Value)], output: &[u8]) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Params;
 
     fn scatter(more: &[(&str, Value)]) -> Case {
         let params = Params::default()
@@ -82,6 +93,20 @@ mod tests {
         let of_it = |work: &Work| [work.elements, work.effective_bytes, work.system_bytes, work.footprint];
         assert_eq!(of_it(&own), of_it(&one).map(|number| 2 * number));
         assert_eq!(of(&[TWO, ("backend.cuda.memory", Value::Text("spanning".into()))]), one);
+    }
+
+    /// Of a chosen method the bytes are those of the choice, and what counts stays.
+    #[test]
+    fn work_is_that_of_the_chosen_method() {
+        let auto = scatter(&[("method", Value::Text("auto".into()))]);
+        let chosen = [
+            ("method".to_owned(), Value::Text("multipass".into())),
+            ("method.multipass.passes".to_owned(), Value::Int(2)),
+        ];
+        let (open, closed) = (work(&auto, &[]).expect("a case"), work(&auto, &chosen).expect("a case"));
+        assert_eq!(open, work(&scatter(&[]), &[]).expect("a case"));
+        assert_eq!(closed.declared_bytes(), open.declared_bytes() + 4 * 4);
+        assert_eq!(closed.effective_bytes, open.effective_bytes);
     }
 
     #[test]

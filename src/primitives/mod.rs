@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::backend::Fault;
 use crate::plan::{Params, Value};
-pub use copies::{check, held, work};
+pub use copies::{alternatives, check, held, work};
 use schema::Param;
 
 /// Whether an access reads or writes.
@@ -191,6 +191,12 @@ pub trait Primitive: Sync {
         _stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
     ) -> Result<Vec<Walk>, String> {
         Ok(Vec::new())
+    }
+
+    /// What a method that is still to be chosen may become: the parameters with each method in
+    /// its place, the simplest first. Nothing where the method is not open.
+    fn alternatives(&self, _params: &Params) -> Vec<Params> {
+        Vec::new()
     }
 
     /// Checks what no single parameter can know, and says what the case does to

@@ -3,6 +3,7 @@
 
 pub mod accuracy;
 pub mod cell;
+pub mod choices;
 pub mod csv;
 pub mod figures;
 mod files;

@@ -62,8 +62,9 @@ impl Record {
         if self.rounds.iter().chain(&self.set_aside).any(known) {
             return false;
         }
-        if Gpus::of(&self.case.params).count == Some(Count::All) {
-            // Only now is it known how many there are.
+        let chosen = result.resolved.iter().any(|(key, _)| key == "method");
+        if chosen || Gpus::of(&self.case.params).count == Some(Count::All) {
+            // Only now is it known which method it became, and how many there are.
             self.work = primitives::work(&self.case, &result.resolved);
         }
         match self.rounds.iter_mut().find(|r| r.round == result.round) {

@@ -95,7 +95,8 @@ fn dispatch(case: &Case, indices: &Store, context: &Context) -> Result<Box<dyn P
     use gather_scatter::spec::Kernel;
     let (params, seed) = (&case.params, case.seed);
     let moves = |kernel| {
-        let spec = gather_scatter::Spec::from_params(kernel, params, seed).map_err(failure)?;
+        let spec = gather_scatter::Spec::from_params(kernel, params, seed);
+        let spec = spec.and_then(gather_scatter::Spec::chosen).map_err(failure)?;
         let given = gather_scatter::given::load(&spec, params, |hash| indices.get(hash))?;
         gather_scatter::cpu::prepare(spec, given, context)
     };

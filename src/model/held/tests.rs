@@ -1,7 +1,7 @@
 //! Which profile a case is predicted from, and that nothing measured goes into it.
 
-use crate::model::{Device, He2007, Held, Profile, Profiles, SCHEMA};
 use crate::engine::protocol::Event;
+use crate::model::{Device, He2007, Held, Profile, Profiles, SCHEMA};
 use crate::run::Ledger;
 use crate::run::runner::Message;
 use crate::tui::tests::{fixture, script};

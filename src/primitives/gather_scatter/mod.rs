@@ -5,6 +5,7 @@
 //! bytes are both sides and L, 2·n·z + n·index. With an L that somebody brought, n is its
 //! length.
 
+mod auto;
 pub mod cpu;
 pub mod cuda;
 pub mod given;
@@ -69,7 +70,11 @@ impl Primitive for Gather {
     }
 
     fn methods(&self) -> &'static [&'static str] {
-        &["direct", "streaming", "multipass", "segmented"]
+        &["direct", "streaming", "multipass", "segmented", "auto"]
+    }
+
+    fn alternatives(&self, params: &Params) -> Vec<Params> {
+        auto::alternatives(Kernel::Gather, params)
     }
 
     fn work(&self, params: &Params) -> Result<Work, Refusal> {
@@ -113,7 +118,11 @@ impl Primitive for Scatter {
     }
 
     fn methods(&self) -> &'static [&'static str] {
-        &["direct", "multipass", "segmented", "partitioned"]
+        &["direct", "multipass", "segmented", "partitioned", "auto"]
+    }
+
+    fn alternatives(&self, params: &Params) -> Vec<Params> {
+        auto::alternatives(Kernel::Scatter, params)
     }
 
     fn work(&self, params: &Params) -> Result<Work, Refusal> {

@@ -58,6 +58,11 @@ const PARTITIONED: Variant = Variant {
     doc: "L and R_in are partitioned by the high bits of L, then written chunk by chunk",
 };
 
+const AUTO: Variant = Variant::plain(
+    "auto",
+    "the method that the model `sector` expects to be the fastest, from the device's profile",
+);
+
 const TUPLES: Param = Param {
     name: "tuples",
     kind: Kind::Count { min: 1, max: 1 << 40 },
@@ -159,7 +164,7 @@ const fn locations(variants: &'static [Variant]) -> Param {
 
 /// Parameters of `gather`.
 pub const GATHER: &[Param] = &[
-    method(&[DIRECT, STREAMING, MULTIPASS, SEGMENTED]),
+    method(&[DIRECT, STREAMING, MULTIPASS, SEGMENTED, AUTO]),
     TUPLES,
     TUPLE,
     INDEX,
@@ -168,7 +173,7 @@ pub const GATHER: &[Param] = &[
 
 /// Parameters of `scatter`.
 pub const SCATTER: &[Param] = &[
-    method(&[DIRECT, MULTIPASS, SEGMENTED, PARTITIONED]),
+    method(&[DIRECT, MULTIPASS, SEGMENTED, PARTITIONED, AUTO]),
     TUPLES,
     TUPLE,
     INDEX,

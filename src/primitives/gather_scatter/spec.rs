@@ -49,13 +49,15 @@ pub enum Method {
     /// `passes` passes, then written, one chunk of R_out after another
     /// ([`super::partitioned`]).
     Partitioned { bits: u64, passes: u64 },
+    /// Still to be chosen among [`super::auto`]'s. Until then its work is that of `Direct`.
+    Auto,
 }
 
 impl Method {
     /// Segments and passes of he2007's scheme; of what moves all tuples at once, one each.
     pub fn segments_and_passes(self) -> (u64, u64) {
         match self {
-            Method::Direct | Method::Streaming | Method::Partitioned { .. } => (1, 1),
+            Method::Direct | Method::Streaming | Method::Partitioned { .. } | Method::Auto => (1, 1),
             Method::Multipass { passes } => (1, passes),
             Method::Segmented { segments, passes } => (segments, passes),
         }
@@ -214,6 +216,17 @@ impl Spec {
         self.kernel == Kernel::Scatter && matches!(self.locations, Locations::Given { .. })
     }
 
+    /// What an implementation is asked for.
+    ///
+    /// # Errors
+    /// `n/a` where the method has not been chosen.
+    pub fn chosen(self) -> Result<Spec, Refusal> {
+        match self.method {
+            Method::Auto => Err(Refusal::NotApplicable("the method has not been chosen".to_owned())),
+            _ => Ok(self),
+        }
+    }
+
     /// Words of a tuple: u64, or one u32 for 4 bytes.
     pub fn words(&self) -> u64 {
         self.tuple.div_ceil(8)
@@ -307,6 +320,7 @@ fn method(params: &Params, tuples: u64, tuple: u64) -> Result<Method, Refusal> {
     Ok(match params.text("method") {
         Some("partitioned") => partitioned::method(params, tuples, tuple)?,
         Some("streaming") => Method::Streaming,
+        Some("auto") => Method::Auto,
         Some("multipass") => {
             Method::Multipass { passes: reader::positive(params, "method.multipass.passes")? }
         }

@@ -1,6 +1,6 @@
 //! The columns of `results.csv`: the fixed ones and those of the plan's parameters.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Row;
 use super::fixed::{Fixed, HEAD, TAIL};
@@ -9,6 +9,7 @@ use crate::plan::{Cache, Plan};
 use crate::primitives;
 use crate::primitives::schema::{Kind, Param};
 use crate::report::cell::Cell;
+use crate::report::choices::choices;
 use crate::report::series::models;
 use crate::run::Record;
 
@@ -26,6 +27,8 @@ pub enum Source {
     /// What the parameter became when the case ran.
     Resolved(String),
     Annotation(&'static str),
+    /// By the case's identity.
+    Known(BTreeMap<String, Cell>),
     /// What a model says, in a part of it.
     Predicted(&'static str, Part),
 }
@@ -71,6 +74,7 @@ impl Source {
                 let resolved = row.record.rounds.iter().rev().flat_map(|r| &r.resolved);
                 resolved.into_iter().find(|(k, _)| k == key).and_then(|(_, v)| Cell::of(v))
             }
+            Source::Known(cells) => cells.get(&row.record.case.id).cloned(),
             Source::Annotation(name) => {
                 row.record.annotations.iter().find(|(n, _)| n == name).and_then(|(_, v)| Cell::of(v))
             }
@@ -92,6 +96,7 @@ pub fn columns(plan: &Plan, records: &[Record]) -> Vec<Column> {
     for (key, name) in parameter_names(plan, resolved) {
         columns.push(Column { name: format!("resolved.{name}"), source: Source::Resolved(key) });
     }
+    columns.extend(chosen(records));
     for name in annotations(records) {
         let taken = columns.iter().any(|c| c.name == name) || is_fixed(name);
         let column = if taken { format!("annotation.{name}") } else { name.to_owned() };
@@ -117,6 +122,20 @@ fn shown(plan: &Plan, records: &[Record]) -> Vec<&'static str> {
         all.extend(new.collect::<Vec<_>>());
     }
     all
+}
+
+/// Of cases whose method was chosen: the best alternative of the run, and the regret.
+fn chosen(records: &[Record]) -> Vec<Column> {
+    let (mut best, mut regret) = (BTreeMap::new(), BTreeMap::new());
+    for choice in choices(records) {
+        best.extend(choice.best.map(|(words, _)| (choice.case.clone(), Cell::Text(words))));
+        regret.extend(choice.regret.and_then(Cell::number).map(|cell| (choice.case, cell)));
+    }
+    let column = |name: &str, cells| Column { name: name.to_owned(), source: Source::Known(cells) };
+    match best.is_empty() {
+        true => Vec::new(),
+        false => vec![column("best", best), column("regret", regret)],
+    }
 }
 
 fn annotations(records: &[Record]) -> Vec<&'static str> {

@@ -133,7 +133,7 @@ fn require(gpu: &Gpu, others: &[Gpu], spec: &Spec) -> Result<(), Failure> {
 
 fn read(case: &Case) -> Result<(Spec, Tuned), Failure> {
     let kernel = if case.primitive == "scatter" { Kernel::Scatter } else { Kernel::Gather };
-    let spec = Spec::from_params(kernel, &case.params, case.seed).map_err(refused)?;
+    let spec = Spec::from_params(kernel, &case.params, case.seed).and_then(Spec::chosen).map_err(refused)?;
     let asked = Tuning::of(&case.params).map_err(refused)?;
     Ok((spec, Tuned::new(&spec, asked)))
 }

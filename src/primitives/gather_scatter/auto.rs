@@ -1,0 +1,59 @@
+//! What the method `auto` chooses among.
+
+use super::Spec;
+use super::spec::Kernel;
+use crate::plan::{Params, Value};
+
+/// Most passes of `multipass`, as a power of two.
+const PASSES: u32 = 6;
+
+/// Segments and passes of `segmented`.
+const SEGMENTED: [(u64, u64); 4] = [(4, 4), (4, 16), (16, 4), (16, 16)];
+
+/// The parameters with each method that the case could have, the simplest first: `direct`,
+/// 2 to 64 passes, segments, partitions sized by rule. Nothing where the method is not `auto`.
+/// What does not exist there (more passes than tuples, a method without kernels) is left out.
+pub fn alternatives(kernel: Kernel, params: &Params) -> Vec<Params> {
+    if params.text("method") != Some("auto") {
+        return Vec::new();
+    }
+    let with = |method: &str, numbers: &[(&str, u64)]| {
+        let params = params.clone().with("method", Value::Text(method.to_owned()));
+        let full = |key: &str| format!("method.{method}.{key}");
+        numbers.iter().fold(params, |params, (key, value)| params.with(&full(key), Value::Int(*value)))
+    };
+    let multipass = (1..=PASSES).map(|power| with("multipass", &[("passes", 1 << power)]));
+    let segmented = SEGMENTED
+        .into_iter()
+        .map(|(segments, passes)| with("segmented", &[("segments", segments), ("passes", passes)]));
+    let all = [with("direct", &[])].into_iter().chain(multipass).chain(segmented);
+    let exists = |params: &Params| Spec::from_params(kernel, params, 0).is_ok();
+    all.chain([with("partitioned", &[])]).filter(exists).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn methods(kernel: Kernel, method: &str, tuples: u64) -> Vec<String> {
+        let params = Params::default()
+            .with("tuples", Value::Int(tuples))
+            .with("method", Value::Text(method.to_owned()))
+            .with("backend", Value::Text("cpu".to_owned()));
+        let told = |params: Params| {
+            let words = params.0.iter().filter(|(key, _)| key.starts_with("method"));
+            words.map(|(_, value)| value.to_string()).collect::<Vec<_>>().join(" ")
+        };
+        alternatives(kernel, &params).into_iter().map(told).collect()
+    }
+
+    #[test]
+    fn what_exists_is_an_alternative() {
+        let all = methods(Kernel::Scatter, "auto", 1 << 20);
+        assert_eq!(all[..4], ["direct", "multipass 2", "multipass 4", "multipass 8"]);
+        assert_eq!((all.len(), all[11].as_str()), (12, "partitioned"));
+        assert_eq!(methods(Kernel::Gather, "auto", 1 << 20), all[..11]);
+        assert_eq!(methods(Kernel::Scatter, "auto", 3), ["direct", "multipass 2", "partitioned"]);
+        assert!(methods(Kernel::Scatter, "direct", 1 << 20).is_empty());
+    }
+}
