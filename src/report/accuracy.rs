@@ -273,7 +273,7 @@ pub fn case_table(held: &[Compared]) -> Table<impl Iterator<Item = Vec<Option<Ce
 mod tests {
     use super::*;
     use crate::model::Profiles;
-    use crate::model::held_fixture;
+    use crate::model::held_fixture as profile;
     use crate::tui::tests::{fixture, script};
 
     fn compared(experiment: &str, accuracy: f64) -> Compared {

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::engine::protocol::Environment;
     use crate::model::Profiles;
-    use crate::model::held_fixture;
+    use crate::model::held_fixture as profile;
     use crate::run::Ledger;
     use crate::tui::tests::{fixture, script};
 

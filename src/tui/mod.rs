@@ -40,7 +40,7 @@ mod whatif;
 mod words;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::io::stdout;
 use std::mem::ManuallyDrop;

@@ -33,7 +33,15 @@ pub fn stacked(charts: &[ChartData], caption: &Caption) -> Scene {
     let notes = charts.iter().flat_map(|data| &data.notes).map(ToString::to_string);
     let models = charts.iter().flat_map(|data| &data.models);
     let models = models.flat_map(|key| key.accuracy().into_iter().chain(key.gaps()));
+    let models = models.chain(charts.iter().filter_map(beyond));
     page.end(notes.chain(charts.iter().filter_map(guides)).chain(models), caption)
+}
+
+/// How many predictions have no place on the axes, which reach for what is near the points.
+fn beyond(data: &ChartData) -> Option<String> {
+    let y = data.y_scale();
+    let count = data.predicted(|_| true).filter(|point| y.position(point.y).is_none()).count();
+    (count > 0).then(|| format!("predictions beyond the axis: {count}"))
 }
 
 /// What the grey lines are, and which are not there.

@@ -121,6 +121,13 @@ impl Turn<'_> {
         for runs in &mut rates.runs {
             self.curve(name(backend, "runs", runs.direction, runs.element), &mut runs.rate);
         }
+        for streams in &mut rates.interleaved {
+            let head = name(backend, "interleaved", streams.direction, streams.element);
+            self.curve(format!("{head} in {}", units::fmt_bytes(streams.footprint)), &mut streams.rate);
+        }
+        if let Some(scan) = &mut rates.scan {
+            self.curve(format!("{backend} scan"), scan);
+        }
         if let Some(latency) = &mut rates.latency {
             self.curve(format!("{backend} latency"), latency);
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ratatui::crossterm::event::KeyCode;
 
 use crate::engine::protocol::{Event, Stage};
-use crate::model::held_fixture;
+use crate::model::held_fixture as profile;
 use crate::model::{Held, Profile};
 use crate::run::Ledger;
 use crate::run::runner::Message;
