@@ -101,7 +101,7 @@ mod tests {
             rate: rate.clone(),
         });
         let text = serde_json::json!({
-            "launch": 1e-6, "fetch": 64, "read": [[1.0, 1e11]], "write": [[1.0, 1e11]], "copy": [[1.0, 1e11]],
+            "launch": 1e-6, "group": 32, "fetch": 64, "read": [[1.0, 1e11]], "write": [[1.0, 1e11]], "copy": [[1.0, 1e11]],
         });
         let mut rates: Rates = serde_json::from_value(text).expect("the least that rates have");
         (rates.random, rates.copy) = (random.to_vec(), flat(1e11));

@@ -209,7 +209,8 @@ mod tests {
     fn every_primitive_and_method_is_in_the_small_suite() {
         let suites = ["cpu", "cuda"].map(|backend| suite(Suite::Small, backend, None, 5).expect("suite"));
         for primitive in primitives::registry() {
-            for method in primitive.methods() {
+            // What is open becomes one of the others.
+            for method in primitive.methods().iter().filter(|method| **method != "auto") {
                 let covered = suites.iter().flat_map(|plan| &plan.cases).any(|case| {
                     case.primitive == primitive.name()
                         && case.not_applicable.is_none()
