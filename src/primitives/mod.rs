@@ -8,6 +8,7 @@ mod oracle;
 pub mod pattern;
 pub mod random_access;
 pub(crate) mod reader;
+pub mod scan;
 pub mod schema;
 pub mod stream;
 
@@ -228,6 +229,8 @@ pub fn registry() -> &'static [&'static dyn Primitive] {
         &gather_scatter::Scatter,
         &pattern::Pattern,
         &random_access::RandomAccess,
+        &scan::Scan,
+        &scan::SegmentedScan,
     ]
 }
 
@@ -282,6 +285,10 @@ mod tests {
                     .with("footprint", Value::Int(64))
                     .with("accesses", Value::Int(4))
             }
+            "scan" => p("elements", Value::Int(4)),
+            "segmented-scan" => p("elements", Value::Int(4))
+                .with("segments", Value::Text("constant".into()))
+                .with("segments.constant.length", Value::Int(3)),
             _ => p("tuples", Value::Int(4)),
         }
     }

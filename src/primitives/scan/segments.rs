@@ -1,0 +1,213 @@
+//! Where segments begin, and how that is told to a scan (sengupta2007 §2.2.2).
+//!
+//! With tag = seed ^ 0x5345474D454E5453 and n elements, of which the first is always a head:
+//!
+//! ```text
+//! constant s    i is a head where i mod s = 0
+//! random m      one head in each block j of m elements: p_j = j·m + scale(word64(tag, j), min(m, n − j·m)),
+//!               p_0 = 0; lengths are from 1 to 2m − 1
+//! geometric m   i is a head where word64(tag, i) ≤ ⌊(2^64 − 1)/m⌋: lengths are geometric with mean m
+//! ```
+//!
+//! Of the first two there are ⌈n/s⌉ or ⌈n/m⌉ segments, whose heads have a closed form. No
+//! segment is empty: a flag could not tell.
+
+use crate::patterns::mix::{scale, word64};
+
+const TAG: u64 = 0x5345_474D_454E_5453;
+
+/// The lengths of segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lengths {
+    /// All the same, but for the last.
+    Constant { length: u64 },
+    /// Around a mean.
+    Random { mean: u64 },
+    /// Each element begins a segment with the same probability.
+    Geometric { mean: u64 },
+}
+
+/// How the segments of an array are told (sengupta2007 §2.2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heads {
+    /// Bit i mod 32 of 4-byte word i / 32 is the flag of element i.
+    Bits,
+    /// Byte i is.
+    Bytes,
+    /// As the paper's shared memory has them: chunks of 128 flags in 32 4-byte words, flag j of a
+    /// chunk in byte j / 32 of word j mod 32.
+    Striped,
+    /// The length of each segment, 4 bytes.
+    Lengths,
+    /// The first element of each segment, 4 bytes.
+    Pointers,
+}
+
+/// Flags in one chunk of [`Heads::Striped`].
+pub const CHUNK: u64 = 128;
+
+impl Heads {
+    pub(super) const NAMES: [(&'static str, Heads); 5] = [
+        ("bits", Heads::Bits),
+        ("bytes", Heads::Bytes),
+        ("striped", Heads::Striped),
+        ("lengths", Heads::Lengths),
+        ("pointers", Heads::Pointers),
+    ];
+
+    /// Its name in recipes.
+    pub fn name(self) -> &'static str {
+        Heads::NAMES.iter().find(|(_, heads)| *heads == self).map_or("", |(name, _)| name)
+    }
+
+    /// Whether it has an entry a segment, and not a flag an element.
+    pub fn per_segment(self) -> bool {
+        matches!(self, Heads::Lengths | Heads::Pointers)
+    }
+
+    /// Bytes of an entry and entries, with `segments` segments in `elements` elements.
+    pub fn entries(self, elements: u64, segments: u64) -> (u64, u64) {
+        match self {
+            Heads::Bits => (4, elements.div_ceil(32)),
+            Heads::Bytes => (1, elements),
+            Heads::Striped => (4, elements.div_ceil(CHUNK) * CHUNK / 4),
+            Heads::Lengths | Heads::Pointers => (4, segments),
+        }
+    }
+}
+
+/// The byte of [`Heads::Striped`] that has the flag of element `i`.
+#[inline(always)]
+pub fn striped(i: u64) -> u64 {
+    let j = i % CHUNK;
+    i - j + j % 32 * 4 + j / 32
+}
+
+/// The segments of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segments {
+    pub lengths: Lengths,
+    /// n.
+    pub elements: u64,
+    /// The case's seed with a tag.
+    tag: u64,
+}
+
+impl Segments {
+    /// Of `elements` elements; lengths and means are at least 1.
+    pub fn new(lengths: Lengths, elements: u64, seed: u64) -> Segments {
+        Segments { lengths, elements, tag: seed ^ TAG }
+    }
+
+    /// What the kernels take for the seed.
+    pub fn tag(&self) -> u64 {
+        self.tag
+    }
+
+    /// Whether element `i` begins a segment.
+    #[inline(always)]
+    pub fn head(&self, i: u64) -> bool {
+        match self.lengths {
+            Lengths::Constant { length } => i.is_multiple_of(length),
+            Lengths::Random { mean } => self.random(i / mean, mean) == i,
+            Lengths::Geometric { mean } => i == 0 || word64(self.tag, i) <= u64::MAX / mean,
+        }
+    }
+
+    /// How many there are; `None` where only counting tells.
+    pub fn count(&self) -> Option<u64> {
+        match self.lengths {
+            Lengths::Constant { length: mean } | Lengths::Random { mean } => {
+                Some(self.elements.div_ceil(mean))
+            }
+            Lengths::Geometric { .. } => None,
+        }
+    }
+
+    /// The first element of segment `j`, n after the last; `None` where only counting tells.
+    #[inline(always)]
+    pub fn pointer(&self, j: u64) -> Option<u64> {
+        match self.lengths {
+            Lengths::Constant { length } => Some(j.saturating_mul(length).min(self.elements)),
+            Lengths::Random { mean } if j.saturating_mul(mean) < self.elements => Some(self.random(j, mean)),
+            Lengths::Random { .. } => Some(self.elements),
+            Lengths::Geometric { .. } => None,
+        }
+    }
+
+    /// p_j.
+    #[inline(always)]
+    fn random(&self, j: u64, mean: u64) -> u64 {
+        let start = j * mean;
+        let size = mean.min(self.elements.saturating_sub(start));
+        if j == 0 { 0 } else { start + scale(word64(self.tag, j), size) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn lengths(kind: u8, mean: u64) -> Lengths {
+        match kind % 3 {
+            0 => Lengths::Constant { length: mean },
+            1 => Lengths::Random { mean },
+            _ => Lengths::Geometric { mean },
+        }
+    }
+
+    proptest! {
+        /// Flags and pointers tell the same, and the first element begins a segment.
+        #[test]
+        fn flags_and_pointers_agree(kind: u8, mean in 1u64..70, n in 0u64..500, seed: u64) {
+            let segments = Segments::new(lengths(kind, mean), n, seed);
+            let heads: Vec<u64> = (0..n).filter(|&i| segments.head(i)).collect();
+            prop_assert_eq!(heads.first().copied(), (n > 0).then_some(0));
+            if let Some(count) = segments.count() {
+                let pointers: Vec<u64> = (0..count).filter_map(|j| segments.pointer(j)).collect();
+                prop_assert_eq!(pointers, heads);
+                prop_assert_eq!(segments.pointer(count), Some(n));
+            }
+        }
+    }
+
+    #[test]
+    fn lengths_have_their_mean() {
+        let n = 1 << 18;
+        for (kind, mean) in [(1, 16), (2, 16), (2, 1), (1, 1), (2, 1000)] {
+            let segments = Segments::new(lengths(kind, mean), n, 5);
+            let found = (0..n).filter(|&i| segments.head(i)).count() as f64;
+            let wanted = n as f64 / mean as f64;
+            assert!((found / wanted - 1.0).abs() < 0.15, "{kind} {mean}: {found} instead of {wanted}");
+        }
+    }
+
+    /// sengupta2007 §2.2.2: word 0 has f0, f32, f64 and f96, word 31 f31, f63, f95 and f127.
+    #[test]
+    fn stripes_are_the_papers() {
+        let bytes = |word: u64| (0..128).filter(|&i| striped(i) / 4 == word).collect::<Vec<_>>();
+        assert_eq!((bytes(0), bytes(1)), (vec![0, 32, 64, 96], vec![1, 33, 65, 97]));
+        assert_eq!((bytes(31), striped(128), striped(161)), (vec![31, 63, 95, 127], 128, 133));
+        let mut all: Vec<u64> = (0..384).map(striped).collect();
+        all.sort_unstable();
+        assert_eq!(all, (0..384).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn sizes_of_the_representations() {
+        let bytes = |heads: Heads| heads.entries(129, 5).0 * heads.entries(129, 5).1;
+        assert_eq!(Heads::NAMES.map(|(_, heads)| bytes(heads)), [20, 129, 256, 20, 20]);
+    }
+
+    /// The CUDA twin must give these too.
+    #[test]
+    fn golden() {
+        let heads = |lengths| {
+            let segments = Segments::new(lengths, 1 << 10, 42);
+            (0..100).filter(|&i| segments.head(i)).collect::<Vec<_>>()
+        };
+        let found = [heads(Lengths::Random { mean: 8 }), heads(Lengths::Geometric { mean: 8 })];
+        insta::assert_debug_snapshot!(found.map(|heads| format!("{heads:?}")));
+    }
+}
