@@ -23,7 +23,12 @@ fn cases(primitive: &dyn Primitive, method: &str, backend: &str, part: Suite) ->
 }
 
 /// Methods that no processor has: `tests/cuda_kernels` runs them.
-const ON_GPUS: [(&str, &str); 2] = [("pattern", "atomic"), ("pattern", "global")];
+const ON_GPUS: [(&str, &str); 4] = [
+    ("pattern", "atomic"),
+    ("pattern", "global"),
+    ("scan", "sengupta2007"),
+    ("segmented-scan", "sengupta2007"),
+];
 
 fn for_each_method(mut check: impl FnMut(&dyn Primitive, &str)) {
     for primitive in primitives::registry() {

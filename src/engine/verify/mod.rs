@@ -10,6 +10,7 @@ const SMALL: &str = include_str!("small.yaml");
 const PARTITIONED: &str = include_str!("partitioned.yaml");
 const LARGE: &str = include_str!("large.yaml");
 const TUNED: &str = include_str!("tuned.yaml");
+const SCANS: &str = include_str!("scans.yaml");
 
 /// What one check of one case found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +67,7 @@ pub fn suite(suite: Suite, backend: &str, gpus: Option<u64>, seed: u64) -> anyho
     let mut plan = resolved(&of_backend(text), seed)?;
     if suite != Suite::Large {
         plan.cases.extend(resolved(&of_backend(PARTITIONED), seed)?.cases);
+        plan.cases.extend(resolved(&of_backend(SCANS), seed)?.cases);
     }
     if backend == "cuda" && gpus.is_none() && suite != Suite::Large {
         plan.cases.extend(resolved(TUNED, seed)?.cases);

@@ -15,6 +15,7 @@
 //! The certificate is the recurrence: out[i] = out[i−1] ⊕ in[i] inside a segment, in[i] (or the
 //! identity) where one begins. [`inputs`] says why that holds to the bit for floats too.
 
+pub mod cpu;
 pub mod inputs;
 pub mod operator;
 mod oracle;

@@ -1,0 +1,383 @@
+//! The timed loops: generic bodies, and a named function for each instruction set.
+//!
+//! A scan goes over a range in its direction with a carry, what all elements before come to.
+//! Vectors of the range are scanned in registers in log2(lanes) steps, each of which combines
+//! every lane with the one 1, 2, 4 … lanes before it; segmented, lanes behind a head keep what
+//! they are. Backward the lanes are taken from the last to the first, so nothing is reversed.
+
+use std::ops::Range;
+
+use super::lanes::{Element, Operation, Vector, VectorOperation};
+use crate::backend::cpu::Isa;
+use crate::primitives::scan::inputs::EXACT;
+use crate::primitives::scan::operator::{Bits, Operator, Type};
+
+/// The arrays of a scan. Element i lies i elements behind the pointers, its flag is bit i of
+/// `heads`.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrays {
+    pub from: *const u8,
+    pub to: *mut u8,
+    pub heads: *const u8,
+    pub exclusive: bool,
+    /// Without a temporal hint.
+    pub streaming: bool,
+    /// Bytes from an element to one that the worker will need next, which vectors ask for; 0:
+    /// nothing is asked for.
+    pub ahead: isize,
+}
+
+/// Scans a range from a carry; what the carry has become behind it.
+///
+/// # Safety
+/// The arrays have the range, and 4 bytes more of `heads`; the processor has the instruction set.
+pub type Scan = unsafe fn(&Arrays, Range<usize>, Bits) -> Bits;
+
+/// What the elements of a range come to, in the direction of the scan, flags or not.
+///
+/// # Safety
+/// As for [`Scan`].
+pub type Reduce = unsafe fn(&Arrays, Range<usize>) -> Bits;
+
+/// The kernels of a case.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernels {
+    pub scan: Scan,
+    pub reduce: Reduce,
+}
+
+/// Whether element `i` is the first of its segment in the direction of the scan.
+#[inline(always)]
+unsafe fn first<const BACKWARD: bool>(arrays: &Arrays, i: usize) -> bool {
+    let i = i + usize::from(BACKWARD);
+    // SAFETY: by the caller's promise there are flags for the range and behind it.
+    unsafe { *arrays.heads.wrapping_add(i / 8) >> (i % 8) & 1 == 1 }
+}
+
+/// Calls `f` with the numbers of a range, in the direction of the scan.
+#[inline(always)]
+fn each<const BACKWARD: bool>(range: Range<usize>, step: usize, mut f: impl FnMut(usize)) {
+    let mut done = 0;
+    while done < range.len() {
+        f(if BACKWARD { range.end - step - done } else { range.start + done });
+        done += step;
+    }
+}
+
+/// One element after the other.
+#[inline(always)]
+unsafe fn singly<O: Operation, const BACKWARD: bool, const SEGMENTED: bool>(
+    arrays: &Arrays,
+    range: Range<usize>,
+    mut carry: O::T,
+) -> O::T {
+    let (from, to) = (arrays.from.cast::<O::T>(), arrays.to.cast::<O::T>());
+    // SAFETY: by the caller's promise.
+    each::<BACKWARD>(range, 1, |i| unsafe {
+        let before = if SEGMENTED && first::<BACKWARD>(arrays, i) { O::IDENTITY } else { carry };
+        carry = O::combine(before, O::T::load(from.add(i)));
+        let element = if arrays.exclusive { before } else { carry };
+        if arrays.streaming { element.stream(to.add(i)) } else { element.store(to.add(i)) }
+    });
+    carry
+}
+
+#[inline(always)]
+unsafe fn scan_singly<O: Operation, const BACKWARD: bool, const SEGMENTED: bool>(
+    arrays: &Arrays,
+    range: Range<usize>,
+    carry: Bits,
+) -> Bits {
+    // SAFETY: by the caller's promise.
+    unsafe { singly::<O, BACKWARD, SEGMENTED>(arrays, range, O::T::of(carry)).bits() }
+}
+
+#[inline(always)]
+unsafe fn total<O: Operation, const BACKWARD: bool>(
+    arrays: &Arrays,
+    range: Range<usize>,
+    start: O::T,
+) -> O::T {
+    let from = arrays.from.cast::<O::T>();
+    let mut total = start;
+    // SAFETY: by the caller's promise.
+    each::<BACKWARD>(range, 1, |i| unsafe { total = O::combine(total, O::T::load(from.add(i))) });
+    total
+}
+
+#[inline(always)]
+unsafe fn reduce_singly<O: Operation, const BACKWARD: bool>(arrays: &Arrays, range: Range<usize>) -> Bits {
+    // SAFETY: by the caller's promise.
+    unsafe { total::<O, BACKWARD>(arrays, range, O::IDENTITY).bits() }
+}
+
+/// The whole vectors of a range, from an aligned address to one.
+fn aligned(range: &Range<usize>, lanes: usize) -> Range<usize> {
+    let start = range.start.next_multiple_of(lanes).min(range.end);
+    start..start.max(range.end / lanes * lanes)
+}
+
+#[inline(always)]
+unsafe fn scan_vectors<O: VectorOperation<V>, V: Vector, const BACKWARD: bool, const SEGMENTED: bool>(
+    arrays: &Arrays,
+    range: Range<usize>,
+    carry: Bits,
+) -> Bits {
+    let lanes = V::BYTES / size_of::<O::T>();
+    let vectors = aligned(&range, lanes);
+    let edges = if BACKWARD {
+        [vectors.end..range.end, range.start..vectors.start]
+    } else {
+        [range.start..vectors.start, vectors.end..range.end]
+    };
+    let [before, behind] = edges;
+    // SAFETY: by the caller's promise; the vectors lie inside the range.
+    unsafe {
+        let carry = singly::<O, BACKWARD, SEGMENTED>(arrays, before, O::T::of(carry));
+        let mut running = O::splat(carry);
+        each::<BACKWARD>(vectors, lanes, |i| {
+            running = vector::<O, V, BACKWARD, SEGMENTED>(arrays, i, running);
+        });
+        let carry = O::T::of(running.word(size_of::<O::T>()));
+        singly::<O, BACKWARD, SEGMENTED>(arrays, behind, carry).bits()
+    }
+}
+
+/// Scans the vector at element `i`; the carry behind it, in every lane.
+#[inline(always)]
+unsafe fn vector<O: VectorOperation<V>, V: Vector, const BACKWARD: bool, const SEGMENTED: bool>(
+    arrays: &Arrays,
+    i: usize,
+    carry: V,
+) -> V {
+    let size = size_of::<O::T>();
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let identity = O::splat(O::IDENTITY);
+        let from = arrays.from.add(i * size);
+        let mut x = V::load(from);
+        if arrays.ahead != 0 {
+            V::ask_for(from.wrapping_offset(arrays.ahead));
+        }
+        let heads = if SEGMENTED { V::heads(flags::<BACKWARD>(arrays, i), size) } else { V::no_heads() };
+        let mut begun = heads;
+        let mut distance = 1;
+        while distance < V::BYTES / size {
+            let both = O::apply(x.shifted::<BACKWARD>(distance * size, identity), x);
+            x = if SEGMENTED { x.where_begun(both, begun, size) } else { both };
+            if SEGMENTED {
+                begun = V::spread::<BACKWARD>(begun, distance, size);
+            }
+            distance *= 2;
+        }
+        let all = O::apply(carry, x);
+        let (inclusive, next) = if SEGMENTED {
+            let inclusive = x.where_begun(all, begun, size);
+            (inclusive, inclusive.last::<BACKWARD>(size))
+        } else {
+            (all, O::apply(carry, x.last::<BACKWARD>(size)))
+        };
+        let mut out = inclusive;
+        if arrays.exclusive {
+            out = inclusive.shifted::<BACKWARD>(size, carry);
+            if SEGMENTED {
+                out = identity.where_begun(out, heads, size);
+            }
+        }
+        let to = arrays.to.cast::<O::T>().add(i).cast();
+        if arrays.streaming {
+            out.stream(to)
+        } else {
+            out.store(to)
+        }
+        next
+    }
+}
+
+/// The flags of the vector at element `i`, of its first lane in the lowest bit.
+#[inline(always)]
+unsafe fn flags<const BACKWARD: bool>(arrays: &Arrays, i: usize) -> u32 {
+    // SAFETY: by the caller's promise there are 4 bytes.
+    let word = unsafe { arrays.heads.wrapping_add(i / 8).cast::<u32>().read_unaligned() };
+    word >> (i % 8 + usize::from(BACKWARD))
+}
+
+/// Vectors in one turn of the loop of a reduction.
+const UNROLL: usize = 4;
+
+/// In several partial results at once: for commutative operators, of [`EXACT`] elements.
+#[inline(always)]
+unsafe fn reduce_vectors<O: VectorOperation<V>, V: Vector>(arrays: &Arrays, range: Range<usize>) -> Bits {
+    let lanes = V::BYTES / size_of::<O::T>();
+    let vectors = aligned(&range, lanes);
+    // SAFETY: by the caller's promise; the chunks lie inside the range.
+    unsafe {
+        let mut sum = total::<O, false>(arrays, range.start..vectors.start, O::IDENTITY);
+        let mut at = vectors.start;
+        while at < vectors.end {
+            let end = vectors.end.min(at + EXACT);
+            sum = O::combine(sum, chunk::<O, V>(arrays.from, at..end));
+            at = end;
+        }
+        total::<O, false>(arrays, vectors.end..range.end, sum).bits()
+    }
+}
+
+/// Whole vectors.
+#[inline(always)]
+unsafe fn chunk<O: VectorOperation<V>, V: Vector>(from: *const u8, range: Range<usize>) -> O::T {
+    let (size, lanes) = (size_of::<O::T>(), V::BYTES / size_of::<O::T>());
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let mut partial = [O::splat(O::IDENTITY); UNROLL];
+        let mut i = range.start;
+        while i + UNROLL * lanes <= range.end {
+            let mut u = 0;
+            while u < UNROLL {
+                partial[u] = O::apply(partial[u], V::load(from.add((i + u * lanes) * size)));
+                u += 1;
+            }
+            i += UNROLL * lanes;
+        }
+        while i < range.end {
+            partial[0] = O::apply(partial[0], V::load(from.add(i * size)));
+            i += lanes;
+        }
+        let two = [O::apply(partial[0], partial[1]), O::apply(partial[2], partial[3])];
+        let mut all = O::apply(two[0], two[1]);
+        let mut distance = lanes / 2;
+        while distance > 0 {
+            all = O::apply(all, all.shifted::<true>(distance * size, O::splat(O::IDENTITY)));
+            distance /= 2;
+        }
+        O::T::of(all.word(size))
+    }
+}
+
+/// The kernels of a module, by direction and segments.
+macro_rules! kernels {
+    ($isa:ident, $operation:ty, $backward:expr, $segmented:expr) => {
+        Kernels {
+            scan: match ($backward, $segmented) {
+                (false, false) => $isa::scan::<$operation, false, false>,
+                (false, true) => $isa::scan::<$operation, false, true>,
+                (true, false) => $isa::scan::<$operation, true, false>,
+                (true, true) => $isa::scan::<$operation, true, true>,
+            },
+            reduce: match $backward {
+                false => $isa::reduce::<$operation, false>,
+                true => $isa::reduce::<$operation, true>,
+            },
+        }
+    };
+}
+
+/// One element after the other, without vectors.
+pub mod scalar {
+    use super::*;
+
+    #[inline(never)]
+    pub(super) unsafe fn scan<O: Operation, const BACKWARD: bool, const SEGMENTED: bool>(
+        arrays: &Arrays,
+        range: Range<usize>,
+        carry: Bits,
+    ) -> Bits {
+        // SAFETY: by the caller's promise.
+        unsafe { scan_singly::<O, BACKWARD, SEGMENTED>(arrays, range, carry) }
+    }
+
+    #[inline(never)]
+    pub(super) unsafe fn reduce<O: Operation, const BACKWARD: bool>(
+        arrays: &Arrays,
+        range: Range<usize>,
+    ) -> Bits {
+        // SAFETY: by the caller's promise.
+        unsafe { reduce_singly::<O, BACKWARD>(arrays, range) }
+    }
+}
+
+macro_rules! vectors {
+    ($isa:ident, $v:ty, $features:literal) => {
+        /// In vectors of one instruction set.
+        #[cfg(target_arch = "x86_64")]
+        pub mod $isa {
+            use super::*;
+
+            #[target_feature(enable = $features)]
+            #[inline(never)]
+            pub(super) unsafe fn scan<O: VectorOperation<$v>, const BACKWARD: bool, const SEGMENTED: bool>(
+                arrays: &Arrays,
+                range: Range<usize>,
+                carry: Bits,
+            ) -> Bits {
+                // SAFETY: by the caller's promise.
+                unsafe { scan_vectors::<O, $v, BACKWARD, SEGMENTED>(arrays, range, carry) }
+            }
+
+            /// The operators that have vectors are commutative: the direction does not matter.
+            #[target_feature(enable = $features)]
+            #[inline(never)]
+            pub(super) unsafe fn reduce<O: VectorOperation<$v>, const BACKWARD: bool>(
+                arrays: &Arrays,
+                range: Range<usize>,
+            ) -> Bits {
+                // SAFETY: by the caller's promise.
+                unsafe { reduce_vectors::<O, $v>(arrays, range) }
+            }
+        }
+    };
+}
+
+vectors!(avx2, std::arch::x86_64::__m256i, "avx2,popcnt");
+vectors!(avx512, std::arch::x86_64::__m512i, "avx512f,avx512bw,avx512dq,avx512vl");
+
+macro_rules! select {
+    ($isa:expr, $backward:expr, $segmented:expr, $operation:ty) => {
+        match $isa {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => kernels!(avx2, $operation, $backward, $segmented),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => kernels!(avx512, $operation, $backward, $segmented),
+            _ => kernels!(scalar, $operation, $backward, $segmented),
+        }
+    };
+}
+
+/// The kernels of an operator and type, with an instruction set that is present and that has
+/// vectors for the operator ([`has_vectors`]).
+pub fn kernels(operator: Operator, ty: Type, isa: Isa, backward: bool, segmented: bool) -> Kernels {
+    use super::lanes::*;
+    macro_rules! pick {
+        ($operation:ty) => {
+            select!(isa, backward, segmented, $operation)
+        };
+    }
+    match (operator, ty) {
+        (Operator::Add, Type::U32 | Type::I32) => pick!(AddU32),
+        (Operator::Add, Type::U64) => pick!(AddU64),
+        (Operator::Add, Type::F32) => pick!(AddF32),
+        (Operator::Add, Type::F64) => pick!(AddF64),
+        (Operator::Min, Type::U32) => pick!(MinU32),
+        (Operator::Min, Type::I32) => pick!(MinI32),
+        (Operator::Min, Type::U64) => pick!(MinU64),
+        (Operator::Min, Type::F32) => pick!(MinF32),
+        (Operator::Min, Type::F64) => pick!(MinF64),
+        (Operator::Max, Type::U32) => pick!(MaxU32),
+        (Operator::Max, Type::I32) => pick!(MaxI32),
+        (Operator::Max, Type::U64) => pick!(MaxU64),
+        (Operator::Max, Type::F32) => pick!(MaxF32),
+        (Operator::Max, Type::F64) => pick!(MaxF64),
+        (Operator::And, Type::U64 | Type::F64) => pick!(AndU64),
+        (Operator::And, _) => pick!(AndU32),
+        (Operator::Or, Type::U64 | Type::F64) => pick!(OrU64),
+        (Operator::Or, _) => pick!(OrU32),
+        (Operator::Affine, Type::U64 | Type::F64) => kernels!(scalar, AffineU64, backward, segmented),
+        (Operator::Affine, _) => kernels!(scalar, AffineU32, backward, segmented),
+    }
+}
+
+/// Whether there are kernels with vectors for an operator. Compositions are not commutative, and
+/// a pair is a vector's worth of work for the multipliers anyway.
+pub fn has_vectors(operator: Operator) -> bool {
+    operator != Operator::Affine
+}

@@ -1,0 +1,310 @@
+//! Scans on the CPU.
+//!
+//! - `lookback`: workers take tiles in turn. Each reduces its tile, which brings it into the
+//!   worker's cache, waits for the prefix of the tile before, passes its own on, and scans the
+//!   tile out of the cache. Memory is read once and written once. A single worker knows the
+//!   prefix already and does not reduce. While a tile is written, the worker's next one is asked for.
+//! - `two-pass`: each worker reduces a part of the array, all meet, and each scans its part from
+//!   what the parts before come to. Memory is read twice and written once.
+//!
+//! What a segmented range comes to depends on what follows its last head only, so no more of it is
+//! reduced. Whatever tells the segments becomes a bit an element, tile by tile, in the worker's
+//! cache. Arrays that exceed the caches are written without a temporal hint.
+
+mod certificate;
+mod chain;
+mod fault;
+mod heads;
+pub mod kernels;
+mod lanes;
+
+use std::cell::UnsafeCell;
+use std::ops::Range;
+
+use super::operator::{Bits, combine, identity};
+use super::spec::{Method, Spec};
+use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, caches, check, fence, memory};
+use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
+use chain::Chain;
+use kernels::{Arrays, Kernels};
+
+/// Bytes of a tile of in, at most: a quarter of a small second-level cache.
+const TILE_BYTES: usize = 256 << 10;
+/// Elements of a tile, at least; a tile's flags fill whole lines.
+const LEAST_TILE: usize = 512;
+/// Tiles for each worker, where there are enough elements.
+const TILES: usize = 8;
+
+/// A scan with its arrays.
+struct Scan {
+    spec: Spec,
+    n: usize,
+    input: Buffer,
+    output: Buffer,
+    heads: Option<heads::Array>,
+    kernels: Kernels,
+    tile: usize,
+    streaming: bool,
+    fault: Option<Fault>,
+    chain: Chain,
+    /// A tile's flags as bits, for each worker.
+    rooms: Vec<Room>,
+}
+
+/// Used by one worker alone.
+struct Room(UnsafeCell<Vec<u64>>);
+
+// SAFETY: each worker touches its own.
+unsafe impl Sync for Room {}
+
+/// Allocates and fills the arrays of a case.
+///
+/// # Errors
+/// [`Failure::NotApplicable`] where memory or the instruction set is missing.
+pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
+    let isa =
+        context.isa_or(|| if kernels::has_vectors(spec.operator) { Isa::widest() } else { Isa::Scalar })?;
+    if isa != Isa::Scalar && !kernels::has_vectors(spec.operator) {
+        return Err(Failure::NotApplicable(format!("{} is computed without {isa}", spec.operator.name())));
+    }
+    let (entry, entries) = spec.head_entries();
+    memory::require(2 * spec.bytes() + entry * entries)?;
+    let (pool, n) = (&context.pool, spec.elements as usize);
+    let tile = tile(n, pool.threads(), spec.element() as usize);
+    let array =
+        |s: super::spec::Segmented| heads::Array::new(s.heads, &spec.segments(), tile, pool, context.cancel);
+    let job = Scan {
+        spec,
+        n,
+        input: Buffer::new(spec.bytes() as usize)?,
+        output: Buffer::new(spec.bytes() as usize)?,
+        heads: spec.segmented.map(array).transpose()?,
+        kernels: kernels::kernels(spec.operator, spec.ty, isa, spec.backward(), spec.segmented.is_some()),
+        tile,
+        streaming: context.fault.is_none() && exceeds_caches(2 * spec.bytes(), pool),
+        fault: context.fault,
+        chain: Chain::new(pool.threads()),
+        rooms: (0..pool.threads()).map(|_| Room(UnsafeCell::new(vec![0; heads::room(tile)]))).collect(),
+    };
+    job.fill(pool, context.cancel)?;
+    Ok(context.prepared(job, isa))
+}
+
+/// Elements of a tile: a power of two.
+fn tile(n: usize, threads: usize, element: usize) -> usize {
+    (n / (TILES * threads)).next_power_of_two().clamp(LEAST_TILE, TILE_BYTES / element)
+}
+
+/// Whether so many bytes are more than the largest cache holds.
+fn exceeds_caches(bytes: u64, pool: &Pool) -> bool {
+    const UNKNOWN: u64 = 32 << 20;
+    bytes > caches::of(pool.cpus()).iter().map(|cache| cache.bytes).max().unwrap_or(UNKNOWN)
+}
+
+/// What a range comes to, and whether nothing before it matters any more.
+#[derive(Clone, Copy, Debug)]
+struct Total {
+    value: Bits,
+    begun: bool,
+}
+
+impl Scan {
+    fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        let (inputs, element) = (self.spec.inputs(), self.spec.element());
+        let pair = self.spec.operator.words() == 2;
+        pool.for_blocks(self.n, cancel, |block| {
+            for i in block {
+                let bits = inputs.bits(i as u64);
+                // SAFETY: blocks are disjoint and nobody else has the buffer yet.
+                unsafe {
+                    match element {
+                        4 => self.input.ptr::<u32>().add(i).write(bits[0] as u32),
+                        8 if pair => self.input.ptr::<[u32; 2]>().add(i).write(bits.map(|word| word as u32)),
+                        8 => self.input.ptr::<u64>().add(i).write(bits[0]),
+                        _ => self.input.ptr::<Bits>().add(i).write(bits),
+                    }
+                }
+            }
+        })?;
+        self.poison(pool, cancel)
+    }
+
+    fn poison(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        check::poison(pool, &self.output, self.spec.element() as usize, cancel)
+    }
+
+    /// Elements that are handled.
+    fn handled(&self) -> usize {
+        if self.fault == Some(Fault::MissingTail) { self.n - self.n.min(1) } else { self.n }
+    }
+
+    fn tiles(&self) -> usize {
+        self.handled().div_ceil(self.tile)
+    }
+
+    /// The elements of the tile that comes at place `t` of the scan.
+    fn tile_at(&self, t: usize) -> Range<usize> {
+        let k = if self.spec.backward() { self.tiles() - 1 - t } else { t };
+        k * self.tile..((k + 1) * self.tile).min(self.handled())
+    }
+
+    /// The arrays, for a range of one tile.
+    fn arrays(&self, range: &Range<usize>, worker: Worker) -> Arrays {
+        let beside = if self.fault == Some(Fault::OffByOne) { self.spec.element() as usize } else { 0 };
+        let bits = |heads: &heads::Array| {
+            // SAFETY: each worker has its own.
+            let room = unsafe { &mut *self.rooms[worker.index].0.get() };
+            heads.bits(range.clone(), room)
+        };
+        Arrays {
+            from: self.input.ptr(),
+            to: self.output.ptr::<u8>().wrapping_add(beside),
+            heads: self.heads.as_ref().map_or(std::ptr::null(), bits),
+            exclusive: self.spec.kind == super::spec::Kind::Exclusive,
+            streaming: self.streaming,
+            ahead: 0,
+        }
+    }
+
+    /// From the tile at place `t` to the next one of the same worker, where arrays lie in memory:
+    /// the reads of that go on while this one is written.
+    fn ahead(&self, t: usize, worker: Worker) -> isize {
+        match t + worker.count {
+            next if self.streaming && next < self.tiles() => {
+                let [here, there] = [t, next].map(|t| self.tile_at(t).start as isize);
+                (there - here) * self.spec.element() as isize
+            }
+            _ => 0,
+        }
+    }
+
+    /// What a range of one tile comes to.
+    fn total(&self, arrays: &Arrays, range: Range<usize>) -> Total {
+        let from = self.heads.as_ref().and_then(|_| self.last_begin(arrays, &range));
+        let rest = match from {
+            Some(head) if self.spec.backward() => range.start..head,
+            Some(head) => head..range.end,
+            None => range,
+        };
+        // SAFETY: inside the arrays.
+        Total { value: unsafe { (self.kernels.reduce)(arrays, rest) }, begun: from.is_some() }
+    }
+
+    /// The head that bounds the segment in which a scan leaves the range: backward, it begins
+    /// before the head of the segment behind it.
+    fn last_begin(&self, arrays: &Arrays, range: &Range<usize>) -> Option<usize> {
+        if self.spec.backward() {
+            heads::first(arrays.heads, range.start + 1..(range.end + 1).min(self.n).max(range.start + 1))
+        } else {
+            heads::last(arrays.heads, range.clone())
+        }
+    }
+
+    /// A prefix behind a range.
+    fn behind(&self, prefix: Bits, total: Total) -> Bits {
+        match total.begun {
+            true => total.value,
+            false => combine(self.spec.operator, self.spec.ty, prefix, total.value),
+        }
+    }
+
+    fn identity(&self) -> Bits {
+        identity(self.spec.operator, self.spec.ty)
+    }
+
+    /// One pass over the tiles, with the other workers.
+    fn lookback(&self, worker: Worker) {
+        let tiles = self.tiles();
+        let first = self.chain.begin(worker);
+        for t in (worker.index..tiles).step_by(worker.count) {
+            let range = self.tile_at(t);
+            let arrays = Arrays { ahead: self.ahead(t, worker), ..self.arrays(&range, worker) };
+            let total = self.total(&arrays, range.clone());
+            let prefix = if t == 0 { self.identity() } else { self.chain.take(first + t) };
+            self.chain.pass_on(first + t + 1, self.behind(prefix, total));
+            self.scan(&arrays, range, t, prefix, worker);
+        }
+        self.chain.end(worker, tiles);
+        worker.meet();
+    }
+
+    /// The tiles in order, by the only worker.
+    fn alone(&self, worker: Worker) {
+        let mut prefix = self.identity();
+        for t in 0..self.tiles() {
+            let range = self.tile_at(t);
+            let arrays = self.arrays(&range, worker);
+            prefix = self.scan(&arrays, range, t, prefix, worker);
+        }
+    }
+
+    /// Tiles of the part of this worker, in the order of the scan.
+    fn own(&self, worker: Worker) -> Range<usize> {
+        let at = |k: usize| self.tiles() * k / worker.count;
+        at(worker.index)..at(worker.index + 1)
+    }
+
+    fn two_pass(&self, worker: Worker) {
+        let mine = self.own(worker);
+        self.chain.leave(worker, self.total_of(mine.clone(), worker));
+        worker.meet();
+        let mut prefix =
+            self.chain.before(worker).fold(self.identity(), |prefix, total| self.behind(prefix, total));
+        for t in mine {
+            let range = self.tile_at(t);
+            let arrays = self.arrays(&range, worker);
+            prefix = self.scan(&arrays, range, t, prefix, worker);
+        }
+        worker.meet();
+    }
+
+    /// What tiles that follow each other come to; those before the last head are not looked at.
+    fn total_of(&self, tiles: Range<usize>, worker: Worker) -> Total {
+        let mut behind = Total { value: self.identity(), begun: false };
+        for t in tiles.rev() {
+            let range = self.tile_at(t);
+            let total = self.total(&self.arrays(&range, worker), range);
+            let value = combine(self.spec.operator, self.spec.ty, total.value, behind.value);
+            behind = Total { value, begun: total.begun };
+            if behind.begun {
+                break;
+            }
+        }
+        behind
+    }
+}
+
+impl Job for Scan {
+    fn execute(&self, worker: Worker) {
+        if let Some(heads) = &self.heads {
+            heads.begin(worker);
+        }
+        match self.spec.method {
+            Method::TwoPass => self.two_pass(worker),
+            _ if worker.count == 1 => self.alone(worker),
+            _ => self.lookback(worker),
+        }
+        if self.streaming {
+            fence();
+        }
+    }
+
+    fn certify(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+        self.poison(pool, cancel)?;
+        pool.run(|worker| self.execute(worker));
+        let mistake = certificate::first_mistake(self, pool, cancel)?;
+        Ok(check::verdict(mistake, self.n as u64))
+    }
+
+    fn memory(&self) -> u64 {
+        let heads = self.heads.as_ref().map_or(0, heads::Array::bytes);
+        (self.input.bytes() + self.output.bytes() + heads) as u64
+    }
+
+    fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
+        self.poison(pool, &Cancel::default())?;
+        pool.run(|worker| self.execute(worker));
+        // SAFETY: the workers are done.
+        Ok(unsafe { self.output.to_vec() })
+    }
+}
