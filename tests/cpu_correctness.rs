@@ -190,6 +190,62 @@ fn gather_and_scatter_through_a_list_are_right() {
     assert!(bench.tried > bench.refused, "{} of {}", bench.refused, bench.tried);
 }
 
+/// The ways to scan, each of them once for every four turns.
+fn way(turn: usize) -> String {
+    let kind = ["exclusive", "inclusive"][turn % 2];
+    let direction = ["forward", "backward"][turn / 2 % 2];
+    let method = ["lookback", "two-pass"][turn / 4 % 2];
+    format!("kind={kind} direction={direction} method={method}")
+}
+
+#[test]
+fn scans_are_right() {
+    let mut bench = Bench::new();
+    let mut turn = 0;
+    for backend in backends() {
+        for operator in ["add", "min", "max", "and", "or", "affine"] {
+            for ty in ["u32", "i32", "u64", "f32", "f64"] {
+                for n in sizes(turn).into_iter().chain([70_000]) {
+                    turn += 1;
+                    let text = format!("operator={operator} type={ty} elements={n} {} {backend}", way(turn));
+                    let faults = if n > 1 { &Fault::ALL[..] } else { &[] };
+                    bench.check("scan", &text, n + turn as u64, faults);
+                }
+            }
+        }
+    }
+    assert!(bench.tried > 2 * bench.refused, "{} of {}", bench.refused, bench.tried);
+}
+
+/// Every representation of segments that are shorter and longer than vectors, tiles and all of
+/// the array.
+#[test]
+fn segmented_scans_are_right() {
+    let mut bench = Bench::new();
+    let mut turn = 0;
+    let lengths = ["constant segments.constant.length", "random segments.random.mean"];
+    for backend in backends() {
+        for (heads, operator) in ["bits", "bytes", "striped", "lengths", "pointers"]
+            .iter()
+            .zip(["add", "min", "affine", "or", "max"])
+        {
+            for (lengths, mean) in lengths.iter().flat_map(|l| [1, 5, 700, 1 << 20].map(|mean| (l, mean))) {
+                for n in sizes(turn).into_iter().chain([70_000]) {
+                    turn += 1;
+                    let ty = ["u32", "u64"][turn % 3 / 2];
+                    let text = format!(
+                        "operator={operator} type={ty} heads={heads} segments={lengths}={mean} elements={n} {} {backend}",
+                        way(turn)
+                    );
+                    let faults = if n > 1 { &Fault::ALL[..] } else { &[] };
+                    bench.check("segmented-scan", &text, n + turn as u64, faults);
+                }
+            }
+        }
+    }
+    assert!(bench.tried > 2 * bench.refused, "{} of {}", bench.refused, bench.tried);
+}
+
 /// Beyond the blocks in which inputs are made and results are checked.
 #[test]
 fn larger_cases_are_right() {

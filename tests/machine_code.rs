@@ -98,13 +98,13 @@ impl Function {
     }
 
     /// The first instruction that does more to a vector register than move 16 bytes or
-    /// compute with one f64.
+    /// compute with one f32 or f64.
     fn vector_work(&self) -> Option<&str> {
         // Clearing a register, and moves of up to 16 bytes.
         let moves =
             ["movups", "movaps", "movdqa", "movdqu", "movntdq", "movntps", "movq", "movd", "movsd", "movapd"];
         let clears = ["xorps", "pxor", "xorpd"];
-        let scalar = ["addsd", "mulsd"];
+        let scalar = ["addsd", "mulsd", "minsd", "maxsd", "addss", "minss", "maxss", "movss"];
         let wide = |text: &str| text.contains("%ymm") || text.contains("%zmm");
         let suspicious = |text: &&str| {
             let mnemonic = text.split_whitespace().next().unwrap_or("");
@@ -119,10 +119,12 @@ const PATTERN: [&str; 7] =
     ["gather", "multigather", "scatter", "multiscatter", "gs", "read_only", "multi_read_only"];
 const MOVES: [&str; 5] = ["gather", "gather_streaming", "scatter", "gather_pass", "scatter_pass"];
 const STREAM: [&str; 6] = ["read", "write", "copy", "scale", "add", "triad"];
+const SCAN: [&str; 2] = ["scan", "reduce"];
 
 #[test]
 fn scalar_kernels_have_no_vector_work() {
-    let kernels = [("pattern", &PATTERN[..]), ("gather_scatter", &MOVES), ("stream", &STREAM)];
+    let kernels =
+        [("pattern", &PATTERN[..]), ("gather_scatter", &MOVES), ("stream", &STREAM), ("scan", &SCAN)];
     for (primitive, names) in kernels {
         for function in names.iter().flat_map(|name| named(primitive, "scalar", name)) {
             assert_eq!(function.vector_work(), None, "{}", function.name);
@@ -207,6 +209,14 @@ fn streaming_kernels_store_without_a_temporal_hint() {
             let functions = named("stream", isa, kernel);
             assert_eq!(functions.iter().filter(streams).count() * 2, functions.len(), "{isa}::{kernel}");
         }
+    }
+}
+
+#[test]
+fn vector_scans_store_without_a_temporal_hint_and_ask_ahead() {
+    for isa in ["avx2", "avx512"] {
+        all_use("scan", isa, "scan", "vmovnt");
+        all_use("scan", isa, "scan", "prefetcht1");
     }
 }
 

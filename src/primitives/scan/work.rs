@@ -2,6 +2,7 @@
 //!
 //! The effective bytes are n elements read, n written, and what tells the segments, once each.
 
+use super::segments::{Heads, Lengths};
 use super::spec::{BLOCK, Method, Spec};
 use crate::primitives::{Access, Concurrency, Direction, Order, Pass, Work};
 
@@ -38,16 +39,36 @@ fn temporary(spec: &Spec) -> u64 {
 
 fn passes(spec: &Spec) -> Vec<Pass> {
     let n = spec.elements;
-    let read = || vec![data(spec, "in", Direction::Read, n)];
+    let read = |count| [data(spec, "in", Direction::Read, count)];
     let scan = || {
-        let all = read().into_iter().chain(heads(spec)).chain([data(spec, "out", Direction::Write, n)]);
+        let all = read(n).into_iter().chain(heads(spec)).chain([data(spec, "out", Direction::Write, n)]);
         pass(all.collect())
     };
-    match spec.method {
+    let scans = match spec.method {
         Method::Lookback => vec![scan()],
-        Method::TwoPass => vec![pass(read().into_iter().chain(heads(spec)).collect()), scan()],
+        Method::TwoPass => vec![pass(read(reduced(spec)).to_vec()), scan()],
         Method::Sengupta2007 { .. } if spec.segmented.is_some() => segmented_levels(spec),
         Method::Sengupta2007 { .. } => plain_levels(spec),
+    };
+    starts(spec).into_iter().chain(scans).collect()
+}
+
+/// Where segments begin that are told by their lengths has to be added up first: read once, and
+/// noted or read again.
+fn starts(spec: &Spec) -> Option<Pass> {
+    let lengths = spec.segmented.is_some_and(|segmented| segmented.heads == Heads::Lengths);
+    heads(spec).filter(|_| lengths).map(|access| Pass { times: 2, accesses: vec![access] })
+}
+
+/// Elements that the first of two passes looks at: all of them, but of segments no more than what
+/// follows the last head of a thread's part. How many threads there are is not known here, so one
+/// is counted.
+fn reduced(spec: &Spec) -> u64 {
+    match spec.segmented.map(|segmented| segmented.lengths) {
+        None => spec.elements,
+        Some(Lengths::Constant { length: mean } | Lengths::Random { mean } | Lengths::Geometric { mean }) => {
+            mean.min(spec.elements)
+        }
     }
 }
 
@@ -141,6 +162,7 @@ fn access(array: &str, direction: Direction, element: u64, count: u64) -> Access
 
 #[cfg(test)]
 mod tests {
+    use super::super::spec::Segmented;
     use super::super::tests::params;
     use super::*;
     use crate::plan::Value;
@@ -159,7 +181,11 @@ mod tests {
         );
         let flagged = work(&spec(true, 1000, "lookback"));
         assert_eq!((flagged.effective_bytes, flagged.declared_bytes()), (8128, 8128));
-        assert_eq!(work(&spec(true, 1000, "two-pass")).declared_bytes(), 8128 + 4128);
+        assert_eq!(work(&spec(false, 1000, "two-pass")).declared_bytes(), 12_000);
+        assert_eq!(work(&spec(true, 1000, "two-pass")).declared_bytes(), 8128 + 4 * 7);
+        let lengths = Segmented { lengths: Lengths::Constant { length: 7 }, heads: Heads::Lengths };
+        let told = work(&Spec { segmented: Some(lengths), ..spec(true, 1000, "lookback") });
+        assert_eq!((told.effective_bytes, told.declared_bytes()), (8000 + 4 * 143, 8000 + 3 * 4 * 143));
     }
 
     /// Blocks of 256: 1000 elements are 4 blocks, 2^20 are 4096, their sums 16 and those one.
