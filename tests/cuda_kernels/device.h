@@ -21,12 +21,18 @@ inline Dim threadIdx, blockIdx, blockDim, gridDim;
 // here (driver.cpp).
 void __syncthreads();
 void __syncwarp(unsigned mask = 0xFFFFFFFFu);
+// As bar.sync and bar.arrive of a barrier of some of the block's threads: the second does not wait.
+void named_sync(unsigned barrier, unsigned threads);
+void named_arrive(unsigned barrier, unsigned threads);
 // Gives `value` to the lanes of `mask` and returns what each of them gave.
 const uint64_t *exchange(unsigned mask, uint64_t value);
 void exchanged(unsigned mask);
 
 struct alignas(16) uint4 {
     unsigned x, y, z, w;
+};
+struct alignas(16) ulonglong2 {
+    unsigned long long x, y;
 };
 struct alignas(16) double2 {
     double x, y;
@@ -35,6 +41,15 @@ inline double2 make_double2(double x, double y) { return {x, y}; }
 
 inline int __popc(unsigned v) { return __builtin_popcount(v); }
 inline int __ffs(int v) { return __builtin_ffs(v); }
+inline int __clz(int v) { return v == 0 ? 32 : __builtin_clz(v); }
+inline unsigned __brev(unsigned v) {
+    unsigned reversed = 0;
+    for (unsigned k = 0; k < 32; k++) reversed |= (v >> k & 1u) << (31 - k);
+    return reversed;
+}
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned by) {
+    return (unsigned)(((uint64_t)high << 32 | low) >> (by & 31));
+}
 inline double __dadd_rn(double a, double b) { return a + b; }
 inline double __dmul_rn(double a, double b) { return a * b; }
 inline long long __double_as_longlong(double v) {

@@ -79,7 +79,7 @@ static jmp_buf scheduler;
 static std::vector<std::unique_ptr<Fiber>> fibers;
 static Fiber *current;
 static std::vector<Warp> warps;
-static Barrier block;
+static Barrier block, named[16];
 static unsigned threads, next_thread, alive;
 static bool moved;
 static void (*running)(void **);
@@ -91,18 +91,26 @@ static void yield() {
     if (_setjmp(current->here) == 0) _longjmp(scheduler, 1);
 }
 
+// Whether that was the last one.
+static bool arrive(Barrier &barrier, unsigned expected) {
+    if (++barrier.waiting < expected) return false;
+    barrier.waiting = 0;
+    barrier.generation++;
+    moved = true;
+    return true;
+}
+
 static void wait(Barrier &barrier, unsigned expected) {
     const unsigned generation = barrier.generation;
-    if (++barrier.waiting == expected) {
-        barrier.waiting = 0;
-        barrier.generation++;
-        moved = true;
-        return;
-    }
+    if (arrive(barrier, expected)) return;
     while (barrier.generation == generation) yield();
 }
 
 void __syncthreads() { wait(block, alive); }
+
+void named_sync(unsigned barrier, unsigned threads) { wait(named[barrier], threads); }
+
+void named_arrive(unsigned barrier, unsigned threads) { arrive(named[barrier], threads); }
 
 void __syncwarp(unsigned mask) { wait(warps[threadIdx.x / 32].barriers[mask], __builtin_popcount(mask)); }
 
@@ -155,6 +163,7 @@ static void start(size_t number) {
 static bool run_block(unsigned count, unsigned shared) {
     warps.assign((count + 31) / 32, Warp());
     block = Barrier();
+    for (Barrier &barrier : named) barrier = Barrier();
     threads = alive = count;
     next_thread = 0;
     memset(dense, 0xA5, shared);

@@ -9,11 +9,23 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::Library;
 
-pub const MODULES: [&str; 5] = ["gather_scatter", "partitioned", "pattern", "random_access", "stream"];
+pub const MODULES: [&str; 6] =
+    ["gather_scatter", "partitioned", "pattern", "random_access", "scan", "stream"];
 
 /// What they include.
-const HEADERS: [&str; 7] =
-    ["inputs.cuh", "certify.cuh", "fill.cuh", "hints.cuh", "walk.cuh", "visits.cuh", "pattern_certify.cuh"];
+const HEADERS: [&str; 11] = [
+    "inputs.cuh",
+    "certify.cuh",
+    "fill.cuh",
+    "hints.cuh",
+    "walk.cuh",
+    "visits.cuh",
+    "pattern_certify.cuh",
+    "operators.cuh",
+    "look_back.cuh",
+    "scan_inputs.cuh",
+    "sengupta2007.cuh",
+];
 
 /// The one GPU of this process. Tests that hold it run one at a time.
 pub struct Host {

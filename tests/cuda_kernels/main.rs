@@ -10,6 +10,7 @@
 mod host;
 mod pattern_ptx;
 mod pattern_walks;
+mod scans;
 mod several;
 mod twins;
 

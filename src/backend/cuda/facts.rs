@@ -125,6 +125,11 @@ impl<T> DevicePtr<T> {
     pub fn null() -> DevicePtr<T> {
         DevicePtr(0, PhantomData)
     }
+
+    /// The same address, of other elements: for a kernel that takes several kinds of them.
+    pub fn cast<U>(self) -> DevicePtr<U> {
+        DevicePtr(self.0, PhantomData)
+    }
 }
 
 // SAFETY: the number of an address; Rust never follows it.

@@ -18,7 +18,7 @@ use crate::measure;
 use crate::measure::noise::GpuConditions;
 use crate::plan::Case;
 use crate::primitives::cuda::several::{Part, Several};
-use crate::primitives::{gather_scatter, pattern, random_access, stream};
+use crate::primitives::{gather_scatter, pattern, random_access, scan, stream};
 
 /// Bytes that the quick copy moves one way.
 const PROBE_BYTES: usize = 256 << 20;
@@ -89,6 +89,7 @@ impl CudaExecutor {
             "stream" => stream::cuda::prepare(gpu, case, fault, cancel),
             "pattern" => pattern::cuda::prepare(gpu, case, fault, cancel),
             "random-access" => random_access::cuda::prepare(gpu, case, fault, cancel),
+            "scan" | "segmented-scan" => scan::cuda::prepare(gpu, case, fault, cancel),
             other => Err(Failure::NotApplicable(format!("{other} has no CUDA kernels"))),
         })
     }

@@ -11,7 +11,7 @@ use crate::backend::Failure;
 use crate::backend::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
 use crate::patterns::mix::key64;
 use crate::plan::Case;
-use crate::primitives::{Refusal, gather_scatter, pattern, random_access, stream};
+use crate::primitives::{Refusal, gather_scatter, pattern, random_access, scan, stream};
 
 pub use tiles::BLOCK;
 
@@ -36,6 +36,7 @@ pub fn launched(case: &Case) -> Result<Launched, Failure> {
         "gather" | "scatter" => gather_scatter::cuda::launched(case),
         "pattern" => pattern::cuda::launched(case),
         "random-access" => random_access::cuda::launched(case),
+        "scan" | "segmented-scan" => scan::cuda::launched(case),
         other => Err(Failure::NotApplicable(format!("{other} has no CUDA kernels"))),
     }
 }

@@ -16,6 +16,7 @@
 //! identity) where one begins. [`inputs`] says why that holds to the bit for floats too.
 
 pub mod cpu;
+pub mod cuda;
 pub mod inputs;
 pub mod operator;
 mod oracle;

@@ -14,6 +14,7 @@ const MODULES: &[(&str, &str)] = &[
     ("partitioned", include_str!("../../../../kernels/ptx/partitioned.ptx")),
     ("pattern", include_str!("../../../../kernels/ptx/pattern.ptx")),
     ("random_access", include_str!("../../../../kernels/ptx/random_access.ptx")),
+    ("scan", include_str!("../../../../kernels/ptx/scan.ptx")),
     ("stream", include_str!("../../../../kernels/ptx/stream.ptx")),
 ];
 

@@ -1,0 +1,290 @@
+// Scan and segmented scan as sengupta2007 has them: a balanced tree in shared memory, swept up
+// and down by a block of 128 threads (Algorithms 1 to 4), and levels of such blocks, each a
+// launch or two, above each other (§2.1, Algorithm 5).
+//
+// Everything is in the order of the scan: a backward one reads and writes memory in reverse (§2.1),
+// and shifts the flags by one (§2.2.2). Where the paper writes a sum of the tree's left and
+// right, the left one comes first here, for operators that do not commute.
+#pragma once
+
+#include "operators.cuh"
+
+#define TREE_THREADS 128u
+
+extern __shared__ u64 dense[];
+
+// Leaves lie in shared memory with a gap after every 32, against conflicts of its banks (the
+// paper leaves such details to its reference [HSO07]).
+LAB u32 padded(u32 leaf) { return leaf + leaf / 32u; }
+
+// Where element j in the order of the scan lies in memory.
+LAB u64 placed(u64 j, u64 n, u32 backward) { return backward != 0 ? n - 1 - j : j; }
+
+// Elements where they are read from `in` and written to `out`: see operators.cuh.
+template <class O> LAB typename O::T turned(typename O::T x, u64 flip) { return O::FLIPPED ? flipped(x, flip) : x; }
+
+// ---- scan ----------------------------------------------------------------------------------
+
+// Algorithm 1: x[k + 2d - 1] becomes the sum of the leaves [k, k + 2d).
+template <class O> LAB void up_sweep(O op, typename O::T* x, u32 leaves) {
+#pragma unroll 1
+    for (u32 d = 1; d < leaves; d *= 2) {
+        __syncthreads();
+#pragma unroll 1
+        for (u32 node = threadIdx.x; node < leaves / (2 * d); node += TREE_THREADS) {
+            const u32 left = padded(node * 2 * d + d - 1), right = padded(node * 2 * d + 2 * d - 1);
+            x[right] = op(x[left], x[right]);
+        }
+    }
+    __syncthreads();
+}
+
+// Algorithm 2, from its second line on: the last leaf holds what comes before all of them.
+template <class O> LAB void down_sweep(O op, typename O::T* x, u32 leaves) {
+#pragma unroll 1
+    for (u32 d = leaves / 2; d > 0; d /= 2) {
+        __syncthreads();
+#pragma unroll 1
+        for (u32 node = threadIdx.x; node < leaves / (2 * d); node += TREE_THREADS) {
+            const u32 left = padded(node * 2 * d + d - 1), right = padded(node * 2 * d + 2 * d - 1);
+            const typename O::T t = x[left];
+            x[left] = x[right];
+            x[right] = op(x[right], t);
+        }
+    }
+    __syncthreads();
+}
+
+// Scans each block's elements by themselves, and leaves their sum for the next level. A leaf is a
+// group of GROUP elements, which its thread scans alone: with 2 elements a thread each is a leaf
+// ('scan' in Fig. 5), with 8 a thread has two leaves of 4 ('fast').
+template <class O, u32 GROUP>
+LAB void scan_block(O op, const typename O::T* in, typename O::T* out, typename O::T* sums, u64 n, u32 backward,
+                    u32 inclusive, u64 flip) {
+    typedef typename O::T T;
+    const u32 leaves = 2 * TREE_THREADS;
+    T* const x = (T*)dense;
+    T mine[2][GROUP];
+#pragma unroll
+    for (u32 h = 0; h < 2; ++h) {
+        const u32 leaf = threadIdx.x + h * TREE_THREADS;
+        const u64 first = ((u64)blockIdx.x * leaves + leaf) * GROUP;
+        T sum = op.identity();
+#pragma unroll
+        for (u32 g = 0; g < GROUP; ++g) {
+            mine[h][g] = first + g < n ? turned<O>(in[placed(first + g, n, backward)], flip) : op.identity();
+            sum = op(sum, mine[h][g]);
+        }
+        x[padded(leaf)] = sum;
+    }
+    up_sweep(op, x, leaves);
+    if (threadIdx.x == 0) {
+        T& last = x[padded(leaves - 1)];
+        if (sums != nullptr) sums[blockIdx.x] = last;
+        last = op.identity();
+    }
+    down_sweep(op, x, leaves);
+#pragma unroll
+    for (u32 h = 0; h < 2; ++h) {
+        const u32 leaf = threadIdx.x + h * TREE_THREADS;
+        const u64 first = ((u64)blockIdx.x * leaves + leaf) * GROUP;
+        T sum = x[padded(leaf)];
+#pragma unroll
+        for (u32 g = 0; g < GROUP; ++g) {
+            const T next = op(sum, mine[h][g]);
+            if (first + g < n) out[placed(first + g, n, backward)] = turned<O>(inclusive != 0 ? next : sum, flip);
+            sum = next;
+        }
+    }
+}
+
+// Adds what comes before each block to all its elements (§2.1).
+template <class O>
+LAB void add_uniformly(O op, typename O::T* out, const typename O::T* before, u64 n, u32 elements, u32 backward, u64 flip) {
+    const typename O::T sum = before[blockIdx.x];
+#pragma unroll 1
+    for (u32 e = 0; e < elements; ++e) {
+        const u64 j = ((u64)blockIdx.x * elements + e) * TREE_THREADS + threadIdx.x;
+        if (j >= n) return;
+        const u64 at = placed(j, n, backward);
+        out[at] = turned<O>(op(sum, turned<O>(out[at], flip)), flip);
+    }
+}
+
+// ---- segmented scan ------------------------------------------------------------------------
+
+#define BITS 0u
+#define BYTES 1u
+#define STRIPED 2u
+
+// Head flags, and how they are laid out (§2.2.2).
+struct Flags {
+    const void* at;
+    u32 form;
+    u32 unused;
+};
+
+LAB bool flag_at(const Flags& f, u64 i) {
+    if (f.form == BITS) return ((const u32*)f.at)[i / 32] >> (i % 32) & 1u;
+    // 32 words of four flags, one after another 32 elements apart.
+    const u64 at = f.form == BYTES ? i : i / 128 * 128 + i % 32 * 4 + i % 128 / 32;
+    return ((const unsigned char*)f.at)[at] != 0;
+}
+
+// Whether element j in the order of the scan begins a segment.
+LAB bool begins(const Flags& f, u64 j, u64 n, u32 backward) {
+    if (j >= n) return false;
+    return j == 0 || flag_at(f, backward != 0 ? n - j : j);
+}
+
+// A level of a segmented scan. `in` is read, `out` holds the tree of partial sums and then the
+// result; above the first level both are the level below's sums.
+struct Level {
+    const void* in;
+    void* out;
+    unsigned char* or_tree;      // of the level; above the first at first the level below's ORs
+    const unsigned char* flags;  // f above the first level, where it is not that of the heads; else null
+    Flags heads;                 // f_i of Algorithm 4: which elements begin a segment
+    void* sums;                  // of each block: its sum since its last head, and later what comes before the block;
+    unsigned char* ors;          // whether it has a head,
+    unsigned char* firsts;       // and whether its first element is one
+    u64 n;
+    u64 flip;                    // what elements of `in` and of the result are exclusive-ored with; 0 above the first level
+    u32 elements;                // of a thread
+    u32 backward, inclusive;
+    u32 unused;
+};
+
+static_assert(sizeof(Flags) == 16 && sizeof(Level) == 104, "the layout of the host");
+
+// Shared memory of a block: the trees of sums and of ORs, and the heads.
+template <typename T> struct Trees {
+    T* x;
+    unsigned char *f, *heads;
+    u32 leaves;
+    u64 base;  // the first leaf's element
+};
+
+template <typename T> LAB Trees<T> trees(const Level& level) {
+    Trees<T> t;
+    t.leaves = level.elements * TREE_THREADS;
+    t.base = (u64)blockIdx.x * t.leaves;
+    t.x = (T*)dense;
+    t.f = (unsigned char*)(t.x + padded(t.leaves));
+    t.heads = t.f + t.leaves;
+    return t;
+}
+
+template <class O> LAB void load_heads(const Level& level, const Trees<typename O::T>& t) {
+#pragma unroll 1
+    for (u32 k = threadIdx.x; k < t.leaves; k += TREE_THREADS) {
+        t.heads[k] = begins(level.heads, t.base + k, level.n, level.backward);
+    }
+}
+
+template <class O> LAB typename O::T leaf(const Level& level, u64 at) {
+    return turned<O>(((const typename O::T*)level.in)[at], level.flip);
+}
+
+// From the level's elements and flags.
+template <class O> LAB void load_leaves(O op, const Level& level, const Trees<typename O::T>& t) {
+#pragma unroll 1
+    for (u32 k = threadIdx.x; k < t.leaves; k += TREE_THREADS) {
+        const u64 j = t.base + k;
+        const bool there = j < level.n;
+        t.x[padded(k)] = there ? leaf<O>(level, placed(j, level.n, level.backward)) : op.identity();
+        t.f[k] = there && level.flags != nullptr ? level.flags[j] : t.heads[k];
+    }
+}
+
+// Algorithm 3, from d = 0 on (printed: 1).
+template <class O> LAB void segmented_up_sweep(O op, const Trees<typename O::T>& t) {
+#pragma unroll 1
+    for (u32 d = 1; d < t.leaves; d *= 2) {
+        __syncthreads();
+#pragma unroll 1
+        for (u32 node = threadIdx.x; node < t.leaves / (2 * d); node += TREE_THREADS) {
+            const u32 left = node * 2 * d + d - 1, right = left + d;
+            if (!t.f[right]) t.x[padded(right)] = op(t.x[padded(left)], t.x[padded(right)]);
+            t.f[right] |= t.f[left];
+        }
+    }
+    __syncthreads();
+}
+
+// Algorithm 4, `before` standing for what comes before all leaves (lines 5 and 6 of Algorithm 5).
+template <class O> LAB void segmented_down_sweep(O op, const Trees<typename O::T>& t, typename O::T before) {
+    typedef typename O::T T;
+    if (threadIdx.x == 0) t.x[padded(t.leaves - 1)] = before;
+#pragma unroll 1
+    for (u32 d = t.leaves / 2; d > 0; d /= 2) {
+        __syncthreads();
+#pragma unroll 1
+        for (u32 node = threadIdx.x; node < t.leaves / (2 * d); node += TREE_THREADS) {
+            const u32 left = node * 2 * d + d - 1, right = left + d;
+            const T parent = t.x[padded(right)], sum = t.x[padded(left)];
+            t.x[padded(left)] = parent;
+            t.x[padded(right)] = t.heads[left + 1] ? op.identity() : t.f[left] ? sum : op(parent, sum);
+            t.f[left] = 0;
+        }
+    }
+    __syncthreads();
+}
+
+template <class O> LAB void store_leaves(O op, const Level& level, const Trees<typename O::T>& t) {
+    typedef typename O::T T;
+#pragma unroll 1
+    for (u32 k = threadIdx.x; k < t.leaves && t.base + k < level.n; k += TREE_THREADS) {
+        const u64 at = placed(t.base + k, level.n, level.backward);
+        const T sum = t.x[padded(k)];
+        ((T*)level.out)[at] = turned<O>(level.inclusive != 0 ? op(sum, leaf<O>(level, at)) : sum, level.flip);
+    }
+}
+
+// Lines 1 and 2 of Algorithm 5.
+template <class O> LAB void segmented_reduce(O op, const Level& level) {
+    typedef typename O::T T;
+    const Trees<T> t = trees<T>(level);
+    load_heads<O>(level, t);
+    load_leaves(op, level, t);
+    segmented_up_sweep(op, t);
+#pragma unroll 1
+    for (u32 k = threadIdx.x; k < t.leaves && t.base + k < level.n; k += TREE_THREADS) {
+        ((T*)level.out)[placed(t.base + k, level.n, level.backward)] = t.x[padded(k)];
+        level.or_tree[t.base + k] = t.f[k];
+    }
+    if (threadIdx.x == 0) {
+        ((T*)level.sums)[blockIdx.x] = t.x[padded(t.leaves - 1)];
+        level.ors[blockIdx.x] = t.f[t.leaves - 1];
+        level.firsts[blockIdx.x] = t.heads[0];
+    }
+}
+
+// Lines 4 to 6 of Algorithm 5; `sums` holds what line 3 made of the sums. The trees were not saved
+// beyond the last element, where only sums to the right of all elements come from.
+template <class O> LAB void segmented_sweep_down(O op, const Level& level) {
+    typedef typename O::T T;
+    const Trees<T> t = trees<T>(level);
+    load_heads<O>(level, t);
+#pragma unroll 1
+    for (u32 k = threadIdx.x; k < t.leaves; k += TREE_THREADS) {
+        const u64 j = t.base + k;
+        const bool there = j < level.n;
+        t.x[padded(k)] = there ? ((const T*)level.out)[placed(j, level.n, level.backward)] : op.identity();
+        t.f[k] = there ? level.or_tree[j] : 0;
+    }
+    __syncthreads();
+    segmented_down_sweep(op, t, ((const T*)level.sums)[blockIdx.x]);
+    store_leaves(op, level, t);
+}
+
+// A level of one block: line 3 of Algorithm 5, at its end.
+template <class O> LAB void segmented_block(O op, const Level& level) {
+    typedef typename O::T T;
+    const Trees<T> t = trees<T>(level);
+    load_heads<O>(level, t);
+    load_leaves(op, level, t);
+    segmented_up_sweep(op, t);
+    segmented_down_sweep(op, t, op.identity());
+    store_leaves(op, level, t);
+}

@@ -1,0 +1,99 @@
+//! The scans: every kernel, with one tile or block and with several, and with levels above levels.
+
+use super::prove_all;
+
+/// Operators with the types that they are for.
+fn families() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let types = |operator| match operator {
+        "add" | "min" | "max" => &["u32", "i32", "u64", "f32", "f64"][..],
+        _ => &["u32", "i32", "u64"],
+    };
+    let operators = ["add", "min", "max", "and", "or", "affine"];
+    operators.into_iter().flat_map(move |operator| types(operator).iter().map(move |ty| (operator, *ty)))
+}
+
+/// One after another: kinds and directions, none of them left out.
+const MANNERS: [&str; 4] = [
+    "kind=exclusive direction=forward",
+    "kind=inclusive direction=backward",
+    "kind=inclusive direction=forward",
+    "kind=exclusive direction=backward",
+];
+
+const SEGMENTS: [&str; 4] = [
+    "segments=constant segments.constant.length=1",
+    "segments=random segments.random.mean=40",
+    "segments=geometric segments.geometric.mean=17",
+    "segments=random segments.random.mean=5000",
+];
+
+/// Each family once with each method, kinds and directions in turn.
+fn each_family(elements: u64, rest: &str) -> Vec<String> {
+    let words = |((operator, ty), manner): ((&str, &str), &&str)| {
+        format!("operator={operator} type={ty} {manner} elements={elements} {rest}")
+    };
+    families().zip(MANNERS.iter().cycle()).map(words).collect()
+}
+
+/// Every kind and direction at sizes around a tile's or a block's.
+fn each_manner(family: &str, sizes: &[u64], rest: &str) -> Vec<String> {
+    let of_size = |n: &u64| MANNERS.map(|manner| format!("{family} {manner} elements={n} {rest}"));
+    sizes.iter().flat_map(of_size).collect()
+}
+
+const SUM: &str = "operator=add type=u32";
+const COMPOSITION: &str = "operator=affine type=u64";
+
+#[test]
+fn look_back() {
+    prove_all("scan", &each_family(8193, ""));
+    prove_all("scan", &each_manner(SUM, &[1, 33, 8192, 16385], ""));
+    prove_all("scan", &each_manner(COMPOSITION, &[2047, 2048, 4099], ""));
+}
+
+#[test]
+fn segmented_look_back() {
+    for segments in &SEGMENTS[1..2] {
+        prove_all("segmented-scan", &each_family(8193, segments));
+    }
+    for segments in SEGMENTS {
+        prove_all("segmented-scan", &each_manner(SUM, &[1, 100, 16385], segments));
+        prove_all("segmented-scan", &each_manner(COMPOSITION, &[4099], segments));
+    }
+}
+
+/// Two descriptors' words, and more tiles than are looked at together.
+#[test]
+fn many_tiles() {
+    prove_all("scan", &each_manner(COMPOSITION, &[2048 * 140], "")[1..2]);
+}
+
+#[test]
+fn sengupta2007() {
+    for items in [2, 8] {
+        let method = format!("method=sengupta2007 method.sengupta2007.elements-per-thread={items}");
+        prove_all("scan", &each_family(2100, &method));
+        prove_all("scan", &each_manner(SUM, &[1, 256, 257, 70_000], &method));
+        prove_all("scan", &each_manner(COMPOSITION, &[1024, 1025], &method));
+        for segments in SEGMENTS {
+            prove_all("segmented-scan", &each_family(2100, &format!("{method} {segments}"))[..6]);
+        }
+        let segments = format!("{method} {}", SEGMENTS[1]);
+        prove_all("segmented-scan", &each_family(1030, &segments)[6..]);
+        prove_all("segmented-scan", &each_manner(SUM, &[1, 256, 70_000], &segments));
+        prove_all("segmented-scan", &each_manner(COMPOSITION, &[1025], &segments));
+    }
+}
+
+/// What tells the segments, with both methods.
+#[test]
+fn heads() {
+    for heads in ["bytes", "striped", "lengths", "pointers"] {
+        for method in ["lookback", "sengupta2007"] {
+            for segments in [SEGMENTS[0], SEGMENTS[1], SEGMENTS[3]] {
+                let rest = format!("{segments} heads={heads} method={method}");
+                prove_all("segmented-scan", &each_manner(SUM, &[1, 127, 128, 1029], &rest));
+            }
+        }
+    }
+}
