@@ -19,9 +19,11 @@ pub const ALL: &[Peer] = &[
     Peer { name: "plain", backend: "peer:plain", beside: "cuda" },
     Peer { name: "cudamemcpy", backend: "peer:cudamemcpy", beside: "cuda" },
     Peer { name: "spatter", backend: "peer:spatter", beside: "cuda" },
+    Peer { name: "cub-exclusive-sum", backend: "peer:cub-exclusive-sum", beside: "cuda" },
+    Peer { name: "cub-sum-by-key", backend: "peer:cub-sum-by-key", beside: "cuda" },
 ];
 
-const NAMES: &[&str] = &[ALL[0].name, ALL[1].name, ALL[2].name];
+const NAMES: &[&str] = &[ALL[0].name, ALL[1].name, ALL[2].name, ALL[3].name, ALL[4].name];
 
 /// The key of an experiment that asks for them.
 pub const PEERS: Param = Param {
@@ -30,7 +32,8 @@ pub const PEERS: Param = Param {
     default: Default::Unset,
     doc: "programs that do the same work beside the cases on cuda, measured in the same rounds and not certified. \
           plain: kernels of one thread an element, for stream, gather and scatter; cudamemcpy: the driver's copies \
-          and fills, for stream; spatter: kernels like those of Spatter 2.1.0, for pattern",
+          and fills, for stream; spatter: kernels like those of Spatter 2.1.0, for pattern; cub-exclusive-sum: CUB's \
+          ExclusiveSum, for scan; cub-sum-by-key: its sums by key, for segmented-scan",
 };
 
 /// The peer of this name.
