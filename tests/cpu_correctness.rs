@@ -115,6 +115,27 @@ fn stream_is_right() {
     assert_eq!(bench.refused * 11, bench.tried, "a streaming read is n/a, all else is not");
 }
 
+/// In registers and in memory, with every number of copies.
+#[test]
+fn histograms_are_right() {
+    let mut bench = Bench::new();
+    let distributions = ["uniform", "skewed", "zipf distribution.zipf.exponent=1.5"];
+    for (turn, backend) in backends().iter().enumerate() {
+        for (by, bins) in ["even", "range"]
+            .iter()
+            .flat_map(|by| [2, 3, 4, 7, 9, 16, 17, 1000, 2000, 3000, 4096].map(|bins| (by, bins)))
+        {
+            for (n, distribution) in sizes(turn).into_iter().chain([70_001]).zip(distributions.iter().cycle())
+            {
+                let text = format!("by={by} bins={bins} elements={n} distribution={distribution} {backend}");
+                let odd = if n % 2 == 1 { &Fault::ALL[..] } else { &[Fault::OffByOne, Fault::MissingTail] };
+                bench.check("histogram", &text, n + turn as u64, odd);
+            }
+        }
+    }
+    assert_eq!(bench.refused, 0);
+}
+
 #[test]
 fn gather_and_scatter_are_right() {
     let mut bench = Bench::new();

@@ -4,8 +4,9 @@
 #   bash tests/gpu.sh BINARY OUT [STEP…]
 #
 # Steps: devices, verify, memcheck, racecheck, sass, processor, sanity, patterns, faults; and what the machine comes to
-# beside peers, which its nvcc builds: ceilings, peers, strides, suites, random, passes, partitioned, fetch, hints, counters. Logs and
-# run folders go to OUT. BINARY is a path or a command's name; PEERS names a folder with the peers.
+# beside peers, which its nvcc builds: ceilings, peers, strides, suites, random, passes, partitioned, fetch, hints,
+# histograms, counters. Logs and run folders go to OUT. BINARY is a path or a command's name; PEERS names a folder with
+# the peers.
 set -uo pipefail
 binary=$1
 [ ! -e "$binary" ] || binary=$(realpath "$binary")
@@ -65,6 +66,10 @@ passes() { lab he2007/gpu-passes passes; }
 partitioned() { beside he2007/partitioned partitioned; }
 fetch() { lab he2007/gpu-fetch fetch; }
 hints() { lab he2007/gpu-hints hints; }
+histograms() {
+  beside ashkiani2017/table11-histogram histogram --backend cuda &&
+    beside ashkiani2017/gpu-histogram histogram-bins --set peers=cub-histogram
+}
 
 # What bounds random gathers and scatters: one launch of each, from L2 and from memory.
 counters() {

@@ -23,11 +23,12 @@ fn cases(primitive: &dyn Primitive, method: &str, backend: &str, part: Suite) ->
 }
 
 /// Methods that no processor has: `tests/cuda_kernels` runs them.
-const ON_GPUS: [(&str, &str); 4] = [
+const ON_GPUS: [(&str, &str); 5] = [
     ("pattern", "atomic"),
     ("pattern", "global"),
     ("scan", "sengupta2007"),
     ("segmented-scan", "sengupta2007"),
+    ("histogram", "ballot"),
 ];
 
 fn for_each_method(mut check: impl FnMut(&dyn Primitive, &str)) {

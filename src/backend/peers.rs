@@ -21,9 +21,10 @@ pub const ALL: &[Peer] = &[
     Peer { name: "spatter", backend: "peer:spatter", beside: "cuda" },
     Peer { name: "cub-exclusive-sum", backend: "peer:cub-exclusive-sum", beside: "cuda" },
     Peer { name: "cub-sum-by-key", backend: "peer:cub-sum-by-key", beside: "cuda" },
+    Peer { name: "cub-histogram", backend: "peer:cub-histogram", beside: "cuda" },
 ];
 
-const NAMES: &[&str] = &[ALL[0].name, ALL[1].name, ALL[2].name, ALL[3].name, ALL[4].name];
+const NAMES: &[&str] = &[ALL[0].name, ALL[1].name, ALL[2].name, ALL[3].name, ALL[4].name, ALL[5].name];
 
 /// The key of an experiment that asks for them.
 pub const PEERS: Param = Param {
@@ -33,7 +34,8 @@ pub const PEERS: Param = Param {
     doc: "programs that do the same work beside the cases on cuda, measured in the same rounds and not certified. \
           plain: kernels of one thread an element, for stream, gather and scatter; cudamemcpy: the driver's copies \
           and fills, for stream; spatter: kernels like those of Spatter 2.1.0, for pattern; cub-exclusive-sum: CUB's \
-          ExclusiveSum, for scan; cub-sum-by-key: its sums by key, for segmented-scan",
+          ExclusiveSum, for scan; cub-sum-by-key: its sums by key, for segmented-scan; cub-histogram: \
+          cub::DeviceHistogram, for histogram",
 };
 
 /// The peer of this name.

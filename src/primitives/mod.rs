@@ -4,6 +4,7 @@
 mod copies;
 pub mod cuda;
 pub mod gather_scatter;
+pub mod histogram;
 mod oracle;
 pub mod pattern;
 pub mod random_access;
@@ -231,6 +232,7 @@ pub fn registry() -> &'static [&'static dyn Primitive] {
         &random_access::RandomAccess,
         &scan::Scan,
         &scan::SegmentedScan,
+        &histogram::Histogram,
     ]
 }
 
@@ -289,6 +291,7 @@ mod tests {
             "segmented-scan" => p("elements", Value::Int(4))
                 .with("segments", Value::Text("constant".into()))
                 .with("segments.constant.length", Value::Int(3)),
+            "histogram" => p("elements", Value::Int(4)).with("bins", Value::Int(2)),
             _ => p("tuples", Value::Int(4)),
         }
     }

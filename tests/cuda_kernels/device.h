@@ -1,6 +1,7 @@
 // What the kernels need of CUDA, for a C++ compiler. A thread of a block is a fiber;
 // barriers and the exchanges of a warp let others run. Blocks follow one another.
 #pragma once
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -37,6 +38,9 @@ struct alignas(16) ulonglong2 {
 struct alignas(16) double2 {
     double x, y;
 };
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
 inline double2 make_double2(double x, double y) { return {x, y}; }
 
 inline int __popc(unsigned v) { return __builtin_popcount(v); }
@@ -56,6 +60,17 @@ inline long long __double_as_longlong(double v) {
     long long bits;
     memcpy(&bits, &v, 8);
     return bits;
+}
+inline float __int_as_float(int bits) {
+    float v;
+    memcpy(&v, &bits, 4);
+    return v;
+}
+// Towards zero: the double has the exact product.
+inline float __fmul_rz(float a, float b) {
+    const double exact = (double)a * b;
+    const float near = (float)exact;
+    return fabs((double)near) > fabs(exact) ? nextafterf(near, 0.0f) : near;
 }
 inline void __threadfence() {}
 template <typename T> T __ldcg(const T *p) { return *p; }

@@ -133,6 +133,26 @@ fn random_access() {
     prove_all("random-access", &all);
 }
 
+#[test]
+fn histogram() {
+    let distributions = ["uniform", "skewed", "zipf distribution.zipf.exponent=1.0"];
+    let methods = ["best", "ballot", "ballot method.ballot.ending=reduction"];
+    let mut all = Vec::new();
+    for (by, bins) in ["even", "range"].iter().flat_map(|by| [2, 3, 8, 33, 256].map(|m| (by, m))) {
+        for (method, n) in methods.iter().flat_map(|method| [1, 33, 1025].map(|n| (method, n))) {
+            all.push(format!("by={by} bins={bins} elements={n} method={method}"));
+        }
+        let more = distributions.map(|d| format!("by={by} bins={bins} elements=20001 distribution={d}"));
+        all.extend(more);
+    }
+    for (by, bins) in ["even", "range"].iter().flat_map(|by| [257, 4096].map(|m| (by, m))) {
+        all.extend(distributions.map(|d| format!("by={by} bins={bins} elements=9001 distribution={d}")));
+    }
+    let two = "elements=100001 bins=40 by=range distribution=skewed";
+    all.extend(methods.map(|method| format!("{two} method={method}")));
+    prove_all("histogram", &all);
+}
+
 const METHODS: [&str; 4] = [
     "method=direct",
     "method=multipass method.multipass.passes=3",

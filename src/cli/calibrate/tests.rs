@@ -65,7 +65,13 @@ fn hello() -> Hello {
         transparent_huge_pages: Some("madvise".into()),
         ..Environment::default()
     };
-    Hello { version: "1".into(), revision: "2".into(), devices: Vec::new(), environment, profiles: Vec::new() }
+    Hello {
+        version: "1".into(),
+        revision: "2".into(),
+        devices: Vec::new(),
+        environment,
+        profiles: Vec::new(),
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::backend::{Cancel, Device, Executor, Failure, Fault, Prepared};
 use crate::indices::Store;
 use crate::measure;
 use crate::plan::{Case, Params};
-use crate::primitives::{Refusal, gather_scatter, pattern, random_access, scan, stream};
+use crate::primitives::{Refusal, gather_scatter, histogram, pattern, random_access, scan, stream};
 
 /// What tells the two backends of the processors from each other.
 #[derive(Debug)]
@@ -114,6 +114,9 @@ fn dispatch(case: &Case, indices: &Store, context: &Context) -> Result<Box<dyn P
         "scan" | "segmented-scan" => {
             let segmented = case.primitive == "segmented-scan";
             scan::cpu::prepare(scan::Spec::from_params(segmented, params, seed).map_err(failure)?, context)
+        }
+        "histogram" => {
+            histogram::cpu::prepare(histogram::Spec::from_params(params, seed).map_err(failure)?, context)
         }
         other => Err(Failure::NotApplicable(format!("{other} has no implementation on CPUs"))),
     }

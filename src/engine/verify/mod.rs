@@ -11,6 +11,7 @@ const PARTITIONED: &str = include_str!("partitioned.yaml");
 const LARGE: &str = include_str!("large.yaml");
 const TUNED: &str = include_str!("tuned.yaml");
 const SCANS: &str = include_str!("scans.yaml");
+const HISTOGRAMS: &str = include_str!("histograms.yaml");
 
 /// What one check of one case found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,8 +67,9 @@ pub fn suite(suite: Suite, backend: &str, gpus: Option<u64>, seed: u64) -> anyho
     let of_backend = |text: &str| text.replace("BACKEND_AXES", axes).replace("BACKEND", &target);
     let mut plan = resolved(&of_backend(text), seed)?;
     if suite != Suite::Large {
-        plan.cases.extend(resolved(&of_backend(PARTITIONED), seed)?.cases);
-        plan.cases.extend(resolved(&of_backend(SCANS), seed)?.cases);
+        for more in [PARTITIONED, SCANS, HISTOGRAMS] {
+            plan.cases.extend(resolved(&of_backend(more), seed)?.cases);
+        }
     }
     if backend == "cuda" && gpus.is_none() && suite != Suite::Large {
         plan.cases.extend(resolved(TUNED, seed)?.cases);

@@ -1,0 +1,198 @@
+//! The timed loops: one generic body for each way to count, and a named function of it for
+//! each instruction set.
+//!
+//! A few bins are counted in registers, by a comparison with each splitter. Beyond, vectors
+//! compute places, and the counts of these are incremented one by one, those of neighbouring
+//! values in different copies: an increment waits for the store of the one before it to the
+//! same place, which in skewed inputs is the usual case.
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{__m256, __m512};
+
+use super::lanes::{Lanes, WIDEST};
+use crate::backend::cpu::Isa;
+use crate::primitives::histogram::spec::By;
+use crate::primitives::histogram::table::{Cell, bin};
+
+/// Most bins that are counted in registers: each takes two instructions for every vector. Places
+/// that are counted one by one take a few for every value, and cells several times as many.
+fn few_bins(by: By, isa: Isa) -> usize {
+    match (isa, by) {
+        (Isa::Scalar, By::Even) => 2,
+        (Isa::Scalar, By::Range) => 8,
+        _ => 16,
+    }
+}
+
+/// Most values of a call: a 32-bit count holds them.
+pub const MOST: usize = 1 << 30;
+
+/// Bytes of all copies of the counts, within a first-level cache.
+const ROOM: usize = 32 << 10;
+
+/// Copies of the counts of so many bins.
+pub fn copies(bins: usize) -> usize {
+    1 << (ROOM / 4 / bins).clamp(1, 8).ilog2()
+}
+
+/// One call: values, and what is known of the bins.
+pub struct Call<'a> {
+    pub from: *const f32,
+    pub n: usize,
+    /// The least value of each bin from the second on.
+    pub bounds: &'a [f32],
+    /// m / 1024, or the cells of a table over 1024.
+    pub scale: f32,
+    /// The table, where bins lie between random splitters.
+    pub cells: *const Cell,
+    /// The copies of the counts, one behind the other.
+    pub counts: &'a mut [u32],
+}
+
+/// Adds the values of a call to its counts.
+///
+/// # Safety
+/// `n` values in the domain, at most [`MOST`], are at `from`, the table is that of the bounds,
+/// and the processor has the instruction set.
+pub type Timed = unsafe fn(&mut Call);
+
+/// Counts the values that are not below each of the splitters, at most `S`.
+#[inline(always)]
+unsafe fn few<V: Lanes, const S: usize>(call: &mut Call) {
+    let mut splitters = [f32::INFINITY; S];
+    splitters[..call.bounds.len()].copy_from_slice(call.bounds);
+    let whole = call.n - call.n % V::N;
+    // SAFETY: by the caller's promise.
+    let above = unsafe {
+        let vectors = splitters.map(|s| V::splat(s));
+        let mut counts = [V::none(); S];
+        let mut i = 0;
+        while i < whole {
+            let x = V::load(call.from.add(i));
+            for (count, &splitter) in counts.iter_mut().zip(&vectors) {
+                *count = x.count(splitter, *count);
+            }
+            i += V::N;
+        }
+        let mut above = counts.map(|count| V::total(count));
+        for at in whole..call.n {
+            let x = f32::load(call.from.add(at));
+            for (count, &splitter) in above.iter_mut().zip(&splitters) {
+                *count += u64::from(x >= splitter);
+            }
+        }
+        above
+    };
+    let mut not_below = call.n as u64;
+    let bins = call.bounds.len() + 1;
+    for (bin, count) in call.counts[..bins].iter_mut().enumerate() {
+        let next = above.get(bin).copied().unwrap_or(0);
+        *count += (not_below - next) as u32;
+        not_below = next;
+    }
+}
+
+#[inline(always)]
+unsafe fn few_any<V: Lanes>(call: &mut Call) {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        match call.bounds.len() {
+            1 => few::<V, 1>(call),
+            2..4 => few::<V, 3>(call),
+            4..8 => few::<V, 7>(call),
+            _ => few::<V, 15>(call),
+        }
+    }
+}
+
+/// Counts places one by one; between random splitters a place is a cell.
+#[inline(always)]
+unsafe fn many<V: Lanes, const C: usize, const RANGE: bool>(call: &mut Call) {
+    let bins = call.bounds.len() + 1;
+    let counts = call.counts.as_mut_ptr();
+    // SAFETY: places are bins or cells of values in the domain; the copies are `C`.
+    unsafe {
+        let one = |place: u32, at: usize| {
+            let bin = match RANGE {
+                true => bin(*call.cells.add(place as usize), call.bounds, *call.from.add(at)),
+                false => place as usize,
+            };
+            *counts.add(at % C * bins + bin) += 1;
+        };
+        let mut places = [0u32; WIDEST];
+        let whole = call.n - call.n % WIDEST;
+        let mut i = 0;
+        while i < whole {
+            for v in 0..WIDEST / V::N {
+                V::load(call.from.add(i + v * V::N)).floors(call.scale, places.as_mut_ptr().add(v * V::N));
+            }
+            for (u, &place) in places.iter().enumerate() {
+                one(place, i + u);
+            }
+            i += WIDEST;
+        }
+        for at in whole..call.n {
+            f32::load(call.from.add(at)).floors(call.scale, places.as_mut_ptr());
+            one(places[0], at);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn many_any<V: Lanes, const RANGE: bool>(call: &mut Call) {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        match copies(call.bounds.len() + 1) {
+            8 => many::<V, 8, RANGE>(call),
+            4 => many::<V, 4, RANGE>(call),
+            2 => many::<V, 2, RANGE>(call),
+            _ => many::<V, 1, RANGE>(call),
+        }
+    }
+}
+
+macro_rules! named {
+    ($isa:ident, $v:ty $(, $feature:literal)?) => {
+        /// The kernels of one instruction set.
+        pub mod $isa {
+            use super::*;
+
+            named!(@fn few, super::few_any::<$v> $(, $feature)?);
+            named!(@fn even, super::many_any::<$v, false> $(, $feature)?);
+            named!(@fn range, super::many_any::<$v, true> $(, $feature)?);
+        }
+    };
+    (@fn $name:ident, $body:expr $(, $feature:literal)?) => {
+        $(#[target_feature(enable = $feature)])?
+        #[inline(never)]
+        pub(super) unsafe fn $name(call: &mut Call) {
+            unsafe { $body(call) }
+        }
+    };
+}
+
+named!(scalar, f32);
+#[cfg(target_arch = "x86_64")]
+named!(avx2, __m256, "avx2");
+#[cfg(target_arch = "x86_64")]
+named!(avx512, __m512, "avx512f");
+
+/// The timed kernel of an instruction set that is present.
+pub fn timed(by: By, bins: usize, isa: Isa) -> Timed {
+    macro_rules! of {
+        ($isa:ident) => {
+            match by {
+                _ if bins <= few_bins(by, isa) => $isa::few,
+                By::Even => $isa::even,
+                By::Range => $isa::range,
+            }
+        };
+    }
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => of!(avx2),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => of!(avx512),
+        _ => of!(scalar),
+    }
+}

@@ -1,0 +1,219 @@
+//! histogram on the CPU: each worker counts its part, and when all have, sums its part of the
+//! bins over the workers.
+
+pub mod kernels;
+mod lanes;
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::spec::{By, DOMAIN, real};
+use super::table::{self, Cell};
+use super::values::Values;
+use super::{Spec, oracle};
+use crate::backend::cpu::check;
+use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, memory, part, pieces};
+use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
+use kernels::{Call, MOST, Timed};
+
+/// A case with its arrays.
+struct Histogram {
+    spec: Spec,
+    values: Values,
+    splitters: Vec<u32>,
+    bounds: Vec<f32>,
+    /// The values and one more, which a case without a fault does not read.
+    input: Buffer,
+    counts: Buffer,
+    private: Vec<Private>,
+    timed: Timed,
+    fault: Option<Fault>,
+}
+
+/// What only one worker writes.
+struct Private {
+    /// Copies of its counts.
+    copies: Buffer,
+    /// Its counts, 64 bits a bin.
+    counts: Buffer,
+    /// Its table of the splitters.
+    cells: Buffer,
+}
+
+/// Allocates and fills the arrays of a case.
+///
+/// # Errors
+/// [`Failure::NotApplicable`] where memory or the instruction set is missing.
+pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
+    let isa = context.isa_or(Isa::widest)?;
+    memory::require(spec.input().saturating_add(spec.output()))?;
+    let values = Values::new(&spec).ok_or_else(|| Failure::Failed("no such distribution".to_owned()))?;
+    let threads = context.pool.threads();
+    let job = Histogram {
+        values,
+        splitters: spec.splitters(),
+        bounds: spec.bounds(),
+        input: Buffer::new(spec.input() as usize + 4)?,
+        counts: Buffer::new(spec.output() as usize)?,
+        private: (0..threads).map(|_| Private::new(&spec)).collect::<Result<_, _>>()?,
+        timed: kernels::timed(spec.by, spec.bins as usize, isa),
+        fault: context.fault,
+        spec,
+    };
+    job.fill(&context.pool, context.cancel)?;
+    Ok(context.prepared(job, isa))
+}
+
+impl Private {
+    fn new(spec: &Spec) -> Result<Private, Failure> {
+        let bins = spec.bins as usize;
+        Ok(Private {
+            copies: Buffer::new(4 * bins * kernels::copies(bins))?,
+            counts: Buffer::new(8 * bins)?,
+            cells: Buffer::new(size_of::<Cell>() * cells(spec))?,
+        })
+    }
+
+    fn bytes(&self) -> u64 {
+        (self.copies.bytes() + self.counts.bytes() + self.cells.bytes()) as u64
+    }
+}
+
+/// Cells of the table of a case, 0 where bins are even.
+fn cells(spec: &Spec) -> usize {
+    match spec.by {
+        By::Range => table::cells(spec.bins as usize),
+        By::Even => 0,
+    }
+}
+
+impl Histogram {
+    fn n(&self) -> usize {
+        self.spec.elements as usize
+    }
+
+    fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        pool.for_blocks(self.n(), cancel, |block| {
+            // SAFETY: blocks are disjoint and nobody else has the buffer yet.
+            let values = unsafe { self.input.write::<f32>(block.clone()) };
+            for (value, i) in values.iter_mut().zip(block) {
+                *value = real(self.values.at(i as u64));
+            }
+        })?;
+        // In another bin than the first value, for which a fault would take it.
+        let first = oracle::bin(&self.spec, &self.splitters, self.values.at(0));
+        let behind = if first == 0 { DOMAIN.next_down() } else { 0.0 };
+        // SAFETY: the workers are done, and the buffer has one value more.
+        unsafe { self.input.ptr::<f32>().add(self.n()).write(behind) };
+        check::poison(pool, &self.counts, 8, cancel)
+    }
+
+    /// Adds the values of `range` to a worker's counts.
+    ///
+    /// # Safety
+    /// Only one worker has `private`, and the range lies inside the input.
+    unsafe fn count(&self, range: Range<usize>, private: &Private) {
+        let bins = self.bounds.len() + 1;
+        for start in range.clone().step_by(MOST) {
+            // SAFETY: by the caller's promise.
+            let (copies, totals) = unsafe {
+                (
+                    private.copies.write::<u32>(0..private.copies.holds::<u32>()),
+                    private.counts.write::<u64>(0..bins),
+                )
+            };
+            copies.fill(0);
+            let (from, n) = (self.input.ptr::<f32>().wrapping_add(start), MOST.min(range.end - start));
+            let cells = private.cells.holds::<Cell>();
+            let scale = if cells > 0 { cells as f32 } else { bins as f32 } / DOMAIN;
+            let cells = private.cells.ptr();
+            // SAFETY: as above; the table is that of the bounds.
+            unsafe {
+                (self.timed)(&mut Call { from, n, bounds: &self.bounds, scale, cells, counts: copies })
+            };
+            for (bin, total) in totals.iter_mut().enumerate() {
+                *total += copies[bin..].iter().step_by(bins).map(|&count| u64::from(count)).sum::<u64>();
+            }
+        }
+    }
+
+    /// Sums a worker's part of the bins over all workers.
+    ///
+    /// # Safety
+    /// All workers have counted, and none counts again before all have summed.
+    unsafe fn sum(&self, worker: Worker) {
+        let bins = part(self.bounds.len() + 1, worker.index, worker.count);
+        // SAFETY: parts are disjoint.
+        let sums = unsafe { self.counts.write::<u64>(bins.clone()) };
+        sums.fill(0);
+        for private in &self.private {
+            // SAFETY: by the caller's promise.
+            let counts = unsafe { private.counts.read::<u64>(bins.clone()) };
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+    }
+
+    /// Counts again, by the integers that the values are made of.
+    fn recount(&self, pool: &Pool, cancel: &Cancel) -> Result<Vec<u64>, Failure> {
+        let counts: Vec<AtomicU64> = (0..self.spec.bins).map(|_| AtomicU64::new(0)).collect();
+        pool.for_blocks(self.n(), cancel, |block| {
+            let mut own = vec![0u64; counts.len()];
+            for i in block {
+                own[oracle::bin(&self.spec, &self.splitters, self.values.at(i as u64))] += 1;
+            }
+            for (count, own) in counts.iter().zip(own) {
+                count.fetch_add(own, Ordering::Relaxed);
+            }
+        })?;
+        Ok(counts.into_iter().map(AtomicU64::into_inner).collect())
+    }
+
+    fn mistake(&self, wanted: &[u64]) -> Option<String> {
+        // SAFETY: the workers are done.
+        let found = unsafe { self.counts.read::<u64>(0..wanted.len()) };
+        let bins = found.iter().zip(wanted).enumerate();
+        let mut wrong = bins.filter(|(_, (found, wanted))| found != wanted);
+        wrong.next().map(|(bin, (found, wanted))| format!("bin {bin} has {found} values instead of {wanted}"))
+    }
+}
+
+impl Job for Histogram {
+    fn execute(&self, worker: Worker) {
+        let private = &self.private[worker.index];
+        // SAFETY: each worker has its own, and all meet before and after they are summed; a
+        // fault reads one value further, which the input has.
+        unsafe {
+            let cells = private.cells.write::<Cell>(0..private.cells.holds::<Cell>());
+            table::build(&self.bounds, cells, DOMAIN);
+            private.counts.write::<u64>(0..self.bounds.len() + 1).fill(0);
+            let beside = usize::from(self.fault == Some(Fault::OffByOne));
+            for piece in
+                pieces(self.n(), 64, worker, self.fault).into_iter().filter(|piece| !piece.is_empty())
+            {
+                self.count(piece.start + beside..piece.end + beside, private);
+            }
+            worker.meet();
+            self.sum(worker);
+            worker.meet();
+        }
+    }
+
+    fn certify(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+        check::poison(pool, &self.counts, 8, cancel)?;
+        pool.run(|worker| self.execute(worker));
+        let wanted = self.recount(pool, cancel)?;
+        Ok(check::verdict(self.mistake(&wanted), self.spec.elements))
+    }
+
+    fn memory(&self) -> u64 {
+        let private: u64 = self.private.iter().map(Private::bytes).sum();
+        (self.input.bytes() + self.counts.bytes()) as u64 + private
+    }
+
+    fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
+        check::poison(pool, &self.counts, 8, &Cancel::default())?;
+        pool.run(|worker| self.execute(worker));
+        // SAFETY: the workers are done.
+        Ok(unsafe { self.counts.to_vec() })
+    }
+}
