@@ -47,17 +47,15 @@ const COMPOSITION: &str = "operator=affine type=u64";
 #[test]
 fn look_back() {
     prove_all("scan", &each_family(8193, ""));
-    prove_all("scan", &each_manner(SUM, &[1, 33, 8192, 16385], ""));
-    prove_all("scan", &each_manner(COMPOSITION, &[2047, 2048, 4099], ""));
+    prove_all("scan", &each_manner(SUM, &[33, 8192, 16385], ""));
+    prove_all("scan", &each_manner(COMPOSITION, &[2048, 4099], ""));
 }
 
 #[test]
 fn segmented_look_back() {
-    for segments in &SEGMENTS[1..2] {
-        prove_all("segmented-scan", &each_family(8193, segments));
-    }
+    prove_all("segmented-scan", &each_family(8193, SEGMENTS[1]));
     for segments in SEGMENTS {
-        prove_all("segmented-scan", &each_manner(SUM, &[1, 100, 16385], segments));
+        prove_all("segmented-scan", &each_manner(SUM, &[1, 8193], segments));
         prove_all("segmented-scan", &each_manner(COMPOSITION, &[4099], segments));
     }
 }
@@ -92,7 +90,7 @@ fn heads() {
         for method in ["lookback", "sengupta2007"] {
             for segments in [SEGMENTS[0], SEGMENTS[1], SEGMENTS[3]] {
                 let rest = format!("{segments} heads={heads} method={method}");
-                prove_all("segmented-scan", &each_manner(SUM, &[1, 127, 128, 1029], &rest));
+                prove_all("segmented-scan", &each_manner(SUM, &[1, 128, 1029], &rest)[1..10]);
             }
         }
     }
