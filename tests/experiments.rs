@@ -37,7 +37,7 @@ fn every_recipe_resolves_to_cases_that_exist() {
         assert!(!plan.cases.is_empty(), "{}", recipe.path);
         for case in &plan.cases {
             assert_eq!(case.not_applicable, None, "{}: {:?}", recipe.path, case.params);
-            let most = if beyond_figures(recipe.path) { 36 << 30 } else { 12 << 30 };
+            let most = if beyond_figures(recipe.path) { 80 << 30 } else { 12 << 30 };
             assert!(footprint(case) <= most, "{}: {:?}", recipe.path, case.params);
         }
     }
@@ -46,7 +46,8 @@ fn every_recipe_resolves_to_cases_that_exist() {
 /// Those named `gpu-` are about the kernels of this program, in the settings of a paper.
 #[test]
 fn each_figure_names_its_paper_and_claim() {
-    for recipe in shipped().iter().filter(|r| r.path.contains('/') && !r.path.contains("/gpu-")) {
+    let of_papers = |path: &str| path.contains('/') && !path.starts_with("model/") && !path.contains("/gpu-");
+    for recipe in shipped().iter().filter(|r| of_papers(r.path)) {
         for experiment in plan(recipe.path).experiments {
             let paper = experiment.paper.expect("a paper");
             assert_eq!(Some(paper.key.as_str()), recipe.path.split('/').next());
@@ -71,8 +72,8 @@ fn the_quick_start_is_small() {
 fn recipes_beyond_figures_are_for_gpus() {
     for recipe in shipped().iter().filter(|r| beyond_figures(r.path)) {
         let plan = plan(recipe.path);
-        assert!(plan.cases.iter().all(|case| case.backend() == "cuda"), "{}", recipe.path);
-        assert!(plan.cases.len() <= 200, "{}: {}", recipe.path, plan.cases.len());
+        assert!(plan.cases.iter().all(|case| case.place().0 == "cuda"), "{}", recipe.path);
+        assert!(plan.cases.len() <= 240, "{}: {}", recipe.path, plan.cases.len());
     }
     let fetched = plan("he2007/gpu-fetch.yaml");
     assert!(fetched.cases.iter().all(|case| case.params.int("backend.cuda.fetch").is_some()));

@@ -63,7 +63,7 @@ strides() { beside lavin2020/gpu-tuning tuning --set peers=spatter; }
 suites() { beside lavin2020/gpu-suites suites --set peers=spatter; }
 random() { beside he2007/gpu-random random --set peers=plain; }
 passes() { lab he2007/gpu-passes passes; }
-partitioned() { beside he2007/partitioned partitioned; }
+partitioned() { beside he2007/gpu-partitioned partitioned --set peers=plain; }
 fetch() { lab he2007/gpu-fetch fetch; }
 hints() { lab he2007/gpu-hints hints; }
 histograms() {

@@ -22,6 +22,8 @@ fn shipped() -> Vec<(PathBuf, String)> {
     }
     let mut paths = Vec::new();
     walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments"), &mut paths);
+    // The profiles are the models' affair.
+    paths.retain(|path| !path.parent().is_some_and(|folder| folder.ends_with("profiles")));
     paths.sort();
     paths.into_iter().map(|p| (p.clone(), fs::read_to_string(&p).expect("a text"))).collect()
 }

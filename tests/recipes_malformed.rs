@@ -79,7 +79,7 @@ const OVERRIDES: &[(&str, &str, &str)] = &[
     (
         "tupels",
         "1Mi",
-        "--set tupels=1Mi: --set: no parameter `tupels`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, peers, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.order, measure.cache, measure.second-look, measure.certify, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to, chart.ceiling (did you mean `tuples`?)",
+        "--set tupels=1Mi: --set: no parameter `tupels`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, peers, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.order, measure.cache, measure.second-look, measure.certify, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to, chart.ceiling, chart.model (did you mean `tuples`?)",
     ),
     (
         "tuples",

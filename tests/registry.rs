@@ -34,7 +34,8 @@ const ON_GPUS: [(&str, &str); 5] = [
 fn for_each_method(mut check: impl FnMut(&dyn Primitive, &str)) {
     for primitive in primitives::registry() {
         assert!(!primitive.methods().is_empty(), "{} has no method", primitive.name());
-        for method in primitive.methods() {
+        // What `auto` chooses is one of the others; the engine needs a profile for it.
+        for method in primitive.methods().iter().filter(|method| **method != "auto") {
             check(*primitive, method);
         }
     }

@@ -2,7 +2,11 @@
 
 use super::Profile;
 
-const TEXTS: &[(&str, &str)] = &[("g80", include_str!("../../experiments/profiles/g80.yaml"))];
+const TEXTS: &[(&str, &str)] = &[
+    ("g80", include_str!("../../experiments/profiles/g80.yaml")),
+    ("h200", include_str!("../../experiments/profiles/h200.yaml")),
+    ("amd-epyc-2", include_str!("../../experiments/profiles/amd-epyc-2.yaml")),
+];
 
 /// Their names.
 pub fn shipped() -> impl Iterator<Item = &'static str> {

@@ -122,10 +122,9 @@ mod tests {
         assert!(head.ends_with(columns), "{head}");
         let chart = read(1);
         assert!(chart.contains("he2007, bench") && chart.contains("Predicted; nothing was measured"));
-        assert!(
-            !chart.contains(">\nnothing measured\n<") && chart.matches("<circle").count() == 1,
-            "{chart}"
-        );
+        let circles = chart.matches("<circle").count();
+        assert!(!chart.contains(">\nnothing measured\n<"), "{chart}");
+        assert_eq!(circles, 2, "disk and rim of the marker in the legend");
     }
 
     #[test]
