@@ -114,7 +114,7 @@ const OVERRIDES: &[(&str, &str, &str)] = &[
     (
         "measure.max-round",
         "9",
-        "--set measure.max-round=9: --set: no parameter `measure.max-round`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, peers, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.order, measure.cache, measure.second-look, measure.certify, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to, chart.ceiling (did you mean `measure.max-rounds`?)",
+        "--set measure.max-round=9: --set: no parameter `measure.max-round`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, peers, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.order, measure.cache, measure.second-look, measure.certify, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to, chart.ceiling, chart.model (did you mean `measure.max-rounds`?)",
     ),
     (
         "measure",

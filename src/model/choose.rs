@@ -46,6 +46,9 @@ fn expected(
 ) -> Result<Prediction, String> {
     let candidate = Case { params: params.clone(), ..case.clone() };
     let work = primitives::work(&candidate, &[]).ok_or("the case declares no accesses")?;
+    if profile.device.memory.is_some_and(|memory| primitives::held(&candidate, &work) > memory) {
+        return Err("it does not fit into the device's memory".to_owned());
+    }
     let prediction = model.predict(profile, &candidate, &work)?;
     match prediction.seconds.is_finite() && prediction.seconds > 0.0 {
         true => Ok(prediction),

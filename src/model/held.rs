@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::choose::choose;
 use super::{Model, Prediction, Profile};
 use crate::plan::Case;
-use crate::primitives::Work;
+use crate::primitives::{self, Work};
 
 /// The model that charts show where the recipe names none.
 pub const USUAL: &str = "sector";
@@ -124,11 +125,31 @@ fn outcome(
     if case.peer().is_some() {
         return Err("a peer's accesses are not declared".to_owned());
     }
+    if let Some(prediction) = chosen(model, &profile, case) {
+        return prediction;
+    }
     let work = work.ok_or("the case declares no accesses")?;
     let prediction = model.predict(profile?, case, work)?;
     match prediction.seconds.is_finite() && prediction.seconds > 0.0 {
         true => Ok(prediction),
         false => Err(format!("{} predicts no time", model.name())),
+    }
+}
+
+/// Of a case whose method is open: the prediction of the method that the choosing model takes,
+/// from that model itself.
+fn chosen(model: &dyn Model, profile: &Result<&&Profile, String>, case: &Case) -> Option<Result<Prediction, String>> {
+    if primitives::alternatives(case).is_empty() {
+        return None;
+    }
+    if model.name() != USUAL {
+        return Some(Err(format!("{USUAL} chooses the method")));
+    }
+    let choice = |profile: &&&Profile| choose(case, profile, model);
+    match profile.as_ref().map_err(String::clone).and_then(|profile| choice(&profile)) {
+        Ok(Some(choice)) => Some(Ok(choice.prediction)),
+        Ok(None) => None,
+        Err(why) => Some(Err(why)),
     }
 }
 

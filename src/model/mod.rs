@@ -7,6 +7,7 @@ mod curve;
 pub mod he2007;
 mod profile;
 mod registry;
+mod scope;
 pub mod sector;
 mod shipped;
 

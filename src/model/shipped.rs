@@ -3,9 +3,9 @@
 use super::Profile;
 
 const TEXTS: &[(&str, &str)] = &[
+    ("amd-epyc-2cpus", include_str!("../../experiments/profiles/amd-epyc-2cpus.yaml")),
     ("g80", include_str!("../../experiments/profiles/g80.yaml")),
     ("h200", include_str!("../../experiments/profiles/h200.yaml")),
-    ("amd-epyc-2", include_str!("../../experiments/profiles/amd-epyc-2.yaml")),
 ];
 
 /// Their names.

@@ -21,6 +21,7 @@ pub use distinct::distinct;
 pub use hits::Together;
 pub use passes::{Parts, hit_rate, time};
 
+use super::scope::covered;
 use super::{Model, Prediction, Profile};
 use crate::plan::Case;
 use crate::primitives::Work;
@@ -44,6 +45,7 @@ impl Model for He2007Model {
     }
 
     fn predict(&self, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String> {
+        covered(profile, case)?;
         let (backend, _) = case.place();
         let device = profile.he2007.get(backend).ok_or_else(|| {
             format!("the profile {} has no parameters of he2007 for {backend}", profile.name)

@@ -36,8 +36,8 @@ mod thinned;
 mod touched;
 mod zipf;
 
+use super::scope::covered;
 use super::{Model, Prediction, Profile};
-use crate::backend::gpus::{Gpus, copies};
 use crate::plan::Case;
 use crate::primitives::Work;
 use demand::Demand;
@@ -56,16 +56,8 @@ impl Model for Sector {
 
     fn predict(&self, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String> {
         let (backend, _) = case.place();
-        let rates = profile.rates.get(backend);
-        match (case.params.int("backend.cpu.threads"), rates.and_then(|rates| rates.threads)) {
-            (Some(asked), Some(known)) if asked != known => {
-                Err(format!("the profile {} is of {known} threads, not of {asked}", profile.name))
-            }
-            _ if copies(&case.params, &[]) > 1 || Gpus::of(&case.params).shares() > 1 => {
-                Err("sector knows one GPU".to_owned())
-            }
-            _ => of_work(profile, backend, work),
-        }
+        covered(profile, case)?;
+        of_work(profile, backend, work)
     }
 }
 

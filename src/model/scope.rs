@@ -1,0 +1,23 @@
+//! What no model covers.
+
+use super::Profile;
+use crate::backend::gpus::Gpus;
+use crate::plan::Case;
+
+/// Whether a profile can speak of a case at all: of one GPU, and of as many threads as it was
+/// measured with.
+///
+/// # Errors
+/// Why not, to follow `n/a: `.
+pub fn covered(profile: &Profile, case: &Case) -> Result<(), String> {
+    if Gpus::of(&case.params).several() {
+        return Err("a profile is of one GPU".to_owned());
+    }
+    let known = profile.rates.get(case.place().0).and_then(|rates| rates.threads);
+    match (case.params.int("backend.cpu.threads"), known) {
+        (Some(asked), Some(known)) if asked != known => {
+            Err(format!("the profile {} is of {known} threads, not of {asked}", profile.name))
+        }
+        _ => Ok(()),
+    }
+}
