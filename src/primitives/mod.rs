@@ -44,6 +44,9 @@ pub enum Order {
     /// `partitions` ascending streams, the next element's stream chosen at random
     /// (he2007 §3.3.2, Case II).
     Partitions { partitions: u64 },
+    /// The same streams, but `tile` elements at a time are put in order by their streams near the
+    /// processor, so that those of a stream leave side by side.
+    Staged { partitions: u64, tile: u64 },
     /// Independent draws with Zipf-distributed ranks, exponent `exponent`.
     Zipf { exponent: f64 },
     /// As an index array says that somebody brought.

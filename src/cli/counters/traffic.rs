@@ -75,6 +75,9 @@ fn array(access: &Access) -> String {
         Order::Random => "random".to_owned(),
         Order::Chunks { chunks } => format!("random within {chunks} chunks, one after another"),
         Order::Partitions { partitions } => format!("in {partitions} partitions"),
+        Order::Staged { partitions, tile } => {
+            format!("in {partitions} partitions, {tile} elements at a time put in their order")
+        }
         Order::Zipf { exponent } => format!("Zipf, exponent {exponent}"),
         Order::Given => "as the index array says".to_owned(),
         Order::Visits { indices, deltas, shuffled } => {

@@ -61,7 +61,7 @@ fn of_access(device: &He2007, together: Together, pass: &Pass, a: &Access) -> Re
             let part = Access { count: a.count / chunks, footprint: a.footprint / chunks, ..a.clone() };
             Ok(at_random(device, a, hit_rate(device, together, &part, None)))
         }
-        Order::Partitions { partitions } => {
+        Order::Partitions { partitions } | Order::Staged { partitions, .. } => {
             Ok(at_random(device, a, hit_rate(device, together, a, Some(*partitions as f64))))
         }
         Order::Zipf { .. } => Err("he2007 has no skewed locations".to_owned()),

@@ -11,7 +11,7 @@
 //! | `streams` | `streams`: sequential reads and writes | cache, memory |
 //! | `random` | `random reads`, `random writes` | requests, memory |
 //! | `zipf` | the same, of skewed draws | requests, memory |
-//! | `partitions` | `partitions`: ascending streams side by side | memory |
+//! | `partitions` | `partitions`: ascending streams side by side | requests, memory |
 //! | `thinned` | `strides`: the array of which a pass takes a part | requests, memory |
 //! | `pattern`, `touched`, `spaced` | `patterns`: what the uses of a pattern touch | first cache, cache, memory |
 //! | `issue` | `first cache`: answers to accesses that are issued together | first cache |

@@ -1,87 +1,189 @@
 //! Ascending streams of which each access takes the next element of a random one.
 //!
-//! Equation, where the array exceeds the cache: T = n / interleaved(p, footprint), the profile's
-//! rate of p streams side by side, between its footprints in log-log scale. It holds what the
-//! cache can take in when a group of accesses goes to many lines, what becomes of rows of memory
-//! among p streams, and the translation buffers' reach when each stream has a page.
+//! Of n accesses one after another those of one stream are neighbours: D = p(1 − (1 − 1/p)ⁿ) streams
+//! (he2007 Eq. 7), each with r = n/D elements of z bytes in a row.
 //!
-//! In the cache, or without that rate: of the w accesses that are issued together, those of one
-//! stream are neighbours: D = p(1 − (1 − 1/p)^w) streams (he2007 Eq. 7), each with w/D elements in a
-//! row, make D·(1 + (w/D − 1)·z/l) requests of lines, each a random access that hits. The streams that
-//! the rate was measured with leave lines in the first cache, where random partitions leave
-//! none: reads make these requests in any case, at the same time as memory works.
+//! *Reads.* One processor performs a tile of t accesses, and its first cache keeps their lines: it asks
+//! for D·(1 + (r − 1)·z/l) lines of l bytes, each a random access that hits the last cache. A stream
+//! alone would ask for t·z/l, which its rate holds; the others are requests. What the streams
+//! read comes from memory once, as a stream. A page that a tile comes to has to be translated
+//! first: of the E = q(1 − (1 − 1/q)ᵗ) pages among q of the streams' own, each first access costs
+//! what a random one to the footprint has beyond a hit.
+//!
+//! *Writes* leave the first cache a group of w accesses at a time. A run of r elements that
+//! begins anywhere in a sector of s bytes, e = s/z, writes 1 + (r − 1)/e sectors, (r − e + 1)/e of
+//! them whole: D times the others are in part. Streams in turn, an element of each, write none in
+//! part where there is one, w/2 where there are w/2, and w where there are as many as
+//! accesses in a group: between these the time of an access is in proportion to sectors in part.
+//! Source: the profile's `interleaved` over the greatest footprint, as other arrays push out
+//! what the cache would keep of a smaller one.
+//!
+//! *Staged* writes: a tile of t is put in order in the processor's own memory, so that a run has
+//! t/D elements and a group of w falls on 1 + (w − 1)·D/t of them. The lines beyond those of a
+//! stream are requests; the parts of sectors at a run's ends meet in the cache.
+//!
+//! In the cache, or without `interleaved`: each line that a group falls on is a request.
 
 use super::demand::Demand;
 use super::machine::Machine;
 use crate::model::Strided;
 use crate::model::he2007::distinct;
-use crate::primitives::{Access, Direction};
+use crate::primitives::{Access, Direction, Order};
+
+/// Bytes of a page of a GPU's memory: the granularity at which its driver maps it.
+const PAGE: f64 = 2097152.0;
 
 /// What an access in `p` streams asks for; `cached` where all arrays of the case stay in the
-/// last cache. What it shares with other streams is not in it.
+/// last cache. Also what other streams share with it.
 ///
 /// # Errors
 /// A profile without random accesses of this direction.
-pub fn partitions(machine: &Machine, access: &Access, p: u64, cached: bool) -> Result<Demand, String> {
-    let curve = machine.random(access.direction, access.element)?;
-    let (n, z, w) = (access.count as f64, access.element as f64, machine.group() as f64);
-    let streams = distinct(p as f64, w);
-    let lines = streams * (1.0 + (w / streams - 1.0) * z / machine.line);
-    let requests = n / w * lines * machine.hit(curve);
-    let reads = access.direction == Direction::Read;
-    match side_by_side(machine, access, p as f64).filter(|_| !cached) {
-        Some(rate) if reads => Ok(Demand { first: requests, ..Demand::memory("partitions", n / rate) }),
-        Some(rate) => Ok(Demand::memory("partitions", n / rate)),
-        None => Ok(Demand { requests, ..Demand::default() }),
+pub fn partitions(
+    machine: &Machine,
+    access: &Access,
+    p: u64,
+    cached: bool,
+) -> Result<(Demand, Access), String> {
+    let p = p as f64;
+    if cached {
+        return Ok((in_cache(machine, access, p)?, access.clone()));
     }
+    let tile = machine.rates.tile.filter(|_| access.direction == Direction::Read && machine.group() > 1);
+    if let Some(tile) = tile {
+        let stream = Access { order: Order::Sequential, ..access.clone() };
+        return Ok((in_tiles(machine, access, p, tile as f64)?, stream));
+    }
+    let Some(known) = furthest(machine, access.direction) else {
+        return Ok((in_cache(machine, access, p)?, access.clone()));
+    };
+    let each = if machine.group() > 1 { in_part(machine, access, known, p) } else { 1.0 / known.rate.at(p) };
+    Ok((Demand::memory("partitions", access.count as f64 * each), access.clone()))
 }
 
-/// Accesses per second of so many streams over the access's footprint.
-fn side_by_side(machine: &Machine, access: &Access, p: f64) -> Option<f64> {
-    let of_direction = machine.rates.interleaved.iter().filter(|s| s.direction == access.direction);
-    let mut known: Vec<&Strided> = of_direction.collect();
-    known.sort_by_key(|s| s.footprint);
+/// Writes in `p` streams, `tile` at a time put in order.
+///
+/// # Errors
+/// A profile without random accesses of this direction.
+pub fn staged(machine: &Machine, access: &Access, p: u64, tile: u64) -> Result<Demand, String> {
+    let (w, tile) = (machine.group() as f64, (tile as f64).max(1.0));
+    let runs = 1.0 + (w - 1.0) * distinct(p as f64, tile) / tile;
+    let requests = more_lines(machine, access, runs, w)?;
+    Ok(Demand { requests, ..Demand::default() })
+}
+
+/// Seconds of the lines of `runs` runs among each `of` accesses, beyond those of one stream.
+fn more_lines(machine: &Machine, access: &Access, runs: f64, of: f64) -> Result<f64, String> {
+    let curve = machine.random(access.direction, access.element)?;
+    let alone = (access.element as f64 / machine.line).min(1.0);
+    let more = runs * (1.0 - alone) - (1.0 - alone);
+    Ok(access.count as f64 / of * more.max(0.0) * machine.hit(curve))
+}
+
+/// Reads of which a first cache keeps a tile's.
+fn in_tiles(machine: &Machine, access: &Access, p: f64, tile: f64) -> Result<Demand, String> {
+    let curve = machine.random(access.direction, access.element)?;
+    let requests = more_lines(machine, access, distinct(p, tile), tile)?;
     let footprint = access.footprint as f64;
-    let next = known.partition_point(|s| (s.footprint as f64) < footprint);
-    match (next.checked_sub(1).map(|i| known[i]), known.get(next)) {
-        (Some(less), Some(more)) => {
-            let size = |s: &Strided| (s.footprint as f64).ln();
-            let share = (footprint.ln() - size(less)) / (size(more) - size(less));
-            Some((less.rate.at(p).ln() * (1.0 - share) + more.rate.at(p).ln() * share).exp())
-        }
-        (None, Some(end)) => Some(end.rate.at(p)),
-        (Some(end), None) => Some(end.rate.at(p)),
-        (None, None) => None,
+    let pages = distinct(p.min(footprint / PAGE).max(1.0), tile) - 1.0;
+    let each = (1.0 / curve.at(footprint) - machine.hit(curve)).max(0.0);
+    let translated = access.count as f64 / tile * pages.max(0.0) * each;
+    Ok(Demand { requests, ..Demand::memory("partitions", translated) })
+}
+
+/// Lines of each group as requests.
+fn in_cache(machine: &Machine, access: &Access, p: f64) -> Result<Demand, String> {
+    let curve = machine.random(access.direction, access.element)?;
+    let (n, z, w) = (access.count as f64, access.element as f64, machine.group() as f64);
+    let streams = distinct(p, w);
+    let lines = streams * (1.0 + (w / streams - 1.0) * z / machine.line);
+    Ok(Demand { requests: n / w * lines * machine.hit(curve), ..Demand::default() })
+}
+
+/// Seconds of a write, by the sectors that its group writes in part.
+fn in_part(machine: &Machine, access: &Access, known: &Strided, p: f64) -> f64 {
+    let w = machine.group() as f64;
+    let whole = access.element as f64 / known.element as f64 / known.rate.at(1.0);
+    let [half, all] = [w / 2.0, w.max(p)].map(|streams| 1.0 / known.rate.at(streams));
+    let parts = sectors_in_part(p, w, (machine.sector / access.element as f64).max(1.0));
+    let share = parts / (0.5 * w);
+    let each = if share <= 1.0 { whole + share * (half - whole) } else { half + (share - 1.0) * (all - half) };
+    each.max(whole)
+}
+
+/// Sectors of `e` elements that `w` accesses to `p` streams write in part. One stream's groups
+/// begin with a sector.
+fn sectors_in_part(p: f64, w: f64, e: f64) -> f64 {
+    if p <= 1.0 {
+        return 0.0;
     }
+    let streams = distinct(p, w);
+    let run = w / streams;
+    let of_run = 1.0 + (run - 1.0) / e - ((run - e + 1.0) / e).max(0.0);
+    // Runs of elements as large as sectors have none.
+    if e > 1.0 { streams * of_run } else { 0.0 }
+}
+
+/// The streams in turn over the greatest footprint.
+fn furthest<'a>(machine: &Machine<'a>, direction: Direction) -> Option<&'a Strided> {
+    let of_direction = machine.rates.interleaved.iter().filter(|s| s.direction == direction);
+    of_direction.max_by_key(|s| s.footprint)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{access, close, on_toy};
     use super::*;
-    use crate::primitives::Order;
 
-    fn writes(p: u64, footprint: u64, cached: bool) -> f64 {
-        let access = access(Direction::Write, 1_000_000, footprint, Order::Partitions { partitions: p });
-        let mut seconds = 0.0;
-        on_toy(|toy| seconds = partitions(toy, &access, p, cached).expect("rates").seconds());
-        seconds
+    fn demand(direction: Direction, p: u64, footprint: u64, cached: bool) -> Demand {
+        let access = access(direction, 1_024_000, footprint, Order::Partitions { partitions: p });
+        let mut found = Demand::default();
+        on_toy(|toy| found = partitions(toy, &access, p, cached).expect("rates").0);
+        found
     }
 
+    /// One stream is whole sectors; where each of 32 is alone all are in part.
     #[test]
-    fn the_rate_is_that_of_streams_side_by_side() {
-        assert!(close(writes(1, 1 << 24, false), 1e6 / 8e9));
-        assert!(close(writes(64, 1 << 24, false), 1e6 / 4e9));
-        assert!(close(writes(64, 1 << 34, false), 1e6 / 1e9));
-        // 2^27 lies in the middle between 2^24 and 2^30: the geometric mean of 4 and 1.
-        assert!(close(writes(64, 1 << 27, false), 1e6 / 2e9));
+    fn writes_go_by_the_sectors_in_part() {
+        let seconds = |p| demand(Direction::Write, p, 1 << 30, false).seconds();
+        assert!(close(seconds(1), 1_024_000.0 / 8e9));
+        assert!((seconds(1 << 40) / (1_024_000.0 / 1e9) - 1.0).abs() < 1e-6);
+        // Two streams: runs of 16 begin anywhere in a sector of 4, 1.5 of it in part each.
+        assert!((sectors_in_part(2.0, 32.0, 4.0) - 3.0).abs() < 1e-6);
+        assert!((sectors_in_part(2.0, 32.0, 2.0) - 2.0).abs() < 1e-6);
+        assert_eq!((sectors_in_part(1.0, 32.0, 4.0), sectors_in_part(2.0, 32.0, 1.0)), (0.0, 0.0));
+    }
+
+    /// 1000 tiles of 1024 reads in 4 streams, 16 elements in a line: 3.75 lines more than one
+    /// stream's, 0.1 ns each. Four streams in 1 MiB have one page, in 1 GiB four, of which
+    /// three are come to at 1 ns for 0.1.
+    #[test]
+    fn a_tile_asks_for_lines_and_pages() {
+        let reads = |p, footprint| demand(Direction::Read, p, footprint, false);
+        assert_eq!(reads(1, 1 << 30).seconds(), 0.0);
+        let near = reads(4, 1 << 20);
+        assert!(close(near.requests, 1000.0 * (4.0 - 1.0) * 15.0 / 16.0 * 1e-10), "{near:?}");
+        assert_eq!(near.memory, [("partitions", 0.0)]);
+        assert!(close(reads(4, 1 << 30).memory[0].1, 1000.0 * 3.0 * 0.9e-9));
+    }
+
+    /// Tiles of 320 in ten streams: runs of 32, so a group falls on 1 + 31/32 of them.
+    #[test]
+    fn staged_runs_ask_for_the_lines_at_their_ends() {
+        let order = Order::Staged { partitions: 10, tile: 320 };
+        let access = access(Direction::Write, 320_000, 1 << 30, order);
+        on_toy(|toy| {
+            let of = |p| staged(toy, &access, p, 320).expect("rates").seconds();
+            assert!(close(of(10), 10_000.0 * 31.0 / 32.0 * 15.0 / 16.0 * 2e-10), "{}", of(10));
+            assert!(close(of(1), 10_000.0 * 31.0 / 320.0 * 15.0 / 16.0 * 2e-10), "{}", of(1));
+        });
     }
 
     /// In the cache 32 accesses to one stream make two requests of a line; to many streams 32.
     #[test]
     fn in_the_cache_lines_count() {
-        let one = 1e6 / 32.0 * 2e-10;
-        assert!(close(writes(1, 1 << 18, true), one * (1.0 + 31.0 / 16.0)));
-        assert!(writes(1 << 40, 1 << 18, true) > 31.9 * one && writes(1 << 40, 1 << 18, true) <= 32.0 * one);
+        let writes = |p| demand(Direction::Write, p, 1 << 18, true).seconds();
+        let one = 32_000.0 * 2e-10;
+        assert!(close(writes(1), one * (1.0 + 31.0 / 16.0)));
+        assert!(writes(1 << 40) > 31.9 * one && writes(1 << 40) <= 32.0 * one);
     }
 }

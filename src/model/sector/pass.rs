@@ -4,7 +4,7 @@ use super::demand::Demand;
 use super::issue::{self, Groups};
 use super::latency::{chained, latency_of, looked_at};
 use super::machine::Machine;
-use super::partitions::partitions;
+use super::partitions::{partitions, staged};
 use super::pattern::pattern;
 use super::random::{random, term};
 use super::streams::{Stream, streams};
@@ -63,7 +63,11 @@ impl Here<'_> {
             }
             Order::Partitions { partitions: p } => {
                 let cached = self.all <= machine.capacity;
-                Ok((partitions(machine, access, *p, cached)?, Some(access.clone())))
+                partitions(machine, access, *p, cached).map(|(demand, stream)| (demand, Some(stream)))
+            }
+            Order::Staged { partitions: p, tile } => {
+                let stream = Access { order: Order::Sequential, ..access.clone() };
+                Ok((staged(machine, access, *p, *tile)?, Some(stream)))
             }
             Order::Pattern { indices, delta } => {
                 self.moving(access, indices, &[*delta], false).map(|demand| (demand, None))

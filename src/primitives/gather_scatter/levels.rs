@@ -29,6 +29,23 @@ pub const MAX_CHUNK: u64 = 128 << 10;
 /// Chunks that one scan of L counts: 128 KiB of counters.
 pub const WINDOW: u64 = 1 << 15;
 
+/// Threads of the blocks that divide.
+pub const DIVIDERS: u32 = 768;
+
+/// Pairs of a thread that divides, as many as it has registers for: some 200 bytes.
+pub fn items(tuple: u64, index: u64) -> u32 {
+    match (tuple, index) {
+        (4, 4) => 20,
+        (4, _) => 14,
+        (8, 4) => 16,
+        (8, _) => 12,
+        (16, 4) => 10,
+        (16, _) => 8,
+        (_, 4) => 6,
+        _ => 5,
+    }
+}
+
 /// Bytes of a location once its chunk is known, where that fits shared memory.
 const WITHIN: u64 = 2;
 
@@ -97,16 +114,23 @@ impl Levels {
         self.location_bytes().into_iter().map(pair).sum::<u64>() + 8 * self.counters()
     }
 
-    /// What the passes do to memory. The counters stay in the caches.
+    /// What the passes do to memory. Clearing the counters and adding them up are passes of their
+    /// own.
     pub fn passes(&self, spec: &Spec) -> Vec<Pass> {
         if spec.moves() == 0 {
             return Vec::new();
         }
         let count = pairs(spec, "L", spec.index, Direction::Read, Order::Sequential);
-        let mut all = vec![Pass { times: self.scans(), accesses: vec![count] }];
+        let clear = self.counted(Direction::Write);
+        let sum = vec![self.counted(Direction::Read), self.counted(Direction::Write)];
+        let mut all = vec![
+            Pass { times: 1, accesses: vec![clear] },
+            Pass { times: self.scans(), accesses: vec![count] },
+            Pass { times: self.levels.len() as u64, accesses: sum },
+        ];
         let mut location = spec.index;
         for (k, level) in self.levels.iter().enumerate() {
-            let order = streams(spec, level.digit);
+            let order = staged(spec, streams(spec, level.digit));
             let mut accesses = taken(spec, k, location);
             accesses.push(pairs(spec, &ticks("L", k + 1), level.leaves, Direction::Write, order.clone()));
             accesses.push(pairs(spec, &ticks("R", k + 1), spec.tuple, Direction::Write, order));
@@ -120,6 +144,20 @@ impl Levels {
         accesses.push(access("R_out", Direction::Write, spec.tuple, spec.moves(), places, order));
         all.push(Pass { times: 1, accesses });
         all
+    }
+
+    /// The counters of the last pass, of which the earlier ones' are made.
+    fn counted(&self, direction: Direction) -> Access {
+        access("counts", direction, 8, self.chunks, 8 * self.chunks, Order::Sequential)
+    }
+}
+
+/// Streams that a tile's pairs are put in the order of, in shared memory.
+fn staged(spec: &Spec, order: Order) -> Order {
+    let tile = u64::from(DIVIDERS * items(spec.tuple, spec.index));
+    match order {
+        Order::Partitions { partitions } => Order::Staged { partitions, tile },
+        other => other,
     }
 }
 

@@ -3,11 +3,8 @@
 use crate::backend::Failure;
 use crate::backend::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
 use crate::primitives::cuda::{grid, launch_over, length};
-use crate::primitives::gather_scatter::levels::{Level, Levels, WINDOW};
+use crate::primitives::gather_scatter::levels::{DIVIDERS, Level, Levels, WINDOW, items};
 use crate::primitives::gather_scatter::spec::Spec;
-
-/// Threads of the blocks that divide.
-const DIVIDERS: u32 = 768;
 
 /// Threads of all others.
 const THREADS: u32 = 1024;
@@ -57,20 +54,6 @@ struct Divided {
 
 // SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers and a device address.
 unsafe impl Plain for Divided {}
-
-/// Pairs of a thread, as many as it has registers for: some 200 bytes.
-fn items(tuple: u64, index: u64) -> u32 {
-    match (tuple, index) {
-        (4, 4) => 20,
-        (4, _) => 14,
-        (8, 4) => 16,
-        (8, _) => 12,
-        (16, 4) => 10,
-        (16, _) => 8,
-        (_, 4) => 6,
-        _ => 5,
-    }
-}
 
 impl Kernels {
     pub fn new(gpu: &Gpu, spec: &Spec) -> Result<Kernels, Failure> {
