@@ -5,8 +5,9 @@
 // published, from the nearest one on, until one of them tells the sum of everything up to its end,
 // and then publishes that of its own end. A segmented tile with a head needs nothing of earlier
 // tiles to tell what later ones want: the look-back ends there. So a segmented scan passes as
-// few words between blocks as a scan. A warp of its own looks back, from the block's beginning on,
-// while the others wait for memory.
+// few words between blocks as a scan. Its look-back is short, and a further warp does it from the
+// block's beginning on, while the others wait for memory; that of a scan is long, and begins in
+// the first warp once the tile's sum is there, so that it asks less often for what is not.
 //
 // Within a tile everything is in the order of the scan: a backward one numbers the tiles, the warps
 // of a tile, the vectors of a warp and the elements of a vector from the end of the array on.
@@ -132,66 +133,57 @@ template <class O> LAB typename O::T scan_lanes(O op, typename O::T v, u32 heads
     return lane == 0 ? op.identity() : v;
 }
 
-// Descriptors before this tile: 32 of each of some windows, the nearest tile in lane 0 of the first.
-template <class O, int WINDOWS> struct Windows {
-    typedef typename O::T T;
-    T value[WINDOWS];
-    u32 state[WINDOWS];
+// The descriptors before this tile that a lane looks at together: `NEAR` of them, the nearest first.
+template <class O, int NEAR> struct Near {
+    typename O::T sum;  // of them, up to the first that tells everything up to its end
+    bool ends;          // whether there is one
+    bool missing;       // whether one of those was not published yet
 
-    // Reads those of window `w` that were not published yet, `all` of them for the first time. Before
-    // the first tile is nothing: identities that tell everything.
-    LAB_OPERATOR void read(O op, const void* descriptors, long long nearest, u32 epoch, int w, bool all) {
-        const long long at = nearest - 32 * w - (long long)(threadIdx.x & 31u);
-        if (at < 0) {
-            state[w] = 2 * epoch + 1;
-            value[w] = op.identity();
-        } else if (all || state[w] >> 1 != epoch) {
-            state[w] = Descriptor<T, sizeof(T)>::get(descriptors, (u32)at, value[w]);
+    // Before the first tile is nothing: identities that tell everything.
+    LAB_OPERATOR void read(O op, const void* descriptors, long long nearest, u32 epoch) {
+        typename O::T value[NEAR];
+        u32 state[NEAR];
+#pragma unroll
+        for (int k = 0; k < NEAR; ++k) {
+            state[k] = 2 * epoch + 1;
+            value[k] = op.identity();
+            if (nearest >= k) state[k] = Descriptor<typename O::T, sizeof(typename O::T)>::get(descriptors, (u32)(nearest - k), value[k]);
         }
+        sum = op.identity();
+        ends = missing = false;
+#pragma unroll
+        for (int k = 0; k < NEAR; ++k) {
+            if (ends) continue;
+            missing |= state[k] >> 1 != epoch;
+            ends = state[k] == 2 * epoch + 1;
+            sum = op(value[k], sum);
+        }
+        ends &= !missing;
     }
 };
 
 // The sum of all tiles before this one, or of those since the last head. All lanes of a warp call
-// it. Descriptors that are there are not read again: what polls for the others loads little more
-// than what it waits for.
-template <class O, int WINDOWS> LAB typename O::T look_back(O op, const void* descriptors, u32 tile, u32 epoch) {
+// it.
+template <class O, int NEAR> LAB typename O::T look_back(O op, const void* descriptors, u32 tile, u32 epoch) {
     typedef typename O::T T;
     const u32 lane = threadIdx.x & 31u;
     T sum = op.identity();
-    for (long long nearest = (long long)tile - 1;; nearest -= 32 * WINDOWS) {
-        Windows<O, WINDOWS> seen;
-        u32 ends[WINDOWS];
-        bool missing = true;
-        for (bool all = true; missing; all = false) {
+    for (long long nearest = (long long)tile - 1;; nearest -= 32 * NEAR) {
+        Near<O, NEAR> seen;
+        u32 ends, missing;
+        do {
+            seen.read(op, descriptors, nearest - (long long)(lane * NEAR), epoch);
+            ends = __ballot_sync(ALL, seen.ends);
+            missing = __ballot_sync(ALL, seen.missing);
+        } while ((missing & (ends == 0 ? ALL : (ends & -ends) - 1u)) != 0);
+        T mine = ends != 0 && lane >= (u32)__ffs((int)ends) ? op.identity() : seen.sum;
 #pragma unroll
-            for (int w = 0; w < WINDOWS; ++w) seen.read(op, descriptors, nearest, epoch, w, all);
-            missing = false;
-            bool open = true;  // whether nothing yet tells everything up to its end
-#pragma unroll
-            for (int w = 0; w < WINDOWS; ++w) {
-                ends[w] = __ballot_sync(ALL, seen.state[w] == 2 * epoch + 1);
-                const u32 absent = __ballot_sync(ALL, seen.state[w] >> 1 != epoch);
-                const u32 wanted = ends[w] == 0 ? ALL : (ends[w] & -ends[w]) - 1u;
-                missing |= open && (absent & wanted) != 0;
-                open &= ends[w] == 0;
-            }
+        for (u32 by = 1; by < 32u; by *= 2) {
+            const T farther = lane_above(mine, by);
+            if (lane + by < 32u) mine = op(farther, mine);
         }
-        bool open = true;
-        T near = op.identity();
-#pragma unroll
-        for (int w = 0; w < WINDOWS; ++w) {
-            T mine = seen.value[w];
-            if (!open || (ends[w] != 0 && lane >= (u32)__ffs((int)ends[w]))) mine = op.identity();
-#pragma unroll
-            for (u32 by = 1; by < 32u; by *= 2) {
-                const T farther = lane_above(mine, by);
-                if (lane + by < 32u) mine = op(farther, mine);
-            }
-            near = op(mine, near);
-            open &= ends[w] == 0;
-        }
-        sum = op(of_lane(near, 0u), sum);
-        if (!open) return sum;
+        sum = op(of_lane(mine, 0u), sum);
+        if (ends != 0) return sum;
     }
 }
 
@@ -284,42 +276,40 @@ template <int N> LAB u32 heads_of(const Chunk& chunk, u32 words, u32 r) {
     return chunk.backward ? __brev(bits) >> (32 - N) : bits;
 }
 
-// ---- barriers of some warps ------------------------------------------------------------------
+// ---- the spine ---------------------------------------------------------------------------------
 
-#define TOTALS 1u  // the warps that scan: the sums of all are there
-#define TOTAL 2u   // from the first of them to the one that looks back: so is the tile's
-#define PREFIX 3u  // back to all: so is what comes before the tile
+#define TOTALS 1u  // the barrier of the warps that scan: the sums of all are there
 
 #if defined(__CUDACC__)
 LAB void named_sync(u32 barrier, u32 threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
-LAB void named_arrive(u32 barrier, u32 threads) {
-    asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
-}
 #endif
 
-// What the warps of a tile share.
 template <typename T, int WARPS> struct Shared {
-    T totals[WARPS], before[WARPS], total, tiles;
-    u32 headed[WARPS], open[WARPS];  // open: without a head before the warp
-    u32 known;                       // whether the total tells everything up to the tile's end
+    T totals[WARPS];    // of each warp: the sum up to its end, from its last head on
+    T before[WARPS];    // the sum before it in the tile
+    T tiles;            // the sum before the tile
+    T total;            // the tile's own
+    u32 headed[WARPS];  // whether it has a head
+    u32 open[WARPS];    // whether no warp before it has
+    u32 known;          // whether the tile's sum tells everything up to its end
 };
 
-// The warp that looks back, and tells later tiles what they want as soon as both parts are there.
-template <class O, int THREADS, int WINDOWS, typename S> LAB void look_back_for(O op, const Scan& s, u32 tile, S& shared) {
+// Tells later tiles the sum up to the tile's end, by one thread.
+template <class O, int WARPS> LAB void publish_end(O op, const Scan& s, u32 tile, const Shared<typename O::T, WARPS>& shared) {
     typedef typename O::T T;
-    const T tiles = tile == 0 ? op.identity() : look_back<O, WINDOWS>(op, s.descriptors, tile, s.epoch);
-    if ((threadIdx.x & 31u) == 0) shared.tiles = tiles;
-    named_sync(TOTAL, 64u);
-    named_arrive(PREFIX, THREADS + 32u);
-    if ((threadIdx.x & 31u) == 0 && shared.known == 0) {
-        Descriptor<T, sizeof(T)>::put(s.descriptors, tile, 2 * s.epoch + 1, op(tiles, shared.total));
-    }
+    if (shared.known == 0) Descriptor<T, sizeof(T)>::put(s.descriptors, tile, 2 * s.epoch + 1, op(shared.tiles, shared.total));
 }
 
-// The scan of the warps' sums, by the first warp.
-template <class O, bool SEGMENTED, int WARPS, typename S> LAB void scan_warps(O op, const Scan& s, u32 tile, S& shared) {
+// What comes before the tile, by a warp.
+template <class O, int NEAR, int WARPS> LAB void find_tiles(O op, const Scan& s, u32 tile, Shared<typename O::T, WARPS>& shared) {
+    const typename O::T tiles = tile == 0 ? op.identity() : look_back<O, NEAR>(op, s.descriptors, tile, s.epoch);
+    if ((threadIdx.x & 31u) == 0) shared.tiles = tiles;
+}
+
+// The scan of the warps' sums, by the first warp, which tells later tiles the sum of this one.
+template <class O, bool SEGMENTED, int WARPS> LAB void scan_warps(O op, const Scan& s, u32 tile, Shared<typename O::T, WARPS>& shared) {
     typedef typename O::T T;
     const u32 lane = threadIdx.x & 31u;
     const bool there = lane < (u32)WARPS;
@@ -336,10 +326,12 @@ template <class O, bool SEGMENTED, int WARPS, typename S> LAB void scan_warps(O 
         shared.total = total;
         shared.known = known;
     }
-    named_arrive(TOTAL, 64u);
 }
 
-template <class O, bool SEGMENTED, int THREADS, int VECTORS, int WINDOWS> LAB void scan_tile(O op, const Scan& s) {
+// ---- all of it ---------------------------------------------------------------------------------
+
+// THREADS scan; with APART a warp more looks back.
+template <class O, bool SEGMENTED, bool APART, int THREADS, int VECTORS, int NEAR> LAB void scan_tile(O op, const Scan& s) {
     typedef typename O::T T;
     const int N = 16 / sizeof(T), WARPS = THREADS / 32;
     __shared__ Shared<T, WARPS> shared;
@@ -350,7 +342,11 @@ template <class O, bool SEGMENTED, int THREADS, int VECTORS, int WINDOWS> LAB vo
     if (threadIdx.x == 0) taken = atomicAdd(s.ticket, 1u) - s.first_ticket;
     __syncthreads();
     const u32 tile = taken;
-    if (warp == (u32)WARPS) return look_back_for<O, THREADS, WINDOWS>(op, s, tile, shared);
+    if (APART && warp == (u32)WARPS) {
+        find_tiles<O, NEAR, WARPS>(op, s, tile, shared);
+        __syncthreads();
+        return;
+    }
 
     Chunk chunk;
     chunk.backward = s.backward != 0;
@@ -388,9 +384,17 @@ template <class O, bool SEGMENTED, int THREADS, int VECTORS, int WINDOWS> LAB vo
     }
 
     // Spine: the warps of the tile, and the tiles.
-    named_sync(TOTALS, THREADS);
-    if (warp == 0) scan_warps<O, SEGMENTED, WARPS>(op, s, tile, shared);
-    named_sync(PREFIX, THREADS + 32u);
+    if (APART) named_sync(TOTALS, THREADS);
+    else __syncthreads();
+    if (warp == 0) {
+        scan_warps<O, SEGMENTED, WARPS>(op, s, tile, shared);
+        if (!APART) {
+            find_tiles<O, NEAR, WARPS>(op, s, tile, shared);
+            if (lane == 0) publish_end<O, WARPS>(op, s, tile, shared);
+        }
+    }
+    __syncthreads();
+    if (APART && threadIdx.x == 0) publish_end<O, WARPS>(op, s, tile, shared);
 
     // Down: into the vectors.
     const T reaching = shared.open[warp] != 0 ? op(shared.tiles, shared.before[warp]) : shared.before[warp];

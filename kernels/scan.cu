@@ -21,16 +21,22 @@
 
 // ---- look-back ---------------------------------------------------------------------------
 
-#define LOOK_BACK_THREADS 512  // that scan, beside the warp that looks back
-#define LOOK_BACK_VECTORS 4    // of each of them
-#define LOOK_BACK_WINDOWS 4    // of 32 descriptors that are read at once
+// Threads that scan, vectors of each of them, and blocks that run on a multiprocessor at once, for
+// there are registers enough for so many.
+#define SCAN_THREADS 512
+#define SCAN_VECTORS 6
+#define SCAN_BLOCKS 2
+#define SEGMENTED_THREADS 256  // beside the warp that looks back
+#define SEGMENTED_VECTORS 4
+#define SEGMENTED_BLOCKS 4
 
-#define LOOK_BACK(name, O)                                                                       \
-    extern "C" __global__ void __launch_bounds__(LOOK_BACK_THREADS + 32) lookback_##name(const Scan s) {            \
-        scan_tile<O, false, LOOK_BACK_THREADS, LOOK_BACK_VECTORS, LOOK_BACK_WINDOWS>(O(), s);      \
+#define LOOK_BACK(name, O)                                                                        \
+    extern "C" __global__ void __launch_bounds__(SCAN_THREADS, SCAN_BLOCKS) lookback_##name(const Scan s) { \
+        scan_tile<O, false, false, SCAN_THREADS, SCAN_VECTORS, 2>(O(), s);                        \
     }                                                                                             \
-    extern "C" __global__ void __launch_bounds__(LOOK_BACK_THREADS + 32) segmented_lookback_##name(const Scan s) {  \
-        scan_tile<O, true, LOOK_BACK_THREADS, LOOK_BACK_VECTORS, LOOK_BACK_WINDOWS>(O(), s);       \
+    extern "C" __global__ void __launch_bounds__(SEGMENTED_THREADS + 32, SEGMENTED_BLOCKS)        \
+        segmented_lookback_##name(const Scan s) {                                                 \
+        scan_tile<O, true, true, SEGMENTED_THREADS, SEGMENTED_VECTORS, 1>(O(), s);                \
     }
 
 FAMILIES(LOOK_BACK)

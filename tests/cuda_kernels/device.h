@@ -22,9 +22,8 @@ inline Dim threadIdx, blockIdx, blockDim, gridDim;
 // here (driver.cpp).
 void __syncthreads();
 void __syncwarp(unsigned mask = 0xFFFFFFFFu);
-// As bar.sync and bar.arrive of a barrier of some of the block's threads: the second does not wait.
+// As bar.sync of a barrier of some of the block's threads.
 void named_sync(unsigned barrier, unsigned threads);
-void named_arrive(unsigned barrier, unsigned threads);
 // Gives `value` to the lanes of `mask` and returns what each of them gave.
 const uint64_t *exchange(unsigned mask, uint64_t value);
 void exchanged(unsigned mask);

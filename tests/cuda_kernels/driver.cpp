@@ -110,8 +110,6 @@ void __syncthreads() { wait(block, alive); }
 
 void named_sync(unsigned barrier, unsigned threads) { wait(named[barrier], threads); }
 
-void named_arrive(unsigned barrier, unsigned threads) { arrive(named[barrier], threads); }
-
 void __syncwarp(unsigned mask) { wait(warps[threadIdx.x / 32].barriers[mask], __builtin_popcount(mask)); }
 
 const uint64_t *exchange(unsigned mask, uint64_t value) {

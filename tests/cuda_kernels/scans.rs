@@ -46,24 +46,24 @@ const COMPOSITION: &str = "operator=affine type=u64";
 
 #[test]
 fn look_back() {
-    prove_all("scan", &each_family(8193, ""));
-    prove_all("scan", &each_manner(SUM, &[33, 8192, 16385], ""));
-    prove_all("scan", &each_manner(COMPOSITION, &[2048, 4099], ""));
+    prove_all("scan", &each_family(12_289, ""));
+    prove_all("scan", &each_manner(SUM, &[33, 12_288, 24_577], ""));
+    prove_all("scan", &each_manner(COMPOSITION, &[3072, 6147], ""));
 }
 
 #[test]
 fn segmented_look_back() {
-    prove_all("segmented-scan", &each_family(8193, SEGMENTS[1]));
+    prove_all("segmented-scan", &each_family(4097, SEGMENTS[1]));
     for segments in SEGMENTS {
-        prove_all("segmented-scan", &each_manner(SUM, &[1, 8193], segments));
-        prove_all("segmented-scan", &each_manner(COMPOSITION, &[4099], segments));
+        prove_all("segmented-scan", &each_manner(SUM, &[1, 8195], segments));
+        prove_all("segmented-scan", &each_manner(COMPOSITION, &[2051], segments));
     }
 }
 
 /// Two descriptors' words, and more tiles than are looked at together.
 #[test]
 fn many_tiles() {
-    prove_all("scan", &each_manner(COMPOSITION, &[2048 * 140], "")[1..2]);
+    prove_all("scan", &each_manner(COMPOSITION, &[3072 * 66], "")[1..2]);
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn makes_bits(method: Method, form: Form) -> bool {
 pub fn bytes(spec: &Spec) -> u64 {
     let Some(form) = spec.segmented.map(|segmented| segmented.heads) else { return 0 };
     let (entry, entries) = spec.head_entries();
-    let starts = if form == Form::Lengths { 4 * entries + look_back::bytes(entries, 4) } else { 0 };
+    let starts = if form == Form::Lengths { 4 * entries + look_back::bytes(false, entries, 4) } else { 0 };
     let bits = if makes_bits(spec.method, form) { 4 * spec.elements.div_ceil(32) } else { 0 };
     (entry * entries).next_multiple_of(4) + starts + bits
 }
@@ -72,7 +72,7 @@ impl Heads {
         };
         let starts = match self.form {
             Form::Lengths => {
-                let scan = LookBack::new(gpu, module, &look_back::name(false, "add_u32"), 4, self.entries)?;
+                let scan = LookBack::new(gpu, module, (false, "add_u32"), 4, self.entries)?;
                 Some((scan, gpu.alloc(length(self.entries)?)?))
             }
             _ => None,

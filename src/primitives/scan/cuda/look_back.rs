@@ -5,14 +5,29 @@ use crate::backend::Failure;
 use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
 use crate::primitives::cuda::length;
 
-/// Threads of a block that scan, `LOOK_BACK_THREADS` in the kernels.
-const SCANNING: u32 = 512;
+/// How a kernel is launched, by `SCAN_…` and `SEGMENTED_…` in `kernels/scan.cu`.
+struct Shape {
+    /// Threads of a block that scan.
+    scanning: u32,
+    /// Vectors of 16 bytes for each of them.
+    vectors: u32,
+    /// Threads that look back and do nothing else.
+    apart: u32,
+}
 
-/// Threads of a block: a warp of them looks back.
-const BLOCK: u32 = SCANNING + 32;
+const SCAN: Shape = Shape { scanning: 512, vectors: 6, apart: 0 };
+const SEGMENTED: Shape = Shape { scanning: 256, vectors: 4, apart: 32 };
 
-/// Bytes of a tile: `LOOK_BACK_VECTORS` vectors of 16 bytes for each thread that scans.
-const TILE: u64 = SCANNING as u64 * 4 * 16;
+impl Shape {
+    fn of(segmented: bool) -> &'static Shape {
+        if segmented { &SEGMENTED } else { &SCAN }
+    }
+
+    /// Tiles of `n` elements.
+    fn tiles(&self, n: u64, element: u64) -> u64 {
+        n.div_ceil(u64::from(self.scanning * self.vectors) * 16 / element)
+    }
+}
 
 /// Launches after which states would repeat: they hold twice the number of their launch.
 const EPOCHS: u32 = (1 << 31) - 1;
@@ -39,6 +54,7 @@ pub struct Manner {
 /// The kernel for a family, with the descriptors of the tiles of up to so many elements.
 pub struct LookBack {
     kernel: Kernel,
+    shape: &'static Shape,
     /// Bytes of an element.
     element: u64,
     descriptors: DeviceBuffer<u64>,
@@ -57,21 +73,29 @@ fn words(element: u64) -> u64 {
     if element == 4 { 1 } else { element / 4 }
 }
 
-fn tiles(n: u64, element: u64) -> u64 {
-    n.div_ceil(TILE / element)
-}
-
 /// Bytes that it holds beside the arrays.
-pub fn bytes(n: u64, element: u64) -> u64 {
-    8 * words(element) * tiles(n, element) + 4
+pub fn bytes(segmented: bool, n: u64, element: u64) -> u64 {
+    8 * words(element) * Shape::of(segmented).tiles(n, element) + 4
 }
 
 impl LookBack {
-    pub fn new(gpu: &Gpu, module: &Module, name: &str, element: u64, n: u64) -> Result<LookBack, Failure> {
+    /// The kernel of a family, `segmented` or not, for up to `n` elements.
+    ///
+    /// # Errors
+    /// What the driver reports.
+    pub fn new(
+        gpu: &Gpu,
+        module: &Module,
+        (segmented, family): (bool, &str),
+        element: u64,
+        n: u64,
+    ) -> Result<LookBack, Failure> {
+        let shape = Shape::of(segmented);
         let mut all = LookBack {
-            kernel: module.kernel(name)?,
+            kernel: module.kernel(&name(segmented, family))?,
+            shape,
             element,
-            descriptors: gpu.alloc(length(words(element) * tiles(n, element))?)?,
+            descriptors: gpu.alloc(length(words(element) * shape.tiles(n, element))?)?,
             ticket: gpu.alloc(1)?,
             epoch: 0,
             drawn: 0,
@@ -88,7 +112,7 @@ impl LookBack {
 
     /// Queues a scan of `n` elements, if there are any.
     pub fn execute(&mut self, gpu: &Gpu, arrays: &Arrays, n: u64, manner: Manner) -> Result<(), Failure> {
-        let tiles = u32::try_from(tiles(n, self.element))
+        let tiles = u32::try_from(self.shape.tiles(n, self.element))
             .map_err(|_| Failure::NotApplicable(format!("{n} elements are more tiles than a grid has")))?;
         if tiles == 0 {
             return Ok(());
@@ -115,7 +139,7 @@ impl LookBack {
             inclusive: manner.inclusive.into(),
             aligned: arrays.aligned.into(),
         };
-        gpu.launch(&self.kernel, tiles, BLOCK, 0, &[(&scan).into()])
+        gpu.launch(&self.kernel, tiles, self.shape.scanning + self.shape.apart, 0, &[(&scan).into()])
     }
 }
 
@@ -124,10 +148,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tile_has_32_kib_and_a_descriptor() {
-        assert_eq!([4, 8, 16].map(|element| tiles((1 << 15) / element, element)), [1; 3]);
-        assert_eq!([4, 8, 16].map(|element| tiles((1 << 15) / element + 1, element)), [2; 3]);
+    fn a_tile_has_48_kib_or_16_and_a_descriptor() {
+        for (shape, kib) in [(&SCAN, 48), (&SEGMENTED, 16)] {
+            assert_eq!([4, 8, 16].map(|element| shape.tiles((kib << 10) / element, element)), [1; 3]);
+            assert_eq!([4, 8, 16].map(|element| shape.tiles((kib << 10) / element + 1, element)), [2; 3]);
+        }
         assert_eq!([4, 8, 16].map(words), [1, 2, 4]);
-        assert_eq!(bytes(1 << 28, 4), (1 << 15) * 8 + 4);
+        assert_eq!(bytes(true, 1 << 28, 4), (1 << 16) * 8 + 4);
+        assert_eq!(bytes(false, 3 << 27, 4), (1 << 15) * 8 + 4);
     }
 }

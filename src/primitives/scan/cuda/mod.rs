@@ -85,7 +85,7 @@ fn needed(spec: &Spec) -> u64 {
         Method::Sengupta2007 { elements_per_thread } => {
             sengupta2007::bytes(n, elements_per_thread, element, spec.segmented.is_some())
         }
-        _ => look_back::bytes(n, element),
+        _ => look_back::bytes(spec.segmented.is_some(), n, element),
     };
     2 * (n + 1) * element + heads::bytes(spec) + method
 }
@@ -116,9 +116,7 @@ impl Runner {
                 let (kernels, sizes) = ((segmented, family), (element, elements_per_thread));
                 Runner::Sengupta2007(Sengupta2007::new(gpu, module, kernels, sizes, n)?)
             }
-            _ => {
-                Runner::LookBack(LookBack::new(gpu, module, &look_back::name(segmented, family), element, n)?)
-            }
+            _ => Runner::LookBack(LookBack::new(gpu, module, (segmented, family), element, n)?),
         })
     }
 
