@@ -10,8 +10,12 @@ use super::format::{FormatName, Output};
 use super::out;
 use super::profile::{ModelArguments, ProfileArguments};
 use super::recipes::open_run;
+use crate::engine::found::found;
+use crate::model::Profiles;
+use crate::profiles::Shelf;
 use crate::report::accuracy::{Ledgers, case_lines, case_table, lines, silences, table};
 use crate::run::Record;
+use crate::run::stored::Stored;
 
 #[derive(Debug, Args)]
 pub struct AccuracyArguments {
@@ -46,8 +50,10 @@ pub fn run(arguments: &AccuracyArguments) -> anyhow::Result<ExitCode> {
     let mut ledgers = Ledgers::default();
     for path in &arguments.folders {
         let mut stored = open_run(path)?;
-        if let Some(profiles) = &profiles {
-            stored.ledger.predict_from(profiles.clone());
+        match &profiles {
+            Some(profiles) => stored.ledger.predict_from(profiles.clone()),
+            None if stored.ledger.profiles().all().next().is_none() => foretell(&mut stored),
+            None => {}
         }
         ledgers.add(&stored.ledger, &wanted);
     }
@@ -59,6 +65,13 @@ pub fn run(arguments: &AccuracyArguments) -> anyhow::Result<ExitCode> {
         );
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// From the profiles that are here of its devices: the engine of an older run told none.
+fn foretell(stored: &mut Stored) {
+    let mut profiles = Profiles::default();
+    profiles.add(&found(&Shelf::open(), &stored.manifest.devices, &stored.manifest.environment));
+    stored.ledger.predict_from(profiles);
 }
 
 fn print(ledgers: &Ledgers, cases: bool, output: &mut Output) -> anyhow::Result<()> {

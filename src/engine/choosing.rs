@@ -1,5 +1,7 @@
 //! The method `auto`: which one it is, on the machine that has the device and its profile.
 
+use std::sync::OnceLock;
+
 use crate::backend::{Executor, Failure};
 use crate::model::{self, Model, Profile, choose::choose};
 use crate::plan::{Case, Value};
@@ -42,7 +44,9 @@ pub fn model() -> Option<&'static dyn Model> {
 pub fn profile(executor: &dyn Executor, number: u64, host: &str) -> Option<Profile> {
     let devices = executor.devices();
     let device = devices.get(usize::try_from(number).ok()?)?;
-    let found = Shelf::open().of_device(Machine { device, host, now: &clock::now() })?;
+    // What an engine has chosen stays, also when somebody calibrates meanwhile.
+    static SHELF: OnceLock<Shelf> = OnceLock::new();
+    let found = SHELF.get_or_init(Shelf::open).of_device(Machine { device, host, now: &clock::now() })?;
     Some(found.profile)
 }
 

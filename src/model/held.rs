@@ -138,7 +138,11 @@ fn outcome(
 
 /// Of a case whose method is open: the prediction of the method that the choosing model takes,
 /// from that model itself.
-fn chosen(model: &dyn Model, profile: &Result<&&Profile, String>, case: &Case) -> Option<Result<Prediction, String>> {
+fn chosen(
+    model: &dyn Model,
+    profile: &Result<&&Profile, String>,
+    case: &Case,
+) -> Option<Result<Prediction, String>> {
     if primitives::alternatives(case).is_empty() {
         return None;
     }

@@ -60,8 +60,9 @@ impl Shelf {
     pub fn of_device(&self, machine: Machine<'_>) -> Option<Found> {
         let ours = identity(machine.device);
         // One that a person made up serves by its name only.
-        let fits =
-            |kept: &&Kept| kept.profile.made.is_some() && suits(&kept.profile, &ours, &machine.device.backend);
+        let fits = |kept: &&Kept| {
+            kept.profile.made.is_some() && suits(&kept.profile, &ours, &machine.device.backend)
+        };
         let rank = |kept: &&Kept| {
             let profile = &kept.profile;
             let at = profile.made.as_ref().map(|made| made.at.clone());

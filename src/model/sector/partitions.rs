@@ -106,7 +106,8 @@ fn in_part(machine: &Machine, access: &Access, known: &Strided, p: f64) -> f64 {
     let [half, all] = [w / 2.0, w.max(p)].map(|streams| 1.0 / known.rate.at(streams));
     let parts = sectors_in_part(p, w, (machine.sector / access.element as f64).max(1.0));
     let share = parts / (0.5 * w);
-    let each = if share <= 1.0 { whole + share * (half - whole) } else { half + (share - 1.0) * (all - half) };
+    let each =
+        if share <= 1.0 { whole + share * (half - whole) } else { half + (share - 1.0) * (all - half) };
     each.max(whole)
 }
 

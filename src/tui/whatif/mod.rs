@@ -67,7 +67,11 @@ impl WhatIf {
         let Cases { plan, records, selected, profiles } = cases;
         let concerns = |profile: &&Profile| records.iter().any(|r| profile.knows(r.case.place().0));
         let theirs = profiles.all().find(concerns).cloned();
-        let base = theirs.clone().or_else(|| known.iter().find(concerns).cloned())?;
+        let measured = |profile: &&Profile| {
+            records.iter().any(|record| profile.rates.contains_key(record.case.place().0))
+        };
+        let other = || known.iter().find(measured).or_else(|| known.iter().find(concerns)).cloned();
+        let base = theirs.clone().or_else(other)?;
         let own = if theirs.is_some() { profiles } else { profiles.instead(base.clone()) };
         let bare = |record: Record| Record { rounds: Vec::new(), set_aside: Vec::new(), ..record };
         let records: Vec<Record> = records.into_iter().map(bare).collect();
