@@ -26,7 +26,7 @@ impl Measured {
             return None;
         }
         let resolved = record.rounds.iter().flat_map(|round| &round.resolved);
-        let threads = resolved.filter_map(|(key, value)| match value {
+        let mut threads = resolved.filter_map(|(key, value)| match value {
             Value::Int(threads) if key == "backend.cpu.threads" => Some(*threads),
             _ => None,
         });
@@ -36,7 +36,7 @@ impl Measured {
             params: record.case.params.clone(),
             work: record.work.clone()?,
             rounds,
-            threads: threads.last(),
+            threads: threads.next_back(),
         })
     }
 

@@ -17,7 +17,7 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
 /// The bin of k · 2^-14.
 pub fn bin(spec: &Spec, splitters: &[u32], k: u32) -> usize {
     match spec.by {
-        By::Even => (u64::from(k) * spec.bins >> BITS) as usize,
+        By::Even => ((u64::from(k) * spec.bins) >> BITS) as usize,
         By::Range => splitters.partition_point(|&s| s <= k),
     }
 }

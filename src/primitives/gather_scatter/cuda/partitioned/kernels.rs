@@ -129,8 +129,7 @@ impl Kernels {
         gpu: &Gpu,
         spec: &Spec,
         counters: &DeviceBuffer<u64>,
-        levels: &Levels,
-        k: usize,
+        (levels, k): (&Levels, usize),
         (from, to): (Pairs, Pairs),
         n: u64,
     ) -> Result<(), Failure> {
