@@ -150,7 +150,7 @@ fn chosen(
         return Some(Err(format!("{USUAL} chooses the method")));
     }
     let choice = |profile: &&&Profile| choose(case, profile, model);
-    match profile.as_ref().map_err(String::clone).and_then(|profile| choice(&profile)) {
+    match profile.as_ref().map_err(String::clone).and_then(choice) {
         Ok(Some(choice)) => Some(Ok(choice.prediction)),
         Ok(None) => None,
         Err(why) => Some(Err(why)),

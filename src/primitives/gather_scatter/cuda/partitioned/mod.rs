@@ -76,7 +76,7 @@ impl Partitioned {
         let mut from = input;
         for k in 0..levels.levels.len() {
             let to = self.turn(k);
-            self.kernels.divide(gpu, spec, counters, levels, k, (from, to), n)?;
+            self.kernels.divide(gpu, spec, counters, (levels, k), (from, to), n)?;
             from = to;
         }
         let out: DevicePtr<u32> = at(arrays.output, shift * spec.tuple)?;
