@@ -1,4 +1,4 @@
-//! The method `partitioned` of a scatter: first the pairs (L[i], R_in[i]) are partitioned by
+//! The method `partitioned` of a scatter: first the pairs (L\[i\], R_in\[i\]) are partitioned by
 //! the high bits of L, then the tuples of one partition after another are written. All of a
 //! partition lie in one chunk of R_out, small enough for fast memory.
 //!

@@ -45,11 +45,11 @@ pub enum Method {
     /// Segment s of `segments` (he2007's #bin), tuples [s·n/segments,
     /// (s+1)·n/segments), one after another, each in `passes` passes (he2007 Fig. 10).
     Segmented { segments: u64, passes: u64 },
-    /// A scatter's pairs (L[i], R_in[i]) are partitioned by the `bits` high bits of L in
+    /// A scatter's pairs (L\[i\], R_in\[i\]) are partitioned by the `bits` high bits of L in
     /// `passes` passes, then written, one chunk of R_out after another
     /// ([`super::partitioned`]).
     Partitioned { bits: u64, passes: u64 },
-    /// Still to be chosen among [`super::auto`]'s. Until then its work is that of `Direct`.
+    /// Still to be chosen among `super::auto`'s. Until then its work is that of `Direct`.
     Auto,
 }
 

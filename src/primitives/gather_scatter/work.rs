@@ -6,7 +6,7 @@
 //! Chunks and segments of n elements in k parts have ⌊n/k⌋ or ⌈n/k⌉, so there are up
 //! to four kinds of passes. A pass asks only for the tuples it moves: the lines between
 //! them, which Eq. 11 counts by charging R_in once a pass, are the stride's business.
-//! What [`super::partitioned`] does stands in [`partitioned`].
+//! What `super::partitioned` does stands in `partitioned`.
 
 use super::levels::Levels;
 use super::partitioned::{Cut, Digit};

@@ -1,4 +1,4 @@
-//! scan and segmented-scan (sengupta2007 §2.1 and §2.2): out[i] is made of all elements before i,
+//! scan and segmented-scan (sengupta2007 §2.1 and §2.2): out\[i\] is made of all elements before i,
 //! by an associative operator ⊕ with an identity.
 //!
 //! ```text
@@ -12,7 +12,7 @@
 //! (§2.2.2). The effective bytes are n elements read, n elements written, and what tells the
 //! segments.
 //!
-//! The certificate is the recurrence: out[i] = out[i−1] ⊕ in[i] inside a segment, in[i] (or the
+//! The certificate is the recurrence: out\[i\] = out\[i−1\] ⊕ in\[i\] inside a segment, in\[i\] (or the
 //! identity) where one begins. [`inputs`] says why that holds to the bit for floats too.
 
 pub mod cpu;

@@ -19,7 +19,7 @@ pub const BLOCK: u64 = 128;
 /// What the kernels of a GPU leave open.
 const OFFERED: Offered = Offered { fetch: &[32, 64, 128], ..Offered::NOTHING };
 
-/// What out[i] is made of.
+/// What out\[i\] is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The elements before i.
