@@ -129,7 +129,7 @@ const OVERRIDES: &[(&str, &str, &str)] = &[
     (
         "title",
         "T",
-        "--set title=T: --set: no parameter `title`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, peers, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.order, measure.cache, measure.second-look, measure.certify, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to, chart.ceiling",
+        "--set title=T: --set: no parameter `title`; accepted: method, passes, tuples, tuple, index, locations, backend, threads, isa, seed, peers, measure.rounds, measure.max-rounds, measure.samples, measure.warm-up, measure.ci, measure.budget, measure.order, measure.cache, measure.second-look, measure.certify, chart.x, chart.y, chart.lines, chart.panels, chart.relative-to, chart.ceiling, chart.model",
     ),
 ];
 

@@ -69,12 +69,12 @@ mod tests {
         assert_eq!(found("fig09-p"), ["he2007/fig09-passes"], "the file's name");
         let nines = ["he2007/fig09-passes", "he2007/auto", "lavin2020/fig09-references"];
         assert_eq!(found("figure 9"), nines, "the figure");
-        let passes = ["he2007/fig09-passes", "he2007/gpu-passes"];
+        let passes = ["he2007/fig09-passes", "he2007/fig11-partitions", "he2007/gpu-passes"];
         assert_eq!(found("Multi-Pass number"), passes, "the title, both words");
         assert_eq!(found("lavin2020 fig3"), ["lavin2020/fig03-cpu-stride"]);
         assert_eq!(found("table 5"), ["lavin2020/app-patterns"]);
-        let stream = ["sanity", "ceilings", "several-gpus", "peers", "lavin2020/fig09-references"];
-        assert_eq!(found("stream"), stream, "a primitive");
+        let beside = ["peers", "sengupta2007/gpu-peers", "lavin2020/fig09-references"];
+        assert_eq!(found("stream")[3..], beside, "a primitive");
         assert!(found("stream he2007").is_empty(), "every word must be there");
     }
 
