@@ -5,6 +5,7 @@ mod copies;
 pub mod cuda;
 pub mod gather_scatter;
 pub mod histogram;
+pub mod multisplit;
 mod oracle;
 pub mod pattern;
 pub mod random_access;
@@ -236,6 +237,7 @@ pub fn registry() -> &'static [&'static dyn Primitive] {
         &scan::Scan,
         &scan::SegmentedScan,
         &histogram::Histogram,
+        &multisplit::Multisplit,
     ]
 }
 
@@ -295,6 +297,7 @@ mod tests {
                 .with("segments", Value::Text("constant".into()))
                 .with("segments.constant.length", Value::Int(3)),
             "histogram" => p("elements", Value::Int(4)).with("bins", Value::Int(2)),
+            "multisplit" => p("keys", Value::Int(4)).with("buckets", Value::Int(2)),
             _ => p("tuples", Value::Int(4)),
         }
     }
