@@ -1,210 +1,8 @@
-// Multisplit as ashkiani2017 has it: a pre-scan that counts the buckets of each subproblem, a scan
-// of the counts of all of them, and a post-scan that computes where each key goes and moves it
-// (§4.6, Algorithm 1). What a subproblem is, and within which part of it keys are reordered before
-// they are moved, tells the three methods apart (§5.3, Table 1):
-//
-//   dms  a warp's windows of 32 keys; nothing is reordered
-//   wms  a warp's tiles of some windows; a tile is reordered by the warp
-//   bms  a block's tiles, some windows of each of its warps; a tile is reordered by the block
-//
-// Buckets are numbers below 2^BITS. Up to 32 of them a lane is in charge of the bucket of its number, and
-// lanes ask each other; above, ⌈m / 32⌉ registers count in the pre-scan (§5.7), and in the
-// post-scan m words of shared memory for each warp (§6.3), since a shuffle asks for one register.
+// The post-scan of wms and bms: a tile's keys are put in the order of their buckets in shared memory
+// (ashkiani2017 §5.6), so that those of a bucket go out side by side.
 #pragma once
 
-#include "ballot.cuh"
-#include "buckets.cuh"
-
-// Windows of a warp that are in flight together: the most that a tile has.
-#define WINDOWS 8u
-
-extern __shared__ u64 dense[];
-
-struct Split {
-    const u32* keys;
-    u32* keys_out;
-    const void* values;
-    void* values_out;
-    u32* counts;      // H in the pre-scan, G in the post-scan: of bucket b in subproblem l at b·L + l
-    u64 n;            // below 2^32
-    u32 subproblems;  // L
-    u32 windows;      // of a warp in a tile; with dms in a subproblem
-    u32 tiles;        // of a subproblem
-    u32 value;        // bytes of a value, 0 without
-};
-
-static_assert(sizeof(Split) == 64, "the layout of the host");
-
-LAB u32 lesser(u32 a, u32 b) { return a < b ? a : b; }
-
-// The lanes of a window that have a key, of so many keys from its first one on.
-LAB u32 lanes_of(u32 keys) { return keys >= 32u ? EVERYONE : (1u << keys) - 1u; }
-
-// A warp's part of a tile: its first key, and how many there are from there on.
-struct Reach {
-    u64 first;
-    u32 keys;
-    // Key of window w that this lane has; whether it is there.
-    LAB_MEMBER u32 at(u32 w) const { return w * 32u + lane_of(); }
-    LAB_MEMBER u32 lanes(u32 w) const { return lanes_of(keys > w * 32u ? keys - w * 32u : 0u); }
-};
-
-LAB Reach reach_of(u64 first, u64 last, u32 most) {
-    const u64 rest = first < last ? last - first : 0;
-    return {first, rest < most ? (u32)rest : most};
-}
-
-template <bool WHOLE> LAB void load_keys(const Split& s, const Reach& part, u32 windows, u32 (&key)[WINDOWS]) {
-#pragma unroll
-    for (u32 w = 0; w < WINDOWS; ++w) {
-        key[w] = 0;
-        if (w < windows && (WHOLE || part.at(w) < part.keys)) key[w] = s.keys[part.first + part.at(w)];
-    }
-}
-
-// ---- counts ------------------------------------------------------------------------------------
-
-// Adds the buckets of the warp's keys [first, last) to mine[r], those of lane + 32·r.
-template <u32 BITS>
-LAB void count_windows(const Split& s, const Buckets& f, u64 first, u64 last, u32 (&mine)[Ballot<BITS>::WORDS]) {
-    for (u64 at = first; at < last; at += 32u * WINDOWS) {
-        const Reach part = reach_of(at, last, 32u * WINDOWS);
-        u32 key[WINDOWS], bucket[WINDOWS];
-        load_keys<false>(s, part, WINDOWS, key);
-        buckets_of<BITS>(f, key, bucket);
-#pragma unroll
-        for (u32 w = 0; w < WINDOWS; ++w) {
-            if (w * 32u >= part.keys) break;
-            u32 counts[Ballot<BITS>::WORDS];
-            tally<BITS>(voted<BITS>(bucket[w], part.lanes(w)), counts);
-#pragma unroll
-            for (u32 r = 0; r < Ballot<BITS>::WORDS; ++r) mine[r] += counts[r];
-        }
-    }
-}
-
-// Keys of a subproblem of which a warp has so many tiles.
-LAB u64 keys_of_warp(const Split& s) { return (u64)s.tiles * s.windows * 32u; }
-
-LAB u64 end_of(const Split& s, u64 end) { return end < s.n ? end : s.n; }
-
-// A subproblem a warp: one column of H.
-template <u32 BITS> LAB void prescan_warps(const Split& s, const Buckets& given) {
-    const Buckets f = placed(given);
-    const u32 subproblem = blockIdx.x * (blockDim.x / 32u) + threadIdx.x / 32u;
-    if (subproblem >= s.subproblems) return;
-    u32 mine[Ballot<BITS>::WORDS] = {};
-    const u64 size = keys_of_warp(s), first = subproblem * size;
-    count_windows<BITS>(s, f, first, end_of(s, first + size), mine);
-#pragma unroll
-    for (u32 r = 0; r < Ballot<BITS>::WORDS; ++r) {
-        const u32 b = r * 32u + lane_of();
-        if (b < f.m) s.counts[(u64)b * s.subproblems + subproblem] = mine[r];
-    }
-}
-
-// ---- the counts of a block's warps ---------------------------------------------------------------
-
-// They lie in shared memory bucket by bucket, those of a bucket in the order of the warps
-// (§5.5.3), with a gap after every 32, so that lanes with a bucket each meet different banks.
-LAB u32 spaced(u32 at) { return at + at / 32u; }
-
-// Where warp w of `warps`, a power of two, has its count of a bucket.
-LAB u32 cell(u32 bucket, u32 warps, u32 w) { return spaced(bucket * warps + w); }
-
-// Words of the cells of 2^BITS buckets.
-template <u32 BITS> LAB u32 cells_of(u32 warps) { return spaced(Ballot<BITS>::NUMBERS * warps) + 1u; }
-
-// `each` of the cells in turn, 32 of them a warp at a time: their numbers. All lanes take part.
-template <u32 BITS, typename F> LAB void each_cell(u32 warps, F each) {
-    const u32 all = Ballot<BITS>::NUMBERS * warps;
-    for (u32 at = threadIdx.x & ~31u; at < all; at += warps * 32u) each(at + lane_of(), at + lane_of() < all);
-}
-
-// A subproblem a block (§5.5.3): the counts of its warps are summed by shuffles.
-template <u32 BITS> LAB void prescan_blocks(const Split& s, const Buckets& given) {
-    const Buckets f = placed(given);
-    u32* const cells = (u32*)dense;
-    const u32 warps = blockDim.x / 32u, warp = threadIdx.x / 32u;
-    u32 mine[Ballot<BITS>::WORDS] = {};
-    const u64 share = keys_of_warp(s), block = blockIdx.x * share * warps, first = block + warp * share;
-    count_windows<BITS>(s, f, first, end_of(s, first + share), mine);
-#pragma unroll
-    for (u32 r = 0; r < Ballot<BITS>::WORDS; ++r) {
-        const u32 b = r * 32u + lane_of();
-        if (b < Ballot<BITS>::NUMBERS) cells[cell(b, warps, warp)] = mine[r];
-    }
-    __syncthreads();
-    each_cell<BITS>(warps, [&](u32 at, bool there) {
-        u32 sum = there ? cells[spaced(at)] : 0u;
-        for (u32 by = 1; by < warps; by *= 2) sum += __shfl_xor_sync(EVERYONE, sum, by);
-        const u32 b = at / warps;
-        if (there && at % warps == 0 && b < f.m) s.counts[(u64)b * s.subproblems + blockIdx.x] = sum;
-    });
-}
-
-// ---- dms ---------------------------------------------------------------------------------------
-
-template <typename V> LAB void move_value(const Split& s, u64 from, u32 to) {
-    ((V*)s.values_out)[to] = ((const V*)s.values)[from];
-}
-
-// Moves a key and its value to their place.
-LAB void move(const Split& s, u32 key, u64 from, u32 to) {
-    s.keys_out[to] = key;
-    if (s.value == 4u) move_value<u32>(s, from, to);
-    else if (s.value == 8u) move_value<u64>(s, from, to);
-}
-
-// Above 32 buckets: words of shared memory, moved on by the last lane of each bucket.
-LAB u32 take_shared(u32* next, u32 at, bool valid, u32 same) {
-    const u32 before = valid ? next[at] : 0u;
-    __syncwarp();
-    if (valid && same >> lane_of() == 1u) next[at] = before + __popc(same);
-    __syncwarp();
-    return before + __popc(same & lanes_below());
-}
-
-// Algorithm 1's post-scan.
-template <u32 BITS> LAB void dms(const Split& s, const Buckets& given) {
-    const Buckets f = placed(given);
-    const u32 warp = threadIdx.x / 32u, subproblem = blockIdx.x * (blockDim.x / 32u) + warp;
-    if (subproblem >= s.subproblems) return;
-    u32* const next = (u32*)dense + warp * Ballot<BITS>::NUMBERS;
-    u32 mine = 0;
-#pragma unroll
-    for (u32 r = 0; r < Ballot<BITS>::WORDS; ++r) {
-        const u32 b = r * 32u + lane_of(), base = b < f.m ? s.counts[(u64)b * s.subproblems + subproblem] : 0u;
-        if (BITS > 5) next[b] = base;
-        else mine = base;
-    }
-    __syncwarp();
-    const u64 size = keys_of_warp(s), first = subproblem * size, last = end_of(s, first + size);
-    for (u64 at = first; at < last; at += 32u * WINDOWS) {
-        const Reach part = reach_of(at, last, 32u * WINDOWS);
-        u32 key[WINDOWS], bucket[WINDOWS];
-        load_keys<false>(s, part, WINDOWS, key);
-        buckets_of<BITS>(f, key, bucket);
-#pragma unroll
-        for (u32 w = 0; w < WINDOWS; ++w) {
-            if (w * 32u >= part.keys) break;
-            const u32 valid = part.lanes(w);
-            const bool there = (valid >> lane_of() & 1u) != 0;
-            const Votes<BITS> votes = voted<BITS>(bucket[w], valid);
-            const u32 same = voters<BITS>(votes, bucket[w]);
-            u32 to;
-            if (BITS > 5) {
-                to = take_shared(next, bucket[w], there, same);
-            } else {
-                u32 counts[Ballot<BITS>::WORDS];
-                tally<BITS>(votes, counts);
-                to = __shfl_sync(EVERYONE, mine, (int)bucket[w]) + __popc(same & lanes_below());
-                mine += counts[0];
-            }
-            if (there) move(s, key[w], part.first + part.at(w), to);
-        }
-    }
-}
+#include "subproblems.cuh"
 
 // ---- a tile --------------------------------------------------------------------------------------
 
@@ -294,12 +92,12 @@ LAB void store_moved(u32* moved, u32 (&next)[Ballot<BITS>::WORDS], const u32 (&c
 // The keys of a window in the order of their buckets go out: `j` and `stride` are the first place of this thread and
 // the distance to its next one, of `count`.
 template <u32 BITS>
-LAB void store_keys(const Split& s, const Buckets& f, const u32* keys, const u32* moved, u32 j, u32 stride, u32 count,
+LAB void store_keys(const Split& s, const BucketFunction& f, const u32* keys, const u32* moved, u32 j, u32 stride, u32 count,
                     u32 (&to)[WINDOWS]) {
     u32 key[WINDOWS], bucket[WINDOWS];
 #pragma unroll
     for (u32 w = 0; w < WINDOWS; ++w) key[w] = w < s.windows && j + w * stride < count ? keys[j + w * stride] : 0u;
-    buckets_of<BITS>(f, key, bucket);
+    buckets_of(f, key, bucket);
 #pragma unroll
     for (u32 w = 0; w < WINDOWS; ++w) {
         if (w >= s.windows || j + w * stride >= count) continue;
@@ -410,20 +208,20 @@ LAB void follow_in_warp(const Split& s, const Reach& part, V* values, const u32 
     store_values(s, values, lane_of(), 32u, part.keys, to);
 }
 
-template <u32 BITS> LAB void wms(const Split& s, const Buckets& given) {
-    const Buckets f = placed(given);
+template <u32 BITS> LAB void wms(const Split& s, const BucketFunction& given) {
+    const BucketFunction f = placed(given);
     const u32 warp = threadIdx.x / 32u, subproblem = blockIdx.x * (blockDim.x / 32u) + warp;
     if (subproblem >= s.subproblems) return;
     const u32 tile = s.windows * 32u, words = words_for<BITS>();
     const Room room = room_at((char*)dense + warp * room_of(tile, s.value, words), tile, s.value, words);
     u32 next[Ballot<BITS>::WORDS];
-    load_next<BITS>(s, f.m, subproblem, next);
+    load_next<BITS>(s, f.buckets, subproblem, next);
     const u64 size = keys_of_warp(s), first = subproblem * size, last = end_of(s, first + size);
     for (u64 at = first; at < last; at += tile) {
         const Reach part = reach_of(at, last, tile);
         u32 key[WINDOWS], bucket[WINDOWS], place[WINDOWS], to[WINDOWS];
-        load_keys<false>(s, part, s.windows, key);
-        buckets_of<BITS>(f, key, bucket);
+        load_keys(s, part, key);
+        buckets_of(f, key, bucket);
         place_in_warp<BITS>(s, part, bucket, room, next, place);
 #pragma unroll
         for (u32 w = 0; w < WINDOWS; ++w) {
@@ -505,21 +303,22 @@ LAB void place_in_block(const Split& s, const Reach& part, const u32 (&bucket)[W
     }
 }
 
-template <u32 BITS> LAB void bms(const Split& s, const Buckets& given) {
-    const Buckets f = placed(given);
+template <u32 BITS> LAB void bms(const Split& s, const BucketFunction& given) {
+    const BucketFunction f = placed(given);
     const u32 warps = blockDim.x / 32u, warp = threadIdx.x / 32u, part_size = s.windows * 32u;
     const u32 tile = part_size * warps, words = words_for<BITS>();
     const Room room = room_at(dense, tile, s.value, words);
     u32* const cells = room.moved + words;
     u32 next[Ballot<BITS>::WORDS];
-    load_next<BITS>(s, f.m, blockIdx.x, next);
+    if (blockIdx.x >= s.subproblems) return;
+    if (warp == 0) load_next<BITS>(s, f.buckets, blockIdx.x, next);
     const u64 size = (u64)s.tiles * tile, first = blockIdx.x * size, last = end_of(s, first + size);
     for (u64 at = first; at < last; at += tile) {
         const Reach part = reach_of(at + warp * part_size, last, part_size);
         const u32 all = reach_of(at, last, tile).keys;
         u32 key[WINDOWS], bucket[WINDOWS], place[WINDOWS], to[WINDOWS];
-        load_keys<false>(s, part, s.windows, key);
-        buckets_of<BITS>(f, key, bucket);
+        load_keys(s, part, key);
+        buckets_of(f, key, bucket);
         place_in_block<BITS>(s, part, bucket, cells, room, next, place);
 #pragma unroll
         for (u32 w = 0; w < WINDOWS; ++w) {
