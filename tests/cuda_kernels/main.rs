@@ -8,6 +8,7 @@
 #![cfg(all(feature = "cuda", target_os = "linux"))]
 
 mod host;
+mod multisplits;
 mod pattern_ptx;
 mod pattern_walks;
 mod scans;

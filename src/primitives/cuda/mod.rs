@@ -11,7 +11,9 @@ use crate::backend::Failure;
 use crate::backend::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
 use crate::patterns::mix::key64;
 use crate::plan::Case;
-use crate::primitives::{Refusal, gather_scatter, histogram, pattern, random_access, scan, stream};
+use crate::primitives::{
+    Refusal, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream,
+};
 
 pub use tiles::BLOCK;
 
@@ -38,6 +40,7 @@ pub fn launched(case: &Case) -> Result<Launched, Failure> {
         "random-access" => random_access::cuda::launched(case),
         "scan" | "segmented-scan" => scan::cuda::launched(case),
         "histogram" => histogram::cuda::launched(case),
+        "multisplit" => multisplit::cuda::launched(case),
         other => Err(Failure::NotApplicable(format!("{other} has no CUDA kernels"))),
     }
 }

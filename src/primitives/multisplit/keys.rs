@@ -22,9 +22,11 @@ use super::spec::{Distribution, Spec};
 use crate::patterns::mix::{mix64, scale, word32, word64};
 
 const HOT: u64 = 0x4D53_5F48_4F54_5F42;
-const BITS: u64 = 0x4D53_5F42_4954_535F;
+/// Of the seed of the bits of binomial draws.
+pub const BITS: u64 = 0x4D53_5F42_4954_535F;
 const INSIDE: u64 = 0x4D53_5F49_4E53_4944;
-const VALUE: u64 = 0x4D53_5F56_414C_5545;
+/// Of the seed of the values.
+pub const VALUE: u64 = 0x4D53_5F56_414C_5545;
 
 /// Which bucket a key is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,6 +12,7 @@ pub(super) const UNSUPPORTED_VERSION: u32 = 222;
 const MODULES: &[(&str, &str)] = &[
     ("gather_scatter", include_str!("../../../../kernels/ptx/gather_scatter.ptx")),
     ("histogram", include_str!("../../../../kernels/ptx/histogram.ptx")),
+    ("multisplit", include_str!("../../../../kernels/ptx/multisplit.ptx")),
     ("partitioned", include_str!("../../../../kernels/ptx/partitioned.ptx")),
     ("pattern", include_str!("../../../../kernels/ptx/pattern.ptx")),
     ("random_access", include_str!("../../../../kernels/ptx/random_access.ptx")),
