@@ -66,9 +66,7 @@ template <u32 BITS> LAB void dms(const Split& s, const BucketFunction& given) {
 
 // Threads of a block, of which so many stay on a multiprocessor: 64 registers for each.
 #define MOST_THREADS 256
-#ifndef BLOCKS
 #define BLOCKS 4
-#endif
 
 // offsets[b] = where bucket b begins, and n behind the last, by the first block.
 LAB void store_offsets(const Split& s, u32 m) {

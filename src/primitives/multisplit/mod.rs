@@ -24,6 +24,7 @@ mod oracle;
 pub mod prime;
 mod schema;
 pub mod spec;
+pub mod subproblems;
 mod work;
 
 pub use spec::Spec;
@@ -49,7 +50,7 @@ impl Primitive for Multisplit {
     }
 
     fn methods(&self) -> &'static [&'static str] {
-        &["direct", "write-combining"]
+        &["direct", "write-combining", "scan-split", "dms", "wms", "bms"]
     }
 
     fn work(&self, params: &Params) -> Result<Work, Refusal> {
