@@ -18,6 +18,7 @@
 //! The effective bytes are keys and values, read once and written once: 2 · n · (4 + value).
 
 pub mod buckets;
+pub mod cpu;
 pub mod cuda;
 pub mod keys;
 mod oracle;
