@@ -2,6 +2,7 @@
 //! them their implementations, which the engine alone imports.
 
 mod copies;
+mod cpu;
 pub mod cuda;
 pub mod gather_scatter;
 pub mod histogram;

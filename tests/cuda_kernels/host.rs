@@ -9,10 +9,11 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::Library;
 
-pub const MODULES: [&str; 8] = [
+pub const MODULES: [&str; 9] = [
     "gather_scatter",
     "histogram",
     "multisplit",
+    "multisplit_paper",
     "partitioned",
     "pattern",
     "random_access",
@@ -21,7 +22,7 @@ pub const MODULES: [&str; 8] = [
 ];
 
 /// What they include.
-const HEADERS: [&str; 12] = [
+const HEADERS: [&str; 15] = [
     "inputs.cuh",
     "certify.cuh",
     "fill.cuh",
@@ -30,6 +31,9 @@ const HEADERS: [&str; 12] = [
     "visits.cuh",
     "pattern_certify.cuh",
     "multisplit_inputs.cuh",
+    "ballot.cuh",
+    "subproblems.cuh",
+    "reordering.cuh",
     "operators.cuh",
     "look_back.cuh",
     "scan_inputs.cuh",

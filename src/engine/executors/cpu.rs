@@ -8,7 +8,9 @@ use crate::backend::{Cancel, Device, Executor, Failure, Fault, Prepared};
 use crate::indices::Store;
 use crate::measure;
 use crate::plan::{Case, Params};
-use crate::primitives::{Refusal, gather_scatter, histogram, pattern, random_access, scan, stream};
+use crate::primitives::{
+    Refusal, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream,
+};
 
 /// What tells the two backends of the processors from each other.
 #[derive(Debug)]
@@ -117,6 +119,9 @@ fn dispatch(case: &Case, indices: &Store, context: &Context) -> Result<Box<dyn P
         }
         "histogram" => {
             histogram::cpu::prepare(histogram::Spec::from_params(params, seed).map_err(failure)?, context)
+        }
+        "multisplit" => {
+            multisplit::cpu::prepare(multisplit::Spec::from_params(params, seed).map_err(failure)?, context)
         }
         other => Err(Failure::NotApplicable(format!("{other} has no implementation on CPUs"))),
     }

@@ -18,12 +18,14 @@
 //! The effective bytes are keys and values, read once and written once: 2 · n · (4 + value).
 
 pub mod buckets;
+pub mod cpu;
 pub mod cuda;
 pub mod keys;
 mod oracle;
 pub mod prime;
 mod schema;
 pub mod spec;
+pub mod subproblems;
 mod work;
 
 pub use spec::Spec;
@@ -49,7 +51,7 @@ impl Primitive for Multisplit {
     }
 
     fn methods(&self) -> &'static [&'static str] {
-        &["direct", "write-combining"]
+        &["direct", "write-combining", "scan-split", "dms", "wms", "bms"]
     }
 
     fn work(&self, params: &Params) -> Result<Work, Refusal> {

@@ -3,7 +3,7 @@
 mod certify;
 mod forms;
 mod heads;
-mod look_back;
+pub(in crate::primitives) mod look_back;
 mod sengupta2007;
 
 use super::spec::{Kind, Method, Spec};
