@@ -1,6 +1,6 @@
-// multisplit in a single pass over counted keys: the counts, their sums, and the pass of keys alone. Those
-// with values are in modules of their own (multisplit_fused_4.cu, multisplit_fused_8.cu), for the driver takes a
-// second for each to compile. A reduced-bit sort (ashkiani2017 §3.3) is the same passes on labels.
+// multisplit in a single pass over counted keys: the counts and their sums. The passes are in modules of their
+// own (multisplit_fused_0.cu, with values multisplit_fused_4.cu and multisplit_fused_8.cu), for the driver
+// compiles all kernels of a module. A reduced-bit sort (ashkiani2017 §3.3) is the same passes on labels.
 #include "multisplit_fused.cuh"
 
 // ---- counts ------------------------------------------------------------------------------------
@@ -19,7 +19,7 @@ template <int BITS, bool FIELD> LAB void count_part(const Fused& s, const Bucket
     u32* own = counters + lane_of() % COPIES;
     const u32* in = s.keys + first;
     auto add = [&](u32 key) { atomicAdd(&at4(own, bucket(key) * COPIES), 1u); };
-    const u32 whole = s.aligned ? keys / (128u * BATCH) : 0u;
+    const u32 whole = ((u64)in & 15u) == 0 ? keys / (128u * BATCH) : 0u;
     for (u32 round = 0; round < whole; ++round) {
         uint4 v[BATCH];
 #pragma unroll
@@ -114,11 +114,6 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS) fused_scan(Fused s) {
     if (threadIdx.x == 0) s.totals[blockIdx.x] = carry;
     if (threadIdx.x == 0 && blockIdx.x == 0) *s.ticket = s.blocks;
 }
-
-// ---- the pass ------------------------------------------------------------------------------------
-
-PASSES(field, 0)
-PASSES(any, 0)
 
 // ---- what a reduced-bit sort does besides ------------------------------------------------------
 

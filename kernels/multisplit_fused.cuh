@@ -39,7 +39,7 @@ struct Fused {
     u32 n, tile;     // keys, and those of a tile
     u32 tiles, all;  // tiles, and groups of them
     u32 blocks;      // of the pass
-    u32 aligned;     // whether the keys begin with a vector of 16 bytes
+    u32 unused;
 };
 
 static_assert(sizeof(Fused) == 136, "the layout of the host");

@@ -8,6 +8,7 @@
 #![cfg(all(feature = "cuda", target_os = "linux"))]
 
 mod host;
+mod multisplit_fused;
 mod multisplit_paper;
 mod multisplits;
 mod pattern_ptx;
