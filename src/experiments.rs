@@ -47,6 +47,7 @@ pub fn shipped() -> &'static [Shipped] {
         "sengupta2007/gpu-peers.yaml",
         "ashkiani2017/table11-histogram.yaml",
         "ashkiani2017/gpu-histogram.yaml",
+        "ashkiani2017/gpu-multisplit.yaml",
         "lavin2020/fig03-cpu-stride.yaml",
         "lavin2020/fig04-prefetch.yaml",
         "lavin2020/fig05-gpu-stride.yaml",
