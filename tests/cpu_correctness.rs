@@ -148,7 +148,7 @@ fn multisplits_are_right() {
         let shapes = shapes.chain(["by=prime buckets=2".to_owned(), "buckets=65536".to_owned()]);
         for (nth, shape) in shapes.enumerate() {
             let of_shape = |k: usize| (["none", "4B", "8B"][(nth + k) % 3], distributions[(nth + k) % 5]);
-            for (k, n) in sizes(turn + nth).into_iter().chain([70_001]).enumerate() {
+            for (k, n) in sizes(turn + nth).into_iter().chain([20_001]).enumerate() {
                 let (values, distribution) = of_shape(k);
                 for method in ["direct", "write-combining"] {
                     let text = format!(
