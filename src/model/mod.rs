@@ -54,6 +54,15 @@ pub trait Model: Sync {
     fn predict(&self, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String>;
 }
 
+/// What a model says of a case, as long as it is a time.
+fn expected(model: &dyn Model, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String> {
+    let prediction = model.predict(profile, case, work)?;
+    match prediction.seconds.is_finite() && prediction.seconds > 0.0 {
+        true => Ok(prediction),
+        false => Err(format!("{} predicts no time", model.name())),
+    }
+}
+
 /// Accuracy of a prediction: 1 − |v − v'| / v (he2007 §3.5, with the erratum); may be negative.
 pub fn accuracy(measured: f64, predicted: f64) -> f64 {
     1.0 - (measured - predicted).abs() / measured
