@@ -39,7 +39,6 @@ pub fn rates(all: &[Measured], backend: &str) -> Result<Rates, String> {
         scan: scan(ours),
         random: random(ours),
         strided,
-        runs: Vec::new(),
         interleaved: interleaved(ours),
         latency: latency(ours),
         page: None,

@@ -123,10 +123,6 @@ pub struct Rates {
     /// far greater than the caches, and again and again over one that a cache holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strided: Vec<Strided>,
-    /// Accesses per second to runs of consecutive elements that lie in random order in a
-    /// footprint far greater than the caches, by bytes of a run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub runs: Vec<Random>,
     /// Accesses per second to ascending streams that lie side by side, an element of each in
     /// turn, by their number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

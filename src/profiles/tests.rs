@@ -25,7 +25,6 @@ fn rates() -> Rates {
         scan: None,
         random: vec![Random { direction: Direction::Read, element: 8, rate: curve(1e9) }],
         strided: Vec::new(),
-        runs: Vec::new(),
         interleaved: Vec::new(),
         latency: Some(curve(1e-8)),
         page: Some(2 << 20),
