@@ -9,7 +9,8 @@ pub struct Resized(Vec<(f64, f64)>);
 impl Resized {
     /// Of caches in the same order.
     pub fn between(before: &[Cache], after: &[Cache]) -> Resized {
-        let capacities = before.iter().zip(after).map(|(old, new)| (old.capacity as f64, new.capacity as f64));
+        let capacities =
+            before.iter().zip(after).map(|(old, new)| (old.capacity as f64, new.capacity as f64));
         let mut pairs: Vec<(f64, f64)> = capacities.collect();
         pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
         Resized(pairs)
