@@ -6,6 +6,7 @@ pub mod range;
 pub mod several;
 pub mod tiles;
 pub mod together;
+mod zipf;
 
 use crate::backend::Failure;
 use crate::backend::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
@@ -14,6 +15,7 @@ use crate::plan::Case;
 use crate::primitives::{Refusal, gather_scatter, histogram, pattern, random_access, scan, stream};
 
 pub use tiles::BLOCK;
+pub use zipf::ZipfTable;
 
 /// Both halves of the poison word (`certify.cuh`).
 pub const POISON32: u32 = 0xDEAD_BEEF;
