@@ -25,6 +25,7 @@ struct Finding {
 #define NOT_WRITTEN 4ull     // a word that must be written holds poison
 #define STRAY_WRITE 5ull     // a word that must not be written does not hold poison
 #define WRONG_WRITER 6ull    // a word holds what none of its writers stores
+#define MISPLACED 7ull       // a word holds what belongs elsewhere or nowhere
 
 // Records a mistake at element `index`. `first` ends as the least index, but the other
 // fields may be of another mistake, whose thread was slower. So the host runs a

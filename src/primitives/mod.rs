@@ -1,6 +1,7 @@
 //! The primitives: their definitions, parameters and accesses (pure), and beside
 //! them their implementations, which the engine alone imports.
 
+pub mod atop_scan;
 mod copies;
 pub mod cuda;
 pub mod gather_scatter;
@@ -235,6 +236,11 @@ pub fn registry() -> &'static [&'static dyn Primitive] {
         &random_access::RandomAccess,
         &scan::Scan,
         &scan::SegmentedScan,
+        &atop_scan::AtopScan(atop_scan::Operation::Enumerate),
+        &atop_scan::AtopScan(atop_scan::Operation::Compact),
+        &atop_scan::AtopScan(atop_scan::Operation::Distribute),
+        &atop_scan::AtopScan(atop_scan::Operation::Split),
+        &atop_scan::AtopScan(atop_scan::Operation::SplitAndSegment),
         &histogram::Histogram,
     ]
 }
@@ -290,8 +296,8 @@ mod tests {
                     .with("footprint", Value::Int(64))
                     .with("accesses", Value::Int(4))
             }
-            "scan" => p("elements", Value::Int(4)),
-            "segmented-scan" => p("elements", Value::Int(4))
+            "scan" | "enumerate" | "compact" | "distribute" | "split" => p("elements", Value::Int(4)),
+            "segmented-scan" | "split-and-segment" => p("elements", Value::Int(4))
                 .with("segments", Value::Text("constant".into()))
                 .with("segments.constant.length", Value::Int(3)),
             "histogram" => p("elements", Value::Int(4)).with("bins", Value::Int(2)),

@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::Library;
 
-pub const MODULES: [&str; 7] =
-    ["gather_scatter", "histogram", "partitioned", "pattern", "random_access", "scan", "stream"];
+pub const MODULES: [&str; 8] =
+    ["atop_scan", "gather_scatter", "histogram", "partitioned", "pattern", "random_access", "scan", "stream"];
 
 /// What they include.
 const HEADERS: [&str; 11] = [

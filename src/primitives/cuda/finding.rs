@@ -43,6 +43,7 @@ impl Finding {
             4 => format!("element {first}: {output}[{at}] was not written (expected {expected:#x})"),
             5 => format!("{output}[{at}] holds {found:#x}, but nothing is written there"),
             6 => format!("{output}[{at}] holds {found:#x}, which none of its writers stores"),
+            7 => format!("{output}[{at}] holds {found:#x}, which does not belong there"),
             _ => format!("element {first} is wrong"),
         })
     }

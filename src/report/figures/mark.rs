@@ -64,7 +64,7 @@ impl Mark {
         };
         let y = found.as_ref().map(Spread::from).map_err(Missing::clone);
         let uses = found.as_ref().ok().and_then(|value| uses(value.record));
-        Mark { x, y, run, case, others: platform.passed_over(wanted), uses, ..mark }
+        Mark { x, y, unit: wanted.unit(), run, case, others: platform.passed_over(wanted), uses, ..mark }
     }
 
     /// A place for which there is nothing.
