@@ -3,9 +3,11 @@
 
 pub mod atop_scan;
 mod copies;
+mod cpu;
 pub mod cuda;
 pub mod gather_scatter;
 pub mod histogram;
+pub mod multisplit;
 mod oracle;
 pub mod pattern;
 pub mod random_access;
@@ -242,6 +244,7 @@ pub fn registry() -> &'static [&'static dyn Primitive] {
         &atop_scan::AtopScan(atop_scan::Operation::Split),
         &atop_scan::AtopScan(atop_scan::Operation::SplitAndSegment),
         &histogram::Histogram,
+        &multisplit::Multisplit,
     ]
 }
 
@@ -301,6 +304,7 @@ mod tests {
                 .with("segments", Value::Text("constant".into()))
                 .with("segments.constant.length", Value::Int(3)),
             "histogram" => p("elements", Value::Int(4)).with("bins", Value::Int(2)),
+            "multisplit" => p("keys", Value::Int(4)).with("buckets", Value::Int(2)),
             _ => p("tuples", Value::Int(4)),
         }
     }
