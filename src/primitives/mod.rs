@@ -211,6 +211,13 @@ pub trait Primitive: Sync {
     /// memory. Never allocates in proportion to the case.
     fn work(&self, params: &Params) -> Result<Work, Refusal>;
 
+    /// Blocks of threads that an execution starts on a GPU, one after another in the order of
+    /// addresses; `None` where there are no more than are at work at once, where it takes several
+    /// launches, and on processors. Pure; what is open is what the kernels would choose.
+    fn blocks(&self, _params: &Params) -> Option<u64> {
+        None
+    }
+
     /// Compares an implementation's whole output, as
     /// [`Prepared::read_back`](crate::backend::Prepared::read_back) returns it, with
     /// the sequential oracle. For small cases: host memory, one thread.

@@ -17,6 +17,7 @@ fn rates() -> Rates {
         pass: None,
         group: 32,
         tile: Some(2048),
+        blocks: Vec::new(),
         answer_lines: None,
         fetch: 64,
         read: curve(1.25e11),
