@@ -136,6 +136,32 @@ fn histograms_are_right() {
     assert_eq!(bench.refused, 0);
 }
 
+/// Groups that are full and that are not, of one worker and of several.
+#[test]
+fn multisplits_are_right() {
+    let mut bench = Bench::new();
+    let functions = ["delta-buckets", "identity by.identity.shift=9", "range", "hash"];
+    let distributions = ["uniform", "alpha-uniform", "binomial", "skewed", "one-bucket"];
+    for (turn, backend) in backends().iter().enumerate() {
+        let shapes =
+            functions.iter().flat_map(|by| [2, 3, 32, 33, 256, 1000].map(|m| format!("by={by} buckets={m}")));
+        let shapes = shapes.chain(["by=prime buckets=2".to_owned(), "buckets=65536".to_owned()]);
+        for (nth, shape) in shapes.enumerate() {
+            let of_shape = |k: usize| (["none", "4B", "8B"][(nth + k) % 3], distributions[(nth + k) % 5]);
+            for (k, n) in sizes(turn + nth).into_iter().chain([20_001]).enumerate() {
+                let (values, distribution) = of_shape(k);
+                for method in ["direct", "write-combining"] {
+                    let text = format!(
+                        "{shape} keys={n} values={values} distribution={distribution} method={method} {backend}"
+                    );
+                    bench.check("multisplit", &text, n + turn as u64, &Fault::ALL);
+                }
+            }
+        }
+    }
+    assert_eq!(bench.refused, 0);
+}
+
 #[test]
 fn gather_and_scatter_are_right() {
     let mut bench = Bench::new();

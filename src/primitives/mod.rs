@@ -3,9 +3,11 @@
 
 pub mod atop_scan;
 mod copies;
+mod cpu;
 pub mod cuda;
 pub mod gather_scatter;
 pub mod histogram;
+pub mod multisplit;
 mod oracle;
 pub mod pattern;
 pub mod random_access;
@@ -209,6 +211,13 @@ pub trait Primitive: Sync {
     /// memory. Never allocates in proportion to the case.
     fn work(&self, params: &Params) -> Result<Work, Refusal>;
 
+    /// Blocks of threads that an execution starts on a GPU, one after another in the order of
+    /// addresses; `None` where there are no more than are at work at once, where it takes several
+    /// launches, and on processors. Pure; what is open is what the kernels would choose.
+    fn blocks(&self, _params: &Params) -> Option<u64> {
+        None
+    }
+
     /// Compares an implementation's whole output, as
     /// [`Prepared::read_back`](crate::backend::Prepared::read_back) returns it, with
     /// the sequential oracle. For small cases: host memory, one thread.
@@ -242,6 +251,7 @@ pub fn registry() -> &'static [&'static dyn Primitive] {
         &atop_scan::AtopScan(atop_scan::Operation::Split),
         &atop_scan::AtopScan(atop_scan::Operation::SplitAndSegment),
         &histogram::Histogram,
+        &multisplit::Multisplit,
     ]
 }
 
@@ -301,6 +311,7 @@ mod tests {
                 .with("segments", Value::Text("constant".into()))
                 .with("segments.constant.length", Value::Int(3)),
             "histogram" => p("elements", Value::Int(4)).with("bins", Value::Int(2)),
+            "multisplit" => p("keys", Value::Int(4)).with("buckets", Value::Int(2)),
             _ => p("tuples", Value::Int(4)),
         }
     }

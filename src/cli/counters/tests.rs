@@ -85,6 +85,7 @@ fn every_timed_kernel_is_in_the_ptx() {
         "atop_scan",
         "gather_scatter",
         "histogram",
+        "multisplit",
         "partitioned",
         "pattern",
         "random_access",

@@ -9,7 +9,7 @@ use crate::indices::Store;
 use crate::measure;
 use crate::plan::{Case, Params};
 use crate::primitives::{
-    Refusal, atop_scan, gather_scatter, histogram, pattern, random_access, scan, stream,
+    Refusal, atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream,
 };
 
 /// What tells the two backends of the processors from each other.
@@ -119,6 +119,9 @@ fn dispatch(case: &Case, indices: &Store, context: &Context) -> Result<Box<dyn P
         }
         "histogram" => {
             histogram::cpu::prepare(histogram::Spec::from_params(params, seed).map_err(failure)?, context)
+        }
+        "multisplit" => {
+            multisplit::cpu::prepare(multisplit::Spec::from_params(params, seed).map_err(failure)?, context)
         }
         other => match atop_scan::operation(other) {
             Some(operation) => {

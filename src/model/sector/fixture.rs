@@ -19,6 +19,7 @@ rates:
     pass: 0.5e-7
     group: 32
     tile: 1024
+    blocks: [{direction: read, seconds: 1.0e-9}, {direction: write, seconds: 2.0e-9}]
     answer_lines: 2
     fetch: 64
     read: [[262144, 4.0e11], [1048576, 1.0e11], [1073741824, 1.0e11]]

@@ -1,5 +1,6 @@
 //! One pass: which term each of its accesses is for.
 
+use super::blocks::starting;
 use super::demand::Demand;
 use super::issue::{self, Groups};
 use super::latency::{chained, latency_of, looked_at};
@@ -19,6 +20,8 @@ pub struct Here<'a> {
     pub pass: &'a Pass,
     /// Bytes of all arrays of the case: what goes by from one execution to the next.
     pub all: f64,
+    /// Blocks of threads that start one after another.
+    pub blocks: Option<u64>,
 }
 
 /// What a pass asks for.
@@ -27,7 +30,10 @@ pub struct Here<'a> {
 /// What the profile lacks for one of its accesses.
 pub fn demand(here: &Here) -> Result<Demand, String> {
     let mut streamed = Vec::new();
-    let mut sum = Demand { latency: here.waiting()?, depth: here.depth(), ..Demand::default() };
+    let mut sum = Demand { latency: here.waiting()?, depth: here.depth()?, ..Demand::default() };
+    if let Some(blocks) = here.blocks {
+        sum.blocks = starting(here.machine, here.pass, blocks)?;
+    }
     for access in &here.pass.accesses {
         let (demand, stream) = here.of(access)?;
         sum = sum.and(demand);
@@ -52,7 +58,7 @@ impl Here<'_> {
             Order::Sequential
                 if access.bytes() > access.footprint && access.footprint as f64 <= self.near() =>
             {
-                Ok((kept_near(machine, access), None))
+                Ok((kept_near(machine, access)?, None))
             }
             Order::Sequential => Ok((Demand::default(), Some(access.clone()))),
             Order::Random | Order::Given => Ok((random(machine, access, self.cold())?, None)),
@@ -107,8 +113,8 @@ impl Here<'_> {
         let each = Access { count: (granules * moves.uses as f64) as u64, ..access.clone() };
         let groups = issue::groups(machine, &moves.first(4096), access.element);
         let mut demand = random(machine, &each, false)?;
-        demand.first =
-            access.count as f64 / machine.group() as f64 * issue::seconds(machine, access.direction, &groups);
+        demand.first = access.count as f64 / machine.group() as f64
+            * issue::seconds(machine, access.direction, &groups)?;
         Ok(demand)
     }
 
@@ -151,12 +157,16 @@ impl Here<'_> {
         if again { self.touches() } else { self.all }
     }
 
-    /// Of reads that go where another array says, the latency of the first.
-    fn depth(&self) -> f64 {
+    /// Of reads that go where another array says, the latency of the first. A processor that
+    /// issues accesses one by one goes on with others.
+    fn depth(&self) -> Result<f64, String> {
+        if self.machine.group() == 1 {
+            return Ok(0.0);
+        }
         let led = |a: &&Access| a.direction == Direction::Read && is_indexed(a);
         let scans = self.pass.accesses.iter().any(|a| a.order == Order::Sequential);
         let first = self.pass.accesses.iter().find(led).filter(|_| scans);
-        first.map_or(0.0, |access| latency_of(self.machine, access))
+        first.map_or(Ok(0.0), |access| latency_of(self.machine, access))
     }
 
     /// Chained accesses, and the scan of a pass that skips most of what it looks at.
@@ -167,7 +177,7 @@ impl Here<'_> {
         }
         let scans = self.pass.accesses.iter().filter(|a| a.order == Order::Sequential);
         match scans.max_by_key(|a| a.count).filter(|_| self.is_thin()) {
-            Some(scan) => Ok(seconds + looked_at(self.machine, scan.count as f64, self.distance(scan))),
+            Some(scan) => Ok(seconds + looked_at(self.machine, scan.count as f64, self.distance(scan))?),
             None => Ok(seconds),
         }
     }
@@ -194,10 +204,10 @@ fn chunks_of(machine: &Machine, access: &Access, chunks: u64) -> Result<(Demand,
 }
 
 /// Stores and loads that a processor's own memory answers, side by side.
-fn kept_near(machine: &Machine, access: &Access) -> Demand {
+fn kept_near(machine: &Machine, access: &Access) -> Result<Demand, String> {
     let group = machine.group() as f64;
-    let one = issue::seconds(machine, access.direction, &Groups::EASY);
-    Demand { first: access.count as f64 / group * one, ..Demand::default() }
+    let one = issue::seconds(machine, access.direction, &Groups::EASY)?;
+    Ok(Demand { first: access.count as f64 / group * one, ..Demand::default() })
 }
 
 #[cfg(test)]

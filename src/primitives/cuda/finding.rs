@@ -44,6 +44,10 @@ impl Finding {
             5 => format!("{output}[{at}] holds {found:#x}, but nothing is written there"),
             6 => format!("{output}[{at}] holds {found:#x}, which none of its writers stores"),
             7 => format!("{output}[{at}] holds {found:#x}, which does not belong there"),
+            8 => format!(
+                "element {first}: the value beside {output}[{at}] is {found:#x} instead of {expected:#x}"
+            ),
+            9 => format!("offset {at} is {found} instead of {expected}"),
             _ => format!("element {first} is wrong"),
         })
     }
