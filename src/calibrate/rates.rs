@@ -1,6 +1,7 @@
 //! The figures of one backend from the times of its cases.
 
 use super::measured::Measured;
+use crate::measure;
 use crate::model::{Curve, Random, Rates, Start, Strided};
 use crate::primitives::{self, Direction};
 
@@ -75,21 +76,13 @@ fn smallest(m: &Measured) -> bool {
     m.primitive == "stream" && m.params.int("elements") == Some(1)
 }
 
-/// Launches scatter by a fifth from round to round, and no less within one, so that only
-/// many rounds of all of them together say the same twice.
+/// Launches scatter by a fifth from round to round, and no less within one, and now and then a
+/// stretch of rounds is slower by a quarter: the median of many rounds of all of them together
+/// says the same twice.
 fn launch(ours: &[&Measured]) -> Option<f64> {
     let rounds: Vec<f64> =
         ours.iter().filter(|m| smallest(m)).flat_map(|m| m.rounds.iter().copied()).collect();
-    mean(&rounds).map(rounded)
-}
-
-/// The mean of the middle half.
-fn mean(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let quarter = sorted.len() / 4;
-    let middle = sorted.get(quarter..sorted.len() - quarter).filter(|middle| !middle.is_empty())?;
-    Some(middle.iter().sum::<f64>() / middle.len() as f64)
+    measure::median(&rounds).map(rounded)
 }
 
 const PASSES: &str = "method.multipass.passes";
@@ -99,7 +92,7 @@ fn multipass<'m>(ours: &'m [&Measured], locations: &'m str) -> impl Iterator<Ite
     let gathers =
         ours.iter().filter(move |m| m.is("gather", "multipass") && m.word("locations") == locations);
     gathers.filter_map(|m| {
-        Some((m.params.int("tuples")?, m.params.int(PASSES)?, mean(&m.rounds).filter(|t| t.is_finite())?))
+        Some((m.params.int("tuples")?, m.params.int(PASSES)?, Some(m.seconds()).filter(|t| t.is_finite())?))
     })
 }
 

@@ -7,7 +7,7 @@ use super::latency::{chained, latency_of, looked_at};
 use super::machine::Machine;
 use super::partitions::{partitions, staged};
 use super::pattern::pattern;
-use super::random::{random, term};
+use super::random::{Beside, random, term};
 use super::streams::{Stream, streams};
 use super::thinned::thinned;
 use super::touched::Moves;
@@ -61,7 +61,7 @@ impl Here<'_> {
                 Ok((kept_near(machine, access)?, None))
             }
             Order::Sequential => Ok((Demand::default(), Some(access.clone()))),
-            Order::Random | Order::Given => Ok((random(machine, access, self.cold())?, None)),
+            Order::Random | Order::Given => Ok((random(machine, access, self.beside(access))?, None)),
             Order::Chunks { chunks } => chunks_of(machine, access, (*chunks).max(1)),
             Order::Zipf { exponent } => Ok((self.skewed(access, *exponent)?, None)),
             Order::Strided { stride } => {
@@ -112,7 +112,7 @@ impl Here<'_> {
         let granules = one.touched((unit as u64 / access.element).max(1)).granules;
         let each = Access { count: (granules * moves.uses as f64) as u64, ..access.clone() };
         let groups = issue::groups(machine, &moves.first(4096), access.element);
-        let mut demand = random(machine, &each, false)?;
+        let mut demand = random(machine, &each, Beside::default())?;
         demand.first = access.count as f64 / machine.group() as f64
             * issue::seconds(machine, access.direction, &groups)?;
         Ok(demand)
@@ -136,9 +136,13 @@ impl Here<'_> {
         self.pass.accesses.iter().any(|a| matches!(a.order, Order::Strided { .. }))
     }
 
-    /// Whether other passes push out this pass's part of the randomly accessed array.
-    fn cold(&self) -> bool {
-        self.is_thin() && self.all > self.machine.capacity
+    /// What other accesses leave of the cache: other passes push out this pass's part of the
+    /// randomly accessed array, and its own streams come by. A single pass says of them that they
+    /// are not needed again.
+    fn beside(&self, random: &Access) -> Beside {
+        let cold = self.is_thin() && self.all > self.machine.capacity;
+        let streams = if cold { self.touches() - random.footprint as f64 } else { 0.0 };
+        Beside { cold, streams: streams.max(0.0) / (random.count as f64).max(1.0) }
     }
 
     /// Bytes that the pass touches.
@@ -164,9 +168,14 @@ impl Here<'_> {
             return Ok(0.0);
         }
         let led = |a: &&Access| a.direction == Direction::Read && is_indexed(a);
-        let scans = self.pass.accesses.iter().any(|a| a.order == Order::Sequential);
-        let first = self.pass.accesses.iter().find(led).filter(|_| scans);
+        let first = self.pass.accesses.iter().find(led).filter(|first| self.is_led(first));
         first.map_or(Ok(0.0), |access| latency_of(self.machine, access))
+    }
+
+    /// Whether the pass reads where it goes: from an array, or from the entries of a pattern.
+    fn is_led(&self, access: &Access) -> bool {
+        let scans = self.pass.accesses.iter().any(|a| a.order == Order::Sequential);
+        scans || matches!(access.order, Order::Pattern { .. } | Order::Visits { .. })
     }
 
     /// Chained accesses, and the scan of a pass that skips most of what it looks at.
@@ -185,7 +194,10 @@ impl Here<'_> {
 
 /// Whether an access goes where another array says.
 fn is_indexed(access: &Access) -> bool {
-    matches!(access.order, Order::Random | Order::Given | Order::Partitions { .. } | Order::Zipf { .. })
+    !matches!(
+        access.order,
+        Order::Sequential | Order::Strided { .. } | Order::Chunks { .. } | Order::Staged { .. }
+    )
 }
 
 /// Parts that are visited one after another, each in random order. One that a cache holds is
@@ -194,7 +206,7 @@ fn chunks_of(machine: &Machine, access: &Access, chunks: u64) -> Result<(Demand,
     let part = access.footprint / chunks;
     if part as f64 > machine.capacity {
         let alone = Access { footprint: part, ..access.clone() };
-        return Ok((random(machine, &alone, true)?, None));
+        return Ok((random(machine, &alone, Beside { cold: true, streams: 0.0 })?, None));
     }
     let near = part as f64 <= machine.first;
     let curve = machine.random(access.direction, access.element)?;
