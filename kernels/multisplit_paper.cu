@@ -1,7 +1,7 @@
 // multisplit by ashkiani2017's three methods, which differ in what is a subproblem and within what keys
-// are reordered (subproblems.cuh), and by scan-based splits (§3.2).
+// are reordered (subproblems.cuh), and by scan-based splits (§3.2). The scans between their kernels are
+// those of scan.cu.
 #include "fill.cuh"
-#include "look_back.cuh"
 #include "reordering.cuh"
 
 // ---- dms ---------------------------------------------------------------------------------------
@@ -103,13 +103,6 @@ LOCALISED(6)
 LOCALISED(7)
 LOCALISED(8)
 
-// ---- scan ----------------------------------------------------------------------------------------
-
-// As in scan.cu, whose launches have these threads and vectors.
-extern "C" __global__ void __launch_bounds__(512, 2) lookback_add_u32(const Scan s) {
-    scan_tile<Add<u32>, false, false, 512, 6, 2>(Add<u32>(), s);
-}
-
 // ---- scan-split ----------------------------------------------------------------------------------
 
 // Keys of a thread.
@@ -140,7 +133,8 @@ LAB u64 load_halves(const u32* keys, u64 n, const BucketFunction& f, u32 bit, u3
     return first;
 }
 
-extern "C" __global__ void __launch_bounds__(256) scan_split_flags(const Halves s, u32* __restrict__ flags, const BucketFunction f) {
+extern "C" __global__ void __launch_bounds__(256)
+    scan_split_flags(const Halves s, u32* __restrict__ flags, const BucketFunction f) {
     u32 key[EACH], one[EACH];
     const u64 first = load_halves(s.keys, s.n, f, s.bit, key, one);
 #pragma unroll
@@ -180,7 +174,8 @@ extern "C" __global__ void __launch_bounds__(256) scan_split_move(const Halves s
 
 // offsets[b] = the first of n keys in the order of their buckets whose bucket is not below b; a
 // warp for each b up to m looks at 32 places at a time.
-extern "C" __global__ void scan_split_offsets(const u32* __restrict__ keys, u64 n, u32* __restrict__ offsets, const BucketFunction f) {
+extern "C" __global__ void
+    scan_split_offsets(const u32* __restrict__ keys, u64 n, u32* __restrict__ offsets, const BucketFunction f) {
     const u32 b = (u32)(thread_index() / 32u);
     if (b > f.buckets) return;
     u64 low = 0, size = b == f.buckets ? 0 : n;  // it lies in [low, low + size]

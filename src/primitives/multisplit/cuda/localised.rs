@@ -59,7 +59,7 @@ fn names(spec: &Spec, shape: &Subproblems) -> [String; 2] {
 /// What an execution launches.
 pub fn launched(spec: &Spec, shape: &Subproblems) -> Launched {
     let [prescan, postscan] = names(spec, shape);
-    Launched { kernel: format!("regex:^({prescan}|lookback_add_u32|{postscan})$"), launches: 3 }
+    Launched { kernel: format!("regex:^({prescan}|{}|{postscan})$", Summed::kernel()), launches: 3 }
 }
 
 /// Dynamic shared memory of a block in the pre-scan and in the post-scan, bytes
@@ -89,7 +89,7 @@ impl Localised {
             function,
             prescan: module.kernel(&prescan)?,
             postscan: module.kernel(&postscan)?,
-            counts: Summed::new(gpu, &module, shape.counts(spec))?,
+            counts: Summed::new(gpu, shape.counts(spec))?,
         })
     }
 

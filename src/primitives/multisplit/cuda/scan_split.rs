@@ -50,7 +50,7 @@ pub fn bytes(spec: &Spec) -> u64 {
 
 /// What an execution launches.
 pub fn launched(spec: &Spec) -> Launched {
-    let kernel = "regex:^(scan_split_.*|lookback_add_u32)$".to_owned();
+    let kernel = format!("regex:^(scan_split_.*|{})$", Summed::kernel());
     Launched { kernel, launches: 3 * u64::from(spec.bits()) + 1 }
 }
 
@@ -68,7 +68,7 @@ impl ScanSplit {
             flags: module.kernel("scan_split_flags")?,
             split: module.kernel("scan_split_move")?,
             offsets: module.kernel("scan_split_offsets")?,
-            ones: Summed::new(gpu, &module, spec.keys)?,
+            ones: Summed::new(gpu, spec.keys)?,
             keys: gpu.alloc(between(spec.key_bytes())?)?,
             values: gpu.alloc(between(spec.value_bytes())?)?,
         })

@@ -1,12 +1,14 @@
 //! 32-bit counts and their exclusive sums, by the lab's look-back scan.
 
 use crate::backend::Failure;
-use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu, Module};
+use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu};
 use crate::primitives::cuda::length;
 use crate::primitives::scan::cuda::look_back::{self, Arrays, LookBack, Manner};
 
 /// Bytes of a count.
 const COUNT: u64 = 4;
+/// Sums of u32, no segments.
+const FAMILY: (bool, &str) = (false, "add_u32");
 
 /// Counts and sums for up to so many, and the scan.
 pub struct Summed {
@@ -21,15 +23,20 @@ impl Summed {
         2 * COUNT * n + look_back::bytes(false, n, COUNT)
     }
 
-    /// Room for up to `n` counts. `module` has the kernel `lookback_add_u32`.
+    /// The name of its kernel, which is the primitive scan's.
+    pub fn kernel() -> String {
+        look_back::name(FAMILY.0, FAMILY.1)
+    }
+
+    /// Room for up to `n` counts.
     ///
     /// # Errors
     /// What the driver reports.
-    pub fn new(gpu: &Gpu, module: &Module, n: u64) -> Result<Summed, Failure> {
+    pub fn new(gpu: &Gpu, n: u64) -> Result<Summed, Failure> {
         Ok(Summed {
             given: gpu.alloc(length(n)?)?,
             sums: gpu.alloc(length(n)?)?,
-            scan: LookBack::new(gpu, module, (false, "add_u32"), COUNT, n)?,
+            scan: LookBack::new(gpu, &gpu.module("scan")?, FAMILY, COUNT, n)?,
         })
     }
 

@@ -1,7 +1,7 @@
 //! scan and segmented-scan on a GPU (`kernels/scan.cu`).
 
 mod certify;
-mod forms;
+pub(in crate::primitives) mod forms;
 mod heads;
 pub(in crate::primitives) mod look_back;
 mod sengupta2007;
