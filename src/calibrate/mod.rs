@@ -53,19 +53,21 @@ impl Target {
             (Target::Processors, false) => ["x2", "3", "3", "15"],
             (Target::Processors, true) => ["x4", "1", "2", "3"],
         };
-        let [far, area, streamed] =
-            if quick { ["256MiB", "128MiB", "16Mi"] } else { ["1GiB", "512MiB", "64Mi"] };
+        let [far, area, streamed, other] =
+            if quick { ["256MiB", "128MiB", "16Mi", "x8"] } else { ["1GiB", "256MiB", "32Mi", "x4"] };
         let tokens = [
             ("BACKEND", backend.as_str()),
             ("STEP", step),
             ("ROUNDS", rounds),
             ("SAMPLES", samples),
             ("MANY", many),
-            ("NEAR_STREAMS", &streams(128 << 20)),
-            ("FAR_STREAMS", &streams(4 << 30)),
+            ("NEAR_STREAMS", &streams(128 << 20, 0, (0..=MOST_STREAMS).step_by(1))),
+            ("FAR_STREAMS", &streams(4 << 30, 0, (0..=MOST_STREAMS).step_by(1))),
+            ("SIDE_BY_SIDE", &streams(128 << 20, APART, (3..=MOST_STREAMS).step_by(3))),
             ("FAR", far),
             ("AREA", area),
             ("STREAMED", streamed),
+            ("OTHER", other),
         ];
         tokens.iter().fold(text.to_owned(), |text, (token, value)| text.replace(token, value))
     }
@@ -79,11 +81,17 @@ impl Target {
     }
 }
 
-/// Streams of words, one word of each in turn, which together fill so many bytes: 1, 2, 4 …
-fn streams(footprint: u64) -> String {
+/// Words by which streams on processors lie further apart than powers of two: of an odd number of
+/// lines, for caches that find a line's place by some of its bits would put all of them into one,
+/// and of one more, for else all would come to the end of a line at once.
+const APART: u64 = 9 * 8 + 1;
+
+/// Streams of words, one word of each in turn, which together fill so many bytes: 2^b for all of
+/// `bits`, and `apart` words between two.
+fn streams(footprint: u64, apart: u64, bits: impl Iterator<Item = u32>) -> String {
     let one = |bits: u32| {
         let (streams, words) = (1u64 << bits, (footprint / 8) >> bits);
-        format!("{{uniform: {{length: {streams}, stride: {words}}}, count: {words}}}")
+        format!("{{uniform: {{length: {streams}, stride: {}}}, count: {words}}}", words + apart)
     };
-    format!("[{}]", (0..=MOST_STREAMS).map(one).collect::<Vec<_>>().join(", "))
+    format!("[{}]", bits.map(one).collect::<Vec<_>>().join(", "))
 }

@@ -26,7 +26,7 @@ pub fn latency_of(machine: &Machine, access: &Access) -> f64 {
 /// # Errors
 /// A profile without a latency.
 pub fn chained(machine: &Machine, access: &Access) -> Result<f64, String> {
-    if access.concurrency == Concurrency::Independent {
+    if access.concurrency != Concurrency::Chained {
         return Ok(0.0);
     }
     let latency = machine.rates.latency.as_ref().ok_or("the profile has no latency")?;

@@ -10,25 +10,8 @@ use super::{Buffer, Moves};
 use crate::backend::cpu::check::poison;
 use crate::backend::cpu::{Isa, Pool, Worker, fence, part, pieces};
 use crate::backend::{Cancel, Failure, Fault};
-use crate::primitives::gather_scatter::partitioned::{Cut, Digit};
+use crate::primitives::gather_scatter::partitioned::{Cut, Digit, group};
 use crate::primitives::gather_scatter::spec::Spec;
-
-/// Bytes that the groups of all values of a digit should take, an L2 cache.
-const STAGING: usize = 1 << 20;
-
-/// Tuples of a group take no more than these bytes: what is gained by leaving the loop more
-/// seldom is gained by then.
-const GROUP: usize = 512;
-
-/// Pairs of which tuples and locations are whole lines.
-const LINE_PAIRS: usize = 16;
-
-/// Pairs of a group: as many as keep the groups of all values in an L2 cache.
-fn group(spec: &Spec, values: usize) -> usize {
-    let pair = (spec.tuple + spec.index) as usize;
-    let room = (STAGING / values / pair).min(GROUP / spec.tuple as usize).max(LINE_PAIRS);
-    1 << room.ilog2()
-}
 
 /// What partitioning needs.
 pub struct Partition {
