@@ -25,6 +25,8 @@ pub use derive::{Subject, derive};
 pub use measured::Measured;
 pub use table::{Row, rows};
 
+use crate::patterns::Scramble;
+
 const CUDA: &str = include_str!("cuda.yaml");
 const CPU: &str = include_str!("cpu.yaml");
 
@@ -61,9 +63,9 @@ impl Target {
             ("ROUNDS", rounds),
             ("SAMPLES", samples),
             ("MANY", many),
-            ("NEAR_STREAMS", &streams(128 << 20, 0, (0..=MOST_STREAMS).step_by(1))),
-            ("FAR_STREAMS", &streams(4 << 30, 0, (0..=MOST_STREAMS).step_by(1))),
-            ("SIDE_BY_SIDE", &streams(128 << 20, APART, (3..=MOST_STREAMS).step_by(3))),
+            ("NEAR_STREAMS", &streams(128 << 20)),
+            ("FAR_STREAMS", &streams(4 << 30)),
+            ("SIDE_BY_SIDE", &shuffled_streams(128 << 20)),
             ("FAR", far),
             ("AREA", area),
             ("STREAMED", streamed),
@@ -86,12 +88,22 @@ impl Target {
 /// and of one more, for else all would come to the end of a line at once.
 const APART: u64 = 9 * 8 + 1;
 
-/// Streams of words, one word of each in turn, which together fill so many bytes: 2^b for all of
-/// `bits`, and `apart` words between two.
-fn streams(footprint: u64, apart: u64, bits: impl Iterator<Item = u32>) -> String {
+/// Streams of words, one word of each in turn, which together fill so many bytes: 1, 2, 4 …
+fn streams(footprint: u64) -> String {
     let one = |bits: u32| {
         let (streams, words) = (1u64 << bits, (footprint / 8) >> bits);
-        format!("{{uniform: {{length: {streams}, stride: {}}}, count: {words}}}", words + apart)
+        format!("{{uniform: {{length: {streams}, stride: {words}}}, count: {words}}}")
     };
-    format!("[{}]", bits.map(one).collect::<Vec<_>>().join(", "))
+    format!("[{}]", (0..=MOST_STREAMS).map(one).collect::<Vec<_>>().join(", "))
+}
+
+/// The same on processors, 8, 64, 512 …, in an order from which nothing can be foretold: of streams in
+/// their order a processor would fetch ahead what the next one needs.
+fn shuffled_streams(footprint: u64) -> String {
+    let one = |bits: u32| {
+        let (order, words) = (Scramble::new(bits, 0), (footprint / 8) >> bits);
+        let places = (0..1u64 << bits).map(|i| (order.apply(i) * (words + APART)).to_string());
+        format!("{{custom: [{}], count: {words}}}", places.collect::<Vec<_>>().join(", "))
+    };
+    format!("[{}]", (3..=MOST_STREAMS).step_by(3).map(one).collect::<Vec<_>>().join(", "))
 }

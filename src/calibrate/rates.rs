@@ -183,7 +183,7 @@ fn strided(ours: &[&Measured]) -> Vec<Strided> {
 /// Whether no word is visited twice: a pattern of one word that moves by the stride, or a longer
 /// one by its length.
 fn moves_on(m: &&Measured) -> bool {
-    m.params.int("footprint").is_some() && !side_by_side(m)
+    m.params.int("footprint").is_some()
 }
 
 fn memory_stride(m: &Measured) -> Option<u64> {
@@ -230,27 +230,27 @@ fn own_words(ours: &[&Measured]) -> Option<Strided> {
     Some(Strided { direction, element: WORD, footprint, rate: curve([(WORD as f64, rate)].into_iter())? })
 }
 
-/// Streams side by side: words per second by their number, for each footprint. Those that lie a
-/// little further apart have the same.
+/// Streams side by side: words per second by their number, for each footprint.
 fn interleaved(ours: &[&Measured]) -> Vec<Strided> {
     let streams: Vec<&Measured> = ours.iter().filter(|m| side_by_side(m)).copied().collect();
-    let kind = |m: &Measured| Some((direction(m) == Direction::Write, cached_bytes(m)?.ilog2()));
-    let mut kinds: Vec<(bool, u32)> = streams.iter().filter_map(|m| kind(m)).collect();
+    let bytes = |m: &Measured| m.work.elements * WORD;
+    let mut kinds: Vec<(bool, u64)> =
+        streams.iter().map(|m| (direction(m) == Direction::Write, bytes(m))).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    let one = |of: (bool, u32)| {
-        let direction = if of.0 { Direction::Write } else { Direction::Read };
-        let same = || streams.iter().filter(|m| kind(m) == Some(of));
-        let rate = curve(same().filter_map(|m| Some((m.params.int(LENGTH)? as f64, rate(m)))))?;
-        let footprint = same().filter_map(|m| cached_bytes(m)).min()?;
-        Some(Strided { direction, element: WORD, footprint, rate })
+    let one = |(write, footprint): (bool, u64)| {
+        let direction_of = if write { Direction::Write } else { Direction::Read };
+        let same = streams.iter().filter(|m| direction(m) == direction_of && bytes(m) == footprint);
+        let number = |m: &Measured| Some((m.work.elements / m.params.int("count")?) as f64);
+        let rate = curve(same.filter_map(|m| Some((number(m)?, rate(m)))))?;
+        Some(Strided { direction: direction_of, element: WORD, footprint, rate })
     };
     kinds.into_iter().filter_map(one).collect()
 }
 
-/// Streams side by side move on by a word; what a cache holds is visited again and again.
+/// Streams side by side move on by a word, all of them to their ends.
 fn side_by_side(m: &Measured) -> bool {
-    m.primitive == "pattern" && m.params.int(LENGTH).is_some() && m.params.int("delta") == Some(1)
+    m.primitive == "pattern" && m.params.int("delta") == Some(1) && !moves_on(&m)
 }
 
 /// A stride of lines and a word: every word in another line and another bank.

@@ -75,7 +75,7 @@ impl Cpus {
             ("random-access", _) => n * Cpus::mixed(footprint, [3e-10, 6e-10, 1e-9, 1.2e-8]),
             ("gather", _) => int("method.multipass.passes").expect("passes") * (1e-6 + n * 4.0 / 2e10),
             ("pattern", method) => match (int("delta"), int("source.uniform.stride")) {
-                (Some(1.0), _) => n * (1e-9 + 1e-12 * int("source.uniform.length").expect("streams")),
+                (Some(1.0), _) => n * (1e-9 + 1e-12 * n / int("count").expect("words of a stream")),
                 (Some(_), _) => n * if method == "direct" { 5e-10 } else { 3e-10 },
                 (None, stride) => n * (8.0 * stride.expect("a stride")).min(64.0) / 2e10,
             },
