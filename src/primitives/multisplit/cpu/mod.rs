@@ -11,7 +11,8 @@ use super::spec::{KEY, Method, OFFSET};
 use crate::backend::cpu::check::{self, poison};
 use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, fence, memory, pieces};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
-use crate::primitives::cpu::combine::{self, Own, Part, begin};
+use crate::primitives::cpu::combine::{Own, Part, begin};
+use crate::primitives::groups;
 use certificate::Output;
 use kernels::Loops;
 
@@ -63,7 +64,7 @@ pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failu
 /// Keys of a group, and bytes of all groups.
 fn staging(spec: &Spec) -> (usize, usize) {
     let (buckets, pair) = (spec.buckets as usize, (KEY + spec.value) as usize);
-    let group = combine::group(buckets, KEY.max(spec.value) as usize, pair);
+    let group = groups::group(buckets, KEY.max(spec.value) as usize, pair);
     let used = if spec.method == Method::WriteCombining { buckets * group * pair } else { 0 };
     (group, used)
 }
