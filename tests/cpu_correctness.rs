@@ -293,6 +293,47 @@ fn segmented_scans_are_right() {
     assert!(bench.tried > 2 * bench.refused, "{} of {}", bench.refused, bench.tried);
 }
 
+/// With segments that are shorter and longer than words of flags, parts and all of the array.
+#[test]
+fn primitives_atop_scan_are_right() {
+    let mut bench = Bench::new();
+    let mut turn = 0;
+    let segments = |mean: u64| match mean {
+        0 => "segments=none".to_owned(),
+        1 => "segments=constant segments.constant.length=1".to_owned(),
+        _ => format!("segments=random segments.random.mean={mean}"),
+    };
+    for backend in backends() {
+        for primitive in ["enumerate", "compact", "distribute", "split", "split-and-segment"] {
+            for (mean, trues) in [0, 1, 5, 100, 1 << 15]
+                .iter()
+                .flat_map(|mean| ["0.5", "0.01", "0.97", "1.0", "0.0"].map(|trues| (*mean, trues)))
+            {
+                if (primitive == "split") != (mean == 0) && primitive.starts_with("split") {
+                    continue;
+                }
+                for n in sizes(turn).into_iter().chain([70_000]) {
+                    turn += 1;
+                    let (element, direction) = ([4, 8][turn % 2], ["forward", "backward"][turn / 2 % 2]);
+                    let segments =
+                        if mean == 0 && primitive == "split" { String::new() } else { segments(mean) };
+                    let text = match primitive {
+                        "enumerate" => format!("trues={trues}"),
+                        "distribute" => format!("element={element} direction={direction}"),
+                        _ => format!("element={element} trues={trues}"),
+                    };
+                    let text = format!("elements={n} {segments} {text} {backend}");
+                    let found = primitives::find(primitive).expect("registered");
+                    let shows = |fault: &Fault| found.shows(&params(&text), *fault);
+                    let faults: Vec<Fault> = Fault::ALL.into_iter().filter(shows).collect();
+                    bench.check(primitive, &text, n + turn as u64, &faults);
+                }
+            }
+        }
+    }
+    assert!(bench.tried > bench.refused, "{} of {}", bench.refused, bench.tried);
+}
+
 /// Beyond the blocks in which inputs are made and results are checked.
 #[test]
 fn larger_cases_are_right() {

@@ -9,7 +9,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::Library;
 
-pub const MODULES: [&str; 8] = [
+pub const MODULES: [&str; 9] = [
+    "atop_scan",
     "gather_scatter",
     "histogram",
     "multisplit",

@@ -82,6 +82,7 @@ fn a_case_is_found_by_its_first_digits() {
 #[test]
 fn every_timed_kernel_is_in_the_ptx() {
     let ptx = [
+        "atop_scan",
         "gather_scatter",
         "histogram",
         "multisplit",
