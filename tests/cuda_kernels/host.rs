@@ -9,11 +9,12 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::Library;
 
-pub const MODULES: [&str; 9] = [
+pub const MODULES: [&str; 10] = [
     "atop_scan",
     "gather_scatter",
     "histogram",
     "multisplit",
+    "multisplit_paper",
     "partitioned",
     "pattern",
     "random_access",
@@ -22,7 +23,7 @@ pub const MODULES: [&str; 9] = [
 ];
 
 /// What they include.
-const HEADERS: [&str; 12] = [
+const HEADERS: [&str; 15] = [
     "inputs.cuh",
     "certify.cuh",
     "fill.cuh",
@@ -31,6 +32,9 @@ const HEADERS: [&str; 12] = [
     "visits.cuh",
     "pattern_certify.cuh",
     "multisplit_inputs.cuh",
+    "ballot.cuh",
+    "subproblems.cuh",
+    "reordering.cuh",
     "operators.cuh",
     "look_back.cuh",
     "scan_inputs.cuh",

@@ -26,6 +26,7 @@ mod oracle;
 pub mod prime;
 mod schema;
 pub mod spec;
+pub mod subproblems;
 mod work;
 
 pub use spec::Spec;
@@ -51,7 +52,7 @@ impl Primitive for Multisplit {
     }
 
     fn methods(&self) -> &'static [&'static str] {
-        &["direct", "write-combining"]
+        &["direct", "write-combining", "scan-split", "dms", "wms", "bms"]
     }
 
     /// The places of the keys in the order in which methods of three kinds store them.
@@ -99,7 +100,7 @@ mod tests {
         fn no_parameters_make_work_panic(
             by in prop::sample::select(vec!["delta-buckets", "identity", "range", "hash", "prime", "none"]),
             values in prop::sample::select(vec!["none", "4B", "8B", "16B"]),
-            method in prop::sample::select(vec!["direct", "write-combining", "none"]),
+            method in prop::sample::select(vec!["direct", "write-combining", "scan-split", "dms", "wms", "bms", "none"]),
             backend in prop::sample::select(vec!["scalar", "cpu", "cuda"]),
             keys in any::<u64>().prop_map(|v| v >> (v % 64)),
             buckets in any::<u64>().prop_map(|v| v >> (v % 64)),

@@ -14,6 +14,7 @@ const MODULES: &[(&str, &str)] = &[
     ("gather_scatter", include_str!("../../../../kernels/ptx/gather_scatter.ptx")),
     ("histogram", include_str!("../../../../kernels/ptx/histogram.ptx")),
     ("multisplit", include_str!("../../../../kernels/ptx/multisplit.ptx")),
+    ("multisplit_paper", include_str!("../../../../kernels/ptx/multisplit_paper.ptx")),
     ("partitioned", include_str!("../../../../kernels/ptx/partitioned.ptx")),
     ("pattern", include_str!("../../../../kernels/ptx/pattern.ptx")),
     ("random_access", include_str!("../../../../kernels/ptx/random_access.ptx")),
