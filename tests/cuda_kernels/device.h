@@ -10,6 +10,7 @@
 #define __global__ static
 #define __device__
 #define __forceinline__ inline
+#define __noinline__
 #define __launch_bounds__(...)
 #define __shared__ static
 

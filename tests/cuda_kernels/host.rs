@@ -9,11 +9,15 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::Library;
 
-pub const MODULES: [&str; 10] = [
+pub const MODULES: [&str; 14] = [
     "atop_scan",
     "gather_scatter",
     "histogram",
     "multisplit",
+    "multisplit_fused",
+    "multisplit_fused_0",
+    "multisplit_fused_4",
+    "multisplit_fused_8",
     "multisplit_paper",
     "partitioned",
     "pattern",
@@ -23,7 +27,7 @@ pub const MODULES: [&str; 10] = [
 ];
 
 /// What they include.
-const HEADERS: [&str; 15] = [
+const HEADERS: [&str; 16] = [
     "inputs.cuh",
     "certify.cuh",
     "fill.cuh",
@@ -32,6 +36,7 @@ const HEADERS: [&str; 15] = [
     "visits.cuh",
     "pattern_certify.cuh",
     "multisplit_inputs.cuh",
+    "multisplit_fused.cuh",
     "ballot.cuh",
     "subproblems.cuh",
     "reordering.cuh",

@@ -15,6 +15,7 @@ const HISTOGRAMS: &str = include_str!("histograms.yaml");
 const ATOP_SCAN: &str = include_str!("atop-scan.yaml");
 const MULTISPLITS: &str = include_str!("multisplits.yaml");
 const MULTISPLITS_CUDA: &str = include_str!("multisplits-cuda.yaml");
+const MULTISPLITS_FUSED: &str = include_str!("multisplits-fused.yaml");
 
 /// What one check of one case found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +76,7 @@ pub fn suite(suite: Suite, backend: &str, gpus: Option<u64>, seed: u64) -> anyho
         }
     }
     if backend == "cuda" && gpus.is_none() && suite != Suite::Large {
-        for more in [TUNED, MULTISPLITS_CUDA] {
+        for more in [TUNED, MULTISPLITS_CUDA, MULTISPLITS_FUSED] {
             plan.cases.extend(resolved(&of_backend(more), seed)?.cases);
         }
     }

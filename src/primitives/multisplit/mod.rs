@@ -22,11 +22,13 @@ pub mod buckets;
 pub mod cpu;
 pub mod cuda;
 pub mod keys;
+pub mod labels;
 mod oracle;
 pub mod prime;
 mod schema;
 pub mod spec;
 pub mod subproblems;
+pub mod tiles;
 mod work;
 
 pub use spec::Spec;
@@ -52,7 +54,7 @@ impl Primitive for Multisplit {
     }
 
     fn methods(&self) -> &'static [&'static str] {
-        &["direct", "write-combining", "scan-split", "dms", "wms", "bms"]
+        &["direct", "write-combining", "scan-split", "rb-sort", "fused", "dms", "wms", "bms"]
     }
 
     /// The places of the keys in the order in which methods of three kinds store them.

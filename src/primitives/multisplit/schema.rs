@@ -66,6 +66,14 @@ const METHOD: Param = Param {
             "scan-split",
             "GPUs: a stable split in two by each bit of the buckets' numbers, with a scan of flags (ashkiani2017 §3.2)",
         ),
+        Variant::plain(
+            "rb-sort",
+            "GPUs: a radix sort of the buckets' numbers, with key, pair or a pair's place (ashkiani2017 §3.3)",
+        ),
+        Variant::plain(
+            "fused",
+            "GPUs: a count of every tile, then one pass that reorders tiles and stores their runs; up to 256 buckets",
+        ),
         Variant {
             name: "dms",
             params: &[WARPS, DIRECT_WINDOWS],

@@ -52,6 +52,10 @@ pub enum Method {
     WriteCombining,
     /// A split by each bit of the buckets' numbers, by a scan of flags (ashkiani2017 §3.2).
     ScanSplit,
+    /// A sort of labels (ashkiani2017 §3.3).
+    RbSort,
+    /// A count of tiles, and a single pass.
+    Fused,
     /// Counts of subproblems, their scan, and a store of the keys of each (ashkiani2017 §5).
     Localised(Subproblems),
 }
@@ -61,7 +65,7 @@ impl Method {
     pub fn on_cpus(self) -> bool {
         match self {
             Method::Direct | Method::WriteCombining => true,
-            Method::ScanSplit | Method::Localised(_) => false,
+            Method::ScanSplit | Method::RbSort | Method::Fused | Method::Localised(_) => false,
         }
     }
 }
@@ -114,6 +118,9 @@ impl Spec {
         }
         if matches!(self.method, Method::Localised(_)) && self.buckets > MOST_BUCKETS {
             return not_applicable(&format!("warps keep the counts of at most {MOST_BUCKETS} buckets"));
+        }
+        if self.method == Method::Fused && self.buckets > MOST_BUCKETS {
+            return not_applicable(&format!("a pass splits into at most {MOST_BUCKETS} buckets"));
         }
         match self.by {
             By::Prime if self.buckets != 2 => not_applicable("primes and all others are 2 buckets"),
@@ -210,6 +217,8 @@ fn method(params: &Params, value: u64, buckets: u64) -> Result<Method, Refusal> 
         ("direct", Method::Direct),
         ("write-combining", Method::WriteCombining),
         ("scan-split", Method::ScanSplit),
+        ("rb-sort", Method::RbSort),
+        ("fused", Method::Fused),
     ];
     reader::word_or(params, "method", &names, Method::Direct)
 }

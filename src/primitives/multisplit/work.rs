@@ -3,8 +3,10 @@
 //! Effective bytes: keys and values read once and written once. The m + 1 offsets are no access:
 //! they are few beside n.
 
+use super::labels::{self, Load};
 use super::spec::{KEY, Method, Spec};
 use super::subproblems::{Localisation, Subproblems};
+use super::tiles::{self, Shape, Way};
 use crate::primitives::{Access, Concurrency, Direction, Order, Pass, Work};
 
 /// Bytes of a line, which combined stores fill.
@@ -32,6 +34,8 @@ fn between(spec: &Spec) -> u64 {
         Method::ScanSplit if spec.bits() == 1 => 2 * COUNT * spec.keys,
         Method::ScanSplit => 2 * COUNT * spec.keys + spec.key_bytes() + spec.value_bytes(),
         Method::Localised(shape) => 2 * COUNT * shape.counts(spec),
+        Method::RbSort => labels::bytes(spec),
+        Method::Fused => tiles::way(spec).bytes(spec.keys),
     }
 }
 
@@ -42,6 +46,15 @@ fn passes(spec: &Spec) -> Vec<Pass> {
         Method::WriteCombining => Order::Staged { partitions: spec.buckets, tile: LINE / KEY * spec.buckets },
         Method::ScanSplit => return splits(spec),
         Method::Localised(shape) => return localised(spec, shape),
+        Method::RbSort => return sorted(spec),
+        Method::Fused => {
+            return fused(
+                spec,
+                tiles::way(spec),
+                spec.buckets,
+                ["keys_in", "values_in", "keys_out", "values_out"],
+            );
+        }
     };
     vec![pass(vec![read_keys(spec)]), pass(moved(spec, order))]
 }
@@ -62,6 +75,72 @@ fn localised(spec: &Spec, shape: &Subproblems) -> Vec<Pass> {
         pass(vec![counts("H", read, Order::Sequential), counts("G", write, Order::Sequential)]),
         pass(moved(spec, order).into_iter().chain([stored]).collect()),
     ]
+}
+
+/// A count of tiles, the sums of their groups, and the pass that moves keys and values of `way` between
+/// these arrays.
+fn fused(spec: &Spec, way: Way, buckets: u64, [keys, values, keys_out, values_out]: [&str; 4]) -> Vec<Pass> {
+    let (read, write) = (Direction::Read, Direction::Write);
+    let [tiles, groups] = way.counts(spec.keys);
+    let counts = |array, direction, count| access(array, direction, (COUNT, count), Order::Sequential);
+    let tile = Shape::of(way.bits, way.value).tile();
+    let staged = Order::Staged { partitions: buckets, tile };
+    let all = |array, direction, element, order| access(array, direction, (element, spec.keys), order);
+    let values =
+        [all(values, read, way.value, Order::Sequential), all(values_out, write, way.value, staged.clone())];
+    let moved = [
+        all(keys, read, KEY, Order::Sequential),
+        all(keys_out, write, KEY, staged),
+        counts("tiles", read, tiles),
+        counts("before", read, groups),
+    ];
+    vec![
+        pass(vec![
+            all(keys, read, KEY, Order::Sequential),
+            counts("tiles", write, tiles),
+            counts("groups", write, groups),
+        ]),
+        pass(vec![counts("groups", read, groups), counts("before", write, groups)]),
+        pass(moved.into_iter().chain(values.into_iter().filter(|access| access.element > 0)).collect()),
+    ]
+}
+
+/// Labels with their loads, a split for each digit, and where pairs were packed or numbered, the
+/// way back.
+fn sorted(spec: &Spec) -> Vec<Pass> {
+    let (read, write, load) = (Direction::Read, Direction::Write, Load::of(spec));
+    let all = |array, direction, element| access(array, direction, (element, spec.keys), Order::Sequential);
+    let labelled = [read_keys(spec), all("labels", write, KEY)].into_iter().chain(match load {
+        Load::Key => vec![],
+        Load::Pair => vec![all("values_in", read, spec.value), all("loads", write, load.size())],
+        Load::Number => vec![all("loads", write, load.size())],
+    });
+    let mut passes = vec![pass(labelled.collect())];
+    let (count, bits) = labels::digits(spec.bits());
+    let buckets = if count == 1 { spec.buckets } else { 1 << bits };
+    for digit in 0..count {
+        let from = if load == Load::Key && digit == 0 { "keys_in" } else { "loads" };
+        let to = if load == Load::Key && digit + 1 == count { "keys_out" } else { "sorted" };
+        passes.extend(fused(spec, labels::way(spec), buckets, ["labels", from, "labels_out", to]));
+    }
+    if count > 1 {
+        passes.push(pass(vec![all("labels", read, KEY)]));
+    }
+    let out = [
+        keys(spec, "keys_out", write, Order::Sequential),
+        values(spec, "values_out", write, Order::Sequential),
+    ];
+    let gathered = Order::Partitions { partitions: spec.buckets };
+    match load {
+        Load::Key => {}
+        Load::Pair => passes.push(pass([all("loads", read, load.size())].into_iter().chain(out).collect())),
+        Load::Number => {
+            let from =
+                [keys(spec, "keys_in", read, gathered.clone()), values(spec, "values_in", read, gathered)];
+            passes.push(pass([all("loads", read, load.size())].into_iter().chain(from).chain(out).collect()));
+        }
+    }
+    passes
 }
 
 /// For each bit flags, their scan, and a split in two.
@@ -148,6 +227,27 @@ mod tests {
             assert_eq!((all.declared_bytes(), all.effective_bytes), (4096 * 20 + 4 * counts, 4096 * 16));
             assert_eq!(all.footprint, 4096 * 16 + 65 * 4 + 2 * counts);
         }
+    }
+
+    /// Keys three times, values twice, and the counts of tiles and of their groups.
+    #[test]
+    fn a_pass_adds_the_counts_of_tiles() {
+        let all = work(&spec("keys=65536 buckets=64 method=fused"));
+        assert_eq!(all.declared_bytes(), 65_536 * 12 + 4 * 64 * (2 * 8 + 4));
+        let pairs = work(&spec("keys=16384 buckets=64 values=4B method=fused"));
+        assert_eq!(pairs.declared_bytes(), 16_384 * 20 + 4 * 64 * (2 + 4));
+    }
+
+    /// Labels are written, counted, moved; keys of 4 bytes go along, pairs in 8, numbers in 4.
+    #[test]
+    fn labels_go_along() {
+        let counts = |tiles: u64| 4 * 2 * (2 * tiles + 4);
+        let bytes = |words: &str| work(&spec(&format!("keys=49152 {words} method=rb-sort"))).declared_bytes();
+        assert_eq!(bytes("buckets=2"), 49_152 * (8 + 4 + 16) + counts(6));
+        assert_eq!(bytes("buckets=2 values=4B"), 49_152 * (8 + 12 + 4 + 24 + 16) + counts(8));
+        assert_eq!(bytes("buckets=2 values=8B"), 49_152 * (8 + 4 + 4 + 16 + 4 + 24) + counts(6));
+        let many = 49_152 * (8 + 2 * 20 + 4) + 2 * 32 * counts(6);
+        assert_eq!(bytes("buckets=4096"), many);
     }
 
     /// 28 bytes a key for each bit, and twice the value's.

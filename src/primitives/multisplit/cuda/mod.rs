@@ -1,8 +1,11 @@
 //! multisplit on a GPU: what all methods share (`kernels/multisplit.cu`).
 
 pub mod certify;
+mod fused;
 pub mod input;
 mod localised;
+mod passes;
+mod rb_sort;
 mod scan_split;
 mod summed;
 
@@ -14,9 +17,12 @@ use crate::plan::{Case, Value};
 use crate::primitives::cuda::several::Part;
 use crate::primitives::cuda::{Launched, POISON32, length, poison, refused};
 use crate::primitives::multisplit::spec::Method;
+use crate::primitives::multisplit::{labels, tiles};
 use certify::{Certificate, Output};
+use fused::Fused;
 use input::Input;
 use localised::Localised;
+use rb_sort::RbSort;
 use scan_split::ScanSplit;
 use summed::Summed;
 
@@ -83,6 +89,8 @@ struct Flaws {
 fn splitter(gpu: &Gpu, spec: &Spec, input: &Input) -> Result<Box<dyn Splitter>, Failure> {
     Ok(match spec.method {
         Method::Direct | Method::WriteCombining => return Err(of_cpus()),
+        Method::Fused => Box::new(Fused::new(gpu, spec, input.function)?),
+        Method::RbSort => Box::new(RbSort::new(gpu, spec, input.function)?),
         Method::ScanSplit => Box::new(ScanSplit::new(gpu, spec, input.function)?),
         Method::Localised(shape) => Box::new(Localised::new(gpu, spec, shape, input.function)?),
     })
@@ -92,6 +100,8 @@ fn splitter(gpu: &Gpu, spec: &Spec, input: &Input) -> Result<Box<dyn Splitter>, 
 fn needed(spec: &Spec) -> u64 {
     match &spec.method {
         Method::Direct | Method::WriteCombining => 0,
+        Method::Fused => tiles::way(spec).bytes(spec.keys),
+        Method::RbSort => labels::bytes(spec),
         Method::ScanSplit => scan_split::bytes(spec),
         Method::Localised(shape) => localised::bytes(spec, shape),
     }
@@ -109,6 +119,8 @@ pub fn launched(case: &Case) -> Result<Launched, Failure> {
     let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
     match spec.method {
         Method::Direct | Method::WriteCombining => Err(of_cpus()),
+        Method::Fused => Ok(fused::launched(&spec)),
+        Method::RbSort => Ok(rb_sort::launched(&spec)),
         Method::ScanSplit => Ok(scan_split::launched(&spec)),
         Method::Localised(shape) => Ok(localised::launched(&spec, &shape)),
     }
