@@ -36,7 +36,7 @@ const NO_LATENCY: &str = "the profile has no latency";
 /// # Errors
 /// A profile without a latency.
 pub fn chained(machine: &Machine, access: &Access) -> Result<f64, String> {
-    if access.concurrency == Concurrency::Independent {
+    if access.concurrency != Concurrency::Chained {
         return Ok(0.0);
     }
     Ok(access.count as f64 * latency_of(machine, access)?)
@@ -61,7 +61,8 @@ mod tests {
     #[test]
     fn what_a_profile_lacks_has_a_reason() {
         let mut profile = toy();
-        profile.rates.get_mut("cuda").expect("a backend").scan = None;
+        let rates = profile.rates.get_mut("cuda").expect("a backend");
+        (rates.scan, rates.latency) = (None, None);
         let machine = Machine::new(&profile, "cuda").expect("a backend");
         assert!(looked_at(&machine, 1e6, 1e5).is_err_and(|why| why.contains("no scan")));
         let read = access(Direction::Read, 1000, 1 << 20, Order::Random);
@@ -73,6 +74,7 @@ mod tests {
         let free = access(Direction::Read, 1000, 1 << 20, Order::Random);
         let chained_access = Access { concurrency: Concurrency::Chained, ..free.clone() };
         let mut profile = toy();
+        profile.rates.get_mut("cuda").expect("a backend").latency = None;
         let of = |profile: &_, access| chained(&Machine::new(profile, "cuda").expect("a backend"), access);
         assert_eq!(of(&profile, &free), Ok(0.0));
         assert_eq!(of(&profile, &chained_access), Err("the profile has no latency".to_owned()));

@@ -72,12 +72,13 @@ impl Model for Sector {
 fn of_work(profile: &Profile, backend: &str, work: &Work, blocks: Option<u64>) -> Result<Prediction, String> {
     let machine = Machine::new(profile, backend)?;
     let launch = Launch::new(&machine, work);
-    let mut tally = Tally::default();
+    let (mut tally, mut depth) = (Tally::default(), 0.0);
     for pass in &work.passes {
         let demand = pass::demand(&Here { machine: &machine, pass, all: work.footprint as f64, blocks })?;
         tally.add(pass.times as f64, &demand, &launch);
+        depth = demand.depth.max(depth);
     }
-    Ok(tally.prediction(launch.execution))
+    Ok(tally.prediction(launch.execution + depth))
 }
 
 /// Passes added up.
@@ -102,7 +103,8 @@ impl Tally {
         add(&mut self.bound, demand.binding(), times * busy);
     }
 
-    /// An execution takes at least what an empty one does.
+    /// An execution takes at least what an empty one does, which reads one thing, and what it then
+    /// has to wait for.
     fn prediction(mut self, least: f64) -> Prediction {
         let rest = (least - self.seconds).max(0.0);
         add(&mut self.terms, launch::TERM, rest);
