@@ -13,16 +13,19 @@ pub const MODULES: [&str; 7] =
     ["gather_scatter", "histogram", "partitioned", "pattern", "random_access", "scan", "stream"];
 
 /// What they include.
-const HEADERS: [&str; 11] = [
+const HEADERS: [&str; 14] = [
     "inputs.cuh",
     "certify.cuh",
     "fill.cuh",
+    "sums.cuh",
     "hints.cuh",
     "walk.cuh",
     "visits.cuh",
     "pattern_certify.cuh",
     "operators.cuh",
+    "scan_tile.cuh",
     "look_back.cuh",
+    "spine.cuh",
     "scan_inputs.cuh",
     "sengupta2007.cuh",
 ];
