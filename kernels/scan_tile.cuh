@@ -114,7 +114,7 @@ template <typename W> LAB Affine<W> of_lane(Affine<W> v, u32 lane) { return {of_
 
 // The inclusive scan over the lanes of a warp; `heads` are the lanes whose value begins anew, at
 // some point within it.
-template <class O> LAB typename O::T scan_lanes(O op, typename O::T v, u32 heads) {
+template <class O> LAB typename O::T sum_lanes(O op, typename O::T v, u32 heads) {
     const u32 lane = threadIdx.x & 31u;
     const u32 up_to_here = heads & (ALL >> (31u - lane));
     const u32 start = up_to_here == 0 ? 0u : 31u - (u32)__clz((int)up_to_here);
@@ -126,9 +126,11 @@ template <class O> LAB typename O::T scan_lanes(O op, typename O::T v, u32 heads
     return v;
 }
 
-// What comes before each lane, by an inclusive scan.
-template <class O> LAB typename O::T before_lane(O op, typename O::T inclusive) {
-    const typename O::T v = lane_below(inclusive, 1u);
+// The exclusive scan; `total` becomes what a further lane would get.
+template <class O> LAB typename O::T scan_lanes(O op, typename O::T v, u32 heads, typename O::T& total) {
+    v = sum_lanes(op, v, heads);
+    total = of_lane(v, 31u);
+    v = lane_below(v, 1u);
     return (threadIdx.x & 31u) == 0 ? op.identity() : v;
 }
 
@@ -248,8 +250,8 @@ LAB void scan_warps(O op, const Scan& s, u32 tile, Tile<typename O::T, WARPS, VE
     const u32 lane = threadIdx.x & 31u;
     const bool there = lane < (u32)WARPS;
     const u32 row = SEGMENTED ? __ballot_sync(ALL, there && shared.headed[there ? lane : 0u] != 0) : 0u;
-    const T warps = scan_lanes(op, there ? shared.totals[lane] : op.identity(), row), total = of_lane(warps, WARPS - 1);
-    const T before = before_lane(op, warps);
+    T total;
+    const T before = scan_lanes(op, there ? shared.totals[lane] : op.identity(), row, total);
     if (there) {
         shared.before[lane] = before;
         shared.open[lane] = (row & ((1u << lane) - 1u)) == 0;
@@ -292,10 +294,11 @@ template <class O, class Tiles, bool SEGMENTED, int THREADS, int VECTORS> LAB vo
         }
     }
     const u32 row = SEGMENTED ? __ballot_sync(ALL, heads != 0) : 0u;
-    const T lanes = scan_lanes(op, sum, row), before = before_lane(op, lanes);
+    T total;
+    const T before = scan_lanes(op, sum, row, total);
     const bool open = (row & ((1u << lane) - 1u)) == 0;
-    if (lane == 31u) {
-        shared.totals[warp] = lanes;
+    if (lane == 0) {
+        shared.totals[warp] = total;
         shared.headed[warp] = row;
     }
 

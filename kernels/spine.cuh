@@ -38,7 +38,7 @@ template <class O, bool SEGMENTED> LAB u32 serve_row(O op, const Scan& s, u32 fi
     const u32 count = missing == 0 ? 32u : (u32)__ffs((int)missing) - 1u;
     if (count == 0) return 0;
     const u32 row = SEGMENTED ? __ballot_sync(ALL, (state & 1u) != 0) : 0u;
-    T behind = scan_lanes(op, sum, row);
+    T behind = sum_lanes(op, sum, row);
     if ((row & (ALL >> (31u - lane))) == 0) behind = op(carry, behind);
     if (lane < count) Descriptor<T, sizeof(T)>::put(s.descriptors, s.tiles + first + lane + 1, 2 * s.epoch, behind);
     carry = of_lane(behind, count - 1u);
@@ -48,7 +48,7 @@ template <class O, bool SEGMENTED> LAB u32 serve_row(O op, const Scan& s, u32 fi
 // Serves all tiles, by a warp; nobody wants the sum of the last one.
 template <class O, bool SEGMENTED> LAB void serve(O op, const Scan& s) {
     typedef typename O::T T;
-    const int ROWS = sizeof(T) > 8 ? 4 : 8;  // of 32 tiles, looked at together
+    const int ROWS = sizeof(T) > 4 ? 4 : 8;  // of 32 tiles, looked at together
     const u32 lane = threadIdx.x & 31u, tiles = s.tiles - 1;
     T carry = op.identity();
     for (u32 first = 0; first < tiles;) {

@@ -43,9 +43,13 @@ pub enum Target {
 impl Target {
     /// The recipe, `quick` in fewer rounds and steps.
     pub fn recipe(self, quick: bool) -> String {
-        let (text, backend) = match self {
-            Target::Processors => (CPU, String::new()),
-            Target::Gpu(device) => (CUDA, format!("cuda: {{device: {device}}}")),
+        let (text, backend, blocks) = match self {
+            Target::Processors => (CPU, String::new(), String::new()),
+            Target::Gpu(device) => (
+                CUDA,
+                format!("cuda: {{device: {device}}}"),
+                format!("cuda: {{device: {device}, items: 1, grid: tiles}}"),
+            ),
         };
         let [step, rounds, samples, many] = match (self, quick) {
             (Target::Gpu(_), false) => ["x2", "7", "7", "120"],
@@ -57,6 +61,7 @@ impl Target {
             if quick { ["256MiB", "128MiB", "16Mi"] } else { ["1GiB", "512MiB", "64Mi"] };
         let tokens = [
             ("BACKEND", backend.as_str()),
+            ("BLOCKS", blocks.as_str()),
             ("STEP", step),
             ("ROUNDS", rounds),
             ("SAMPLES", samples),

@@ -9,11 +9,20 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::Library;
 
-pub const MODULES: [&str; 7] =
-    ["gather_scatter", "histogram", "partitioned", "pattern", "random_access", "scan", "stream"];
+pub const MODULES: [&str; 9] = [
+    "atop_scan",
+    "gather_scatter",
+    "histogram",
+    "multisplit",
+    "partitioned",
+    "pattern",
+    "random_access",
+    "scan",
+    "stream",
+];
 
 /// What they include.
-const HEADERS: [&str; 14] = [
+const HEADERS: [&str; 15] = [
     "inputs.cuh",
     "certify.cuh",
     "fill.cuh",
@@ -22,6 +31,7 @@ const HEADERS: [&str; 14] = [
     "walk.cuh",
     "visits.cuh",
     "pattern_certify.cuh",
+    "multisplit_inputs.cuh",
     "operators.cuh",
     "scan_tile.cuh",
     "look_back.cuh",

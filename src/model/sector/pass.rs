@@ -1,12 +1,13 @@
 //! One pass: which term each of its accesses is for.
 
+use super::blocks::starting;
 use super::demand::Demand;
 use super::issue::{self, Groups};
 use super::latency::{chained, latency_of, looked_at};
 use super::machine::Machine;
 use super::partitions::{partitions, staged};
 use super::pattern::pattern;
-use super::random::{random, term};
+use super::random::{Beside, random, term};
 use super::streams::{Stream, streams};
 use super::thinned::thinned;
 use super::touched::Moves;
@@ -19,6 +20,8 @@ pub struct Here<'a> {
     pub pass: &'a Pass,
     /// Bytes of all arrays of the case: what goes by from one execution to the next.
     pub all: f64,
+    /// Blocks of threads that start one after another.
+    pub blocks: Option<u64>,
 }
 
 /// What a pass asks for.
@@ -27,7 +30,10 @@ pub struct Here<'a> {
 /// What the profile lacks for one of its accesses.
 pub fn demand(here: &Here) -> Result<Demand, String> {
     let mut streamed = Vec::new();
-    let mut sum = Demand { latency: here.waiting()?, depth: here.depth(), ..Demand::default() };
+    let mut sum = Demand { latency: here.waiting()?, depth: here.depth()?, ..Demand::default() };
+    if let Some(blocks) = here.blocks {
+        sum.blocks = starting(here.machine, here.pass, blocks)?;
+    }
     for access in &here.pass.accesses {
         let (demand, stream) = here.of(access)?;
         sum = sum.and(demand);
@@ -52,10 +58,10 @@ impl Here<'_> {
             Order::Sequential
                 if access.bytes() > access.footprint && access.footprint as f64 <= self.near() =>
             {
-                Ok((kept_near(machine, access), None))
+                Ok((kept_near(machine, access)?, None))
             }
             Order::Sequential => Ok((Demand::default(), Some(access.clone()))),
-            Order::Random | Order::Given => Ok((random(machine, access, self.cold())?, None)),
+            Order::Random | Order::Given => Ok((random(machine, access, self.beside(access))?, None)),
             Order::Chunks { chunks } => chunks_of(machine, access, (*chunks).max(1)),
             Order::Zipf { exponent } => Ok((self.skewed(access, *exponent)?, None)),
             Order::Strided { stride } => {
@@ -106,9 +112,9 @@ impl Here<'_> {
         let granules = one.touched((unit as u64 / access.element).max(1)).granules;
         let each = Access { count: (granules * moves.uses as f64) as u64, ..access.clone() };
         let groups = issue::groups(machine, &moves.first(4096), access.element);
-        let mut demand = random(machine, &each, false)?;
-        demand.first =
-            access.count as f64 / machine.group() as f64 * issue::seconds(machine, access.direction, &groups);
+        let mut demand = random(machine, &each, Beside::default())?;
+        demand.first = access.count as f64 / machine.group() as f64
+            * issue::seconds(machine, access.direction, &groups)?;
         Ok(demand)
     }
 
@@ -130,9 +136,13 @@ impl Here<'_> {
         self.pass.accesses.iter().any(|a| matches!(a.order, Order::Strided { .. }))
     }
 
-    /// Whether other passes push out this pass's part of the randomly accessed array.
-    fn cold(&self) -> bool {
-        self.is_thin() && self.all > self.machine.capacity
+    /// What other accesses leave of the cache: other passes push out this pass's part of the
+    /// randomly accessed array, and its own streams come by. A single pass says of them that they
+    /// are not needed again.
+    fn beside(&self, random: &Access) -> Beside {
+        let cold = self.is_thin() && self.all > self.machine.capacity;
+        let streams = if cold { self.touches() - random.footprint as f64 } else { 0.0 };
+        Beside { cold, streams: streams.max(0.0) / (random.count as f64).max(1.0) }
     }
 
     /// Bytes that the pass touches.
@@ -151,12 +161,21 @@ impl Here<'_> {
         if again { self.touches() } else { self.all }
     }
 
-    /// Of reads that go where another array says, the latency of the first.
-    fn depth(&self) -> f64 {
+    /// Of reads that go where another array says, the latency of the first. A processor that
+    /// issues accesses one by one goes on with others.
+    fn depth(&self) -> Result<f64, String> {
+        if self.machine.group() == 1 {
+            return Ok(0.0);
+        }
         let led = |a: &&Access| a.direction == Direction::Read && is_indexed(a);
+        let first = self.pass.accesses.iter().find(led).filter(|first| self.is_led(first));
+        first.map_or(Ok(0.0), |access| latency_of(self.machine, access))
+    }
+
+    /// Whether the pass reads where it goes: from an array, or from the entries of a pattern.
+    fn is_led(&self, access: &Access) -> bool {
         let scans = self.pass.accesses.iter().any(|a| a.order == Order::Sequential);
-        let first = self.pass.accesses.iter().find(led).filter(|_| scans);
-        first.map_or(0.0, |access| latency_of(self.machine, access))
+        scans || matches!(access.order, Order::Pattern { .. } | Order::Visits { .. })
     }
 
     /// Chained accesses, and the scan of a pass that skips most of what it looks at.
@@ -167,7 +186,7 @@ impl Here<'_> {
         }
         let scans = self.pass.accesses.iter().filter(|a| a.order == Order::Sequential);
         match scans.max_by_key(|a| a.count).filter(|_| self.is_thin()) {
-            Some(scan) => Ok(seconds + looked_at(self.machine, scan.count as f64, self.distance(scan))),
+            Some(scan) => Ok(seconds + looked_at(self.machine, scan.count as f64, self.distance(scan))?),
             None => Ok(seconds),
         }
     }
@@ -175,7 +194,10 @@ impl Here<'_> {
 
 /// Whether an access goes where another array says.
 fn is_indexed(access: &Access) -> bool {
-    matches!(access.order, Order::Random | Order::Given | Order::Partitions { .. } | Order::Zipf { .. })
+    !matches!(
+        access.order,
+        Order::Sequential | Order::Strided { .. } | Order::Chunks { .. } | Order::Staged { .. }
+    )
 }
 
 /// Parts that are visited one after another, each in random order. One that a cache holds is
@@ -184,7 +206,7 @@ fn chunks_of(machine: &Machine, access: &Access, chunks: u64) -> Result<(Demand,
     let part = access.footprint / chunks;
     if part as f64 > machine.capacity {
         let alone = Access { footprint: part, ..access.clone() };
-        return Ok((random(machine, &alone, true)?, None));
+        return Ok((random(machine, &alone, Beside { cold: true, streams: 0.0 })?, None));
     }
     let near = part as f64 <= machine.first;
     let curve = machine.random(access.direction, access.element)?;
@@ -194,10 +216,10 @@ fn chunks_of(machine: &Machine, access: &Access, chunks: u64) -> Result<(Demand,
 }
 
 /// Stores and loads that a processor's own memory answers, side by side.
-fn kept_near(machine: &Machine, access: &Access) -> Demand {
+fn kept_near(machine: &Machine, access: &Access) -> Result<Demand, String> {
     let group = machine.group() as f64;
-    let one = issue::seconds(machine, access.direction, &Groups::EASY);
-    Demand { first: access.count as f64 / group * one, ..Demand::default() }
+    let one = issue::seconds(machine, access.direction, &Groups::EASY)?;
+    Ok(Demand { first: access.count as f64 / group * one, ..Demand::default() })
 }
 
 #[cfg(test)]

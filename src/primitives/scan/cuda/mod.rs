@@ -1,9 +1,9 @@
 //! scan and segmented-scan on a GPU (`kernels/scan.cu`).
 
 mod certify;
-mod forms;
+pub(in crate::primitives) mod forms;
 mod heads;
-mod one_pass;
+pub(in crate::primitives) mod one_pass;
 mod sengupta2007;
 
 use super::spec::{Kind, Method, Spec};
