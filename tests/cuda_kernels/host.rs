@@ -9,11 +9,20 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::Library;
 
-pub const MODULES: [&str; 7] =
-    ["gather_scatter", "histogram", "partitioned", "pattern", "random_access", "scan", "stream"];
+pub const MODULES: [&str; 9] = [
+    "atop_scan",
+    "gather_scatter",
+    "histogram",
+    "multisplit",
+    "partitioned",
+    "pattern",
+    "random_access",
+    "scan",
+    "stream",
+];
 
 /// What they include.
-const HEADERS: [&str; 11] = [
+const HEADERS: [&str; 12] = [
     "inputs.cuh",
     "certify.cuh",
     "fill.cuh",
@@ -21,6 +30,7 @@ const HEADERS: [&str; 11] = [
     "walk.cuh",
     "visits.cuh",
     "pattern_certify.cuh",
+    "multisplit_inputs.cuh",
     "operators.cuh",
     "look_back.cuh",
     "scan_inputs.cuh",

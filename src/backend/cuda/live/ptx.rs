@@ -10,8 +10,10 @@ pub(super) const UNSUPPORTED_VERSION: u32 = 222;
 
 /// Every module: its name, and the PTX that `kernels/build.sh` made of its source.
 const MODULES: &[(&str, &str)] = &[
+    ("atop_scan", include_str!("../../../../kernels/ptx/atop_scan.ptx")),
     ("gather_scatter", include_str!("../../../../kernels/ptx/gather_scatter.ptx")),
     ("histogram", include_str!("../../../../kernels/ptx/histogram.ptx")),
+    ("multisplit", include_str!("../../../../kernels/ptx/multisplit.ptx")),
     ("partitioned", include_str!("../../../../kernels/ptx/partitioned.ptx")),
     ("pattern", include_str!("../../../../kernels/ptx/pattern.ptx")),
     ("random_access", include_str!("../../../../kernels/ptx/random_access.ptx")),
