@@ -61,7 +61,7 @@ fn what_is_no_profile_or_model_is_told_with_what_there_is() {
     };
     let profile = error(&["predict", "quickstart", "--profile", "g81"]);
     assert!(profile.contains("g81") && profile.contains("g80"), "{profile}");
-    let mut refused = |words: &[&str], wanted: [&str; 2]| {
+    let refused = |words: &[&str], wanted: [&str; 2]| {
         let output = scatterlab(data.path(), words);
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && wanted.iter().all(|word| told.contains(word)), "{told}");
