@@ -52,6 +52,8 @@ pub fn shipped() -> &'static [Shipped] {
         "ashkiani2017/fig08-distributions.yaml",
         "ashkiani2017/table11-histogram.yaml",
         "ashkiani2017/gpu-histogram.yaml",
+        "ashkiani2017/gpu-multisplit.yaml",
+        "ashkiani2017/gpu-radix.yaml",
         "lavin2020/fig03-cpu-stride.yaml",
         "lavin2020/fig04-prefetch.yaml",
         "lavin2020/fig05-gpu-stride.yaml",

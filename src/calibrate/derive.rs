@@ -64,13 +64,23 @@ pub fn derive(subject: &Subject, all: &[Measured]) -> Result<Profile, String> {
     })
 }
 
-/// The latencies of whichever backend has them; without any, what a random read costs.
+/// The least latency that a backend has at each footprint, for neighbours only slow a chain down;
+/// without any, what a random read costs.
 fn latencies(rates: &BTreeMap<String, Rates>) -> Vec<(f64, f64)> {
-    if let Some(latency) = rates.values().find_map(|rates| rates.latency.as_ref()) {
-        return latency.points().to_vec();
+    let mut all: Vec<(f64, f64)> = rates
+        .values()
+        .filter_map(|rates| rates.latency.as_ref())
+        .flat_map(|curve| curve.points().to_vec())
+        .collect();
+    if all.is_empty() {
+        let reads = rates.values().find_map(random_reads);
+        return reads
+            .map(|curve| curve.points().iter().map(|(x, rate)| (*x, 1.0 / rate)).collect())
+            .unwrap_or_default();
     }
-    let reads = rates.values().find_map(random_reads);
-    reads.map(|curve| curve.points().iter().map(|(x, rate)| (*x, 1.0 / rate)).collect()).unwrap_or_default()
+    all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    all.dedup_by(|next, first| next.0 == first.0);
+    all
 }
 
 fn random_reads(rates: &Rates) -> Option<&Curve> {
@@ -78,22 +88,19 @@ fn random_reads(rates: &Rates) -> Option<&Curve> {
     rates.random.iter().find(word).map(|r| &r.rate)
 }
 
-/// Which cache each capacity is: that of the stated size nearest to it, within a factor of
-/// [`ALIKE`]; of no stated size the largest one below the next cache. What lies beyond the
-/// last cache first is the reach of the TLB.
+/// Which cache each capacity is. Both ascend, so that as many as can be are paired in their order,
+/// and of several ways that in which they are nearest: within a factor of [`ALIKE`], or less than
+/// the stated size but more than the cache before, for others may hold most of a shared one. Of no
+/// stated size it is the largest one below the next cache. What lies beyond the last cache first is
+/// the reach of the TLB.
 fn assigned(capacities: &[f64], caches: &[(String, Option<u64>)]) -> (Vec<(usize, u64)>, Option<u64>) {
     let bytes = |capacity: f64| capacity.round() as u64;
-    let mut free: Vec<f64> = capacities.to_vec();
-    let mut found: Vec<(usize, u64)> = Vec::new();
-    let sized = caches.iter().enumerate().filter_map(|(at, (_, size))| Some((at, (*size)? as f64)));
-    for (at, size) in sized {
-        let away = |capacity: &f64| (capacity / size).ln().abs();
-        let nearest = free.iter().copied().enumerate().min_by(|a, b| away(&a.1).total_cmp(&away(&b.1)));
-        if let Some((place, capacity)) = nearest.filter(|(_, capacity)| away(capacity) <= ALIKE.ln()) {
-            found.push((at, bytes(capacity)));
-            free.remove(place);
-        }
-    }
+    let sized: Vec<(usize, f64)> =
+        caches.iter().enumerate().filter_map(|(at, (_, size))| Some((at, (*size)? as f64))).collect();
+    let pairs = paired(capacities, &sized, 0.0).0;
+    let mut free = capacities.to_vec();
+    free.retain(|capacity| pairs.iter().all(|(_, taken)| taken != capacity));
+    let mut found: Vec<(usize, u64)> = pairs.into_iter().map(|(at, c)| (at, bytes(c))).collect();
     for at in (0..caches.len()).rev().filter(|at| caches[*at].1.is_none()) {
         let beyond = found.iter().filter(|(other, _)| *other > at).map(|(_, size)| *size).min();
         let below = free.iter().copied().filter(|c| beyond.is_none_or(|beyond| *c < beyond as f64));
@@ -106,6 +113,27 @@ fn assigned(capacities: &[f64], caches: &[(String, Option<u64>)]) -> (Vec<(usize
     let last = found.iter().map(|(_, size)| *size).max();
     let further = free.iter().copied().filter(|c| last.is_some_and(|last| *c > last as f64));
     (found, further.min_by(f64::total_cmp).map(bytes))
+}
+
+/// Caches of these sizes with capacities of theirs, most of them and then the nearest, and how far
+/// these lie apart; `before` is the size of the cache before. O(2ⁿ) in the number of either.
+fn paired(capacities: &[f64], caches: &[(usize, f64)], before: f64) -> (Vec<(usize, f64)>, f64) {
+    let [(at, size), rest @ ..] = caches else { return (Vec::new(), 0.0) };
+    let mut best = paired(capacities, rest, *size);
+    for (place, capacity) in capacities.iter().enumerate() {
+        let away = (capacity / size).ln().abs();
+        let shared = before > 0.0 && before <= *capacity && capacity <= size;
+        if away > ALIKE.ln() && !shared {
+            continue;
+        }
+        let (mut pairs, apart) = paired(&capacities[place + 1..], rest, *size);
+        pairs.insert(0, (*at, *capacity));
+        let more = pairs.len().cmp(&best.0.len());
+        if more.is_gt() || more.is_eq() && apart + away < best.1 {
+            best = (pairs, apart + away);
+        }
+    }
+    best
 }
 
 /// Lines and sectors: on a GPU the first cache tells lines apart, and stores move sectors; on
@@ -163,6 +191,9 @@ mod tests {
         let found = vec![(0, 45_000), (1, 900_000), (2, 20_000_000)];
         assert_eq!(assigned(&[4.5e4, 9e5, 2e7], &cpu), (found, None));
         assert_eq!(assigned(&[4.5e4, 2e7], &cpu).0, [(0, 45_000), (2, 20_000_000)], "L2 did not show");
+        assert_eq!(assigned(&[4.5e4, 9e5, 4e6], &cpu).0[2], (2, 4_000_000), "others hold the rest of L3");
+        let between = vec![(0, 13_000), (1, 270_000), (2, 4_000_000)];
+        assert_eq!(assigned(&[1.3e4, 2.7e5, 4e6], &cpu), (between, None), "in their order");
         assert_eq!(assigned(&[], &cpu), (Vec::new(), None));
         assert_eq!(assigned(&[4.5e4, 9e5], &stated(&[None, None])).0, [(0, 45_000), (1, 900_000)]);
     }

@@ -18,15 +18,54 @@ const LONGEST_LINE: f64 = 256.0;
 /// s = (b − t) / (b − a) of them is found, and C = s · x. Of the places on the way the mean
 /// counts, with weights s · (1 − s): those at its ends say least.
 pub fn capacities(latency: &[(f64, f64)]) -> Vec<f64> {
-    let steep: Vec<bool> = latency.windows(2).map(|pair| pair[1].1 / pair[0].1 > FLAT).collect();
+    rises(latency)
+        .into_iter()
+        .filter_map(|rise| capacity(&latency[rise.first..=rise.last], latency[rise.top].1))
+        .collect()
+}
+
+/// Points between which the latency rises to the next plateau, and where that ends: the curve
+/// nears it slowly, so its end says best how high it is.
+#[derive(Clone, Copy, Debug)]
+struct Rise {
+    first: usize,
+    last: usize,
+    top: usize,
+}
+
+/// Where a curve of latencies rises. Caches that lie close together leave no plateau between them,
+/// only a doubling that costs less than those on either side.
+fn rises(latency: &[(f64, f64)]) -> Vec<Rise> {
+    let slope: Vec<f64> = latency.windows(2).map(|pair| pair[1].1 / pair[0].1).collect();
+    let steep = |i: &usize| slope[*i] > FLAT;
     let mut found = Vec::new();
     let mut at = 0;
-    while let Some(start) = (at..steep.len()).find(|i| steep[*i]) {
-        let end = (start..steep.len()).find(|i| !steep[*i]).unwrap_or(steep.len());
-        // The curve nears the upper plateau slowly: its end says best how high that is.
-        let next = (end..steep.len()).find(|i| steep[*i]).unwrap_or(steep.len());
-        found.extend(capacity(&latency[start..=end], latency[next].1));
-        at = next;
+    while let Some(start) = (at..slope.len()).find(steep) {
+        let end = (start..slope.len()).find(|i| !steep(i)).unwrap_or(slope.len());
+        at = (end..slope.len()).find(steep).unwrap_or(slope.len());
+        let mut first = start;
+        for valley in valleys(&slope[start..end]) {
+            found.push(Rise { first, last: start + valley, top: start + valley + 1 });
+            first = start + valley + 1;
+        }
+        found.push(Rise { first, last: end, top: at });
+    }
+    found
+}
+
+/// Doublings that cost at most half as much, in logarithms, as one before and one behind them
+/// that lie nearer than the next such.
+fn valleys(slope: &[f64]) -> Vec<usize> {
+    let log: Vec<f64> = slope.iter().map(|slope| slope.ln()).collect();
+    let mut found: Vec<usize> = Vec::new();
+    for i in 1..log.len().saturating_sub(1) {
+        let from = found.last().map_or(0, |valley| valley + 1);
+        let before = log[from.min(i)..i].iter().copied().fold(0.0, f64::max);
+        let rest = log[i + 1..].iter().copied();
+        let behind = rest.take_while(|next| *next >= log[i]).fold(0.0, f64::max);
+        if 2.0 * log[i] <= before.min(behind) {
+            found.push(i);
+        }
     }
     found
 }
@@ -37,7 +76,8 @@ fn capacity(rise: &[(f64, f64)], b: f64) -> Option<f64> {
     let shares = rise.iter().map(|(x, t)| (x, ((b - t) / (b - a)).clamp(0.0, 1.0)));
     let weighed = shares.map(|(x, share)| (share * (1.0 - share), share * x));
     let (weights, sum) = weighed.fold((0.0, 0.0), |(all, sum), (weight, c)| (all + weight, sum + weight * c));
-    (b / a >= STEP && weights > 0.0).then_some(sum / weights)
+    // The smallest of these footprints is still found whole.
+    (b / a >= STEP && weights > 0.0).then_some((sum / weights).max(rise.first()?.0))
 }
 
 /// The bytes that are moved for each access at least, from accesses per second by stride in
@@ -81,6 +121,20 @@ mod tests {
             for (found, (size, _)) in found.iter().zip(levels) {
                 assert!((found / size - 1.0).abs() < 0.1, "{found} instead of {size}");
             }
+        }
+    }
+
+    /// A server's three caches as chains of reads showed them: nowhere two points alike.
+    #[test]
+    fn caches_without_plateaus_between_them_are_told_apart() {
+        let nanoseconds =
+            [1.95, 1.93, 1.96, 1.95, 2.79, 4.07, 4.77, 5.88, 11.5, 14.6, 17.5, 125.0, 153.0, 157.0];
+        let curve: Vec<(f64, f64)> =
+            (12..).zip(nanoseconds).map(|(bits, t)| (f64::from(bits).exp2(), t)).collect();
+        let found = capacities(&curve);
+        assert_eq!(found.len(), 3, "{found:?}");
+        for (found, (least, most)) in found.iter().zip([(30e3, 45e3), (450e3, 1.1e6), (4e6, 8.4e6)]) {
+            assert!((least..most).contains(found), "{found}");
         }
     }
 

@@ -25,6 +25,8 @@ pub use derive::{Subject, derive};
 pub use measured::Measured;
 pub use table::{Row, rows};
 
+use crate::patterns::Scramble;
+
 const CUDA: &str = include_str!("cuda.yaml");
 const CPU: &str = include_str!("cpu.yaml");
 
@@ -57,8 +59,8 @@ impl Target {
             (Target::Processors, false) => ["x2", "3", "3", "15"],
             (Target::Processors, true) => ["x4", "1", "2", "3"],
         };
-        let [far, area, streamed] =
-            if quick { ["256MiB", "128MiB", "16Mi"] } else { ["1GiB", "512MiB", "64Mi"] };
+        let [far, area, streamed, other] =
+            if quick { ["256MiB", "128MiB", "16Mi", "x8"] } else { ["1GiB", "256MiB", "32Mi", "x4"] };
         let tokens = [
             ("BACKEND", backend.as_str()),
             ("BLOCKS", blocks.as_str()),
@@ -68,9 +70,11 @@ impl Target {
             ("MANY", many),
             ("NEAR_STREAMS", &streams(128 << 20)),
             ("FAR_STREAMS", &streams(4 << 30)),
+            ("SIDE_BY_SIDE", &shuffled_streams(128 << 20)),
             ("FAR", far),
             ("AREA", area),
             ("STREAMED", streamed),
+            ("OTHER", other),
         ];
         tokens.iter().fold(text.to_owned(), |text, (token, value)| text.replace(token, value))
     }
@@ -84,6 +88,11 @@ impl Target {
     }
 }
 
+/// Words by which streams on processors lie further apart than powers of two: of an odd number of
+/// lines, for caches that find a line's place by some of its bits would put all of them into one,
+/// and of one more, for else all would come to the end of a line at once.
+const APART: u64 = 9 * 8 + 1;
+
 /// Streams of words, one word of each in turn, which together fill so many bytes: 1, 2, 4 …
 fn streams(footprint: u64) -> String {
     let one = |bits: u32| {
@@ -91,4 +100,15 @@ fn streams(footprint: u64) -> String {
         format!("{{uniform: {{length: {streams}, stride: {words}}}, count: {words}}}")
     };
     format!("[{}]", (0..=MOST_STREAMS).map(one).collect::<Vec<_>>().join(", "))
+}
+
+/// The same on processors, 8, 64, 512 …, in an order from which nothing can be foretold: of streams in
+/// their order a processor would fetch ahead what the next one needs.
+fn shuffled_streams(footprint: u64) -> String {
+    let one = |bits: u32| {
+        let (order, words) = (Scramble::new(bits, 0), (footprint / 8) >> bits);
+        let places = (0..1u64 << bits).map(|i| (order.apply(i) * (words + APART)).to_string());
+        format!("{{custom: [{}], count: {words}}}", places.collect::<Vec<_>>().join(", "))
+    };
+    format!("[{}]", (3..=MOST_STREAMS).step_by(3).map(one).collect::<Vec<_>>().join(", "))
 }

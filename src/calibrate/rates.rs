@@ -163,10 +163,9 @@ fn strided(ours: &[&Measured]) -> Vec<Strided> {
     let mut all = Vec::new();
     for direction_of in [Direction::Read, Direction::Write] {
         let same = || patterns().filter(move |m| direction(m) == direction_of && !stores(m));
-        let scans: Vec<&Measured> = same().filter(|m| m.word("source") == "custom").collect();
+        let scans: Vec<&Measured> = same().filter(moves_on).collect();
         all.extend(over(direction_of, scans.as_slice(), memory_stride, |m| m.params.int("footprint")));
-        let again =
-            |m: &&Measured| m.params.int(STRIDE).is_some_and(|stride| stride != APART) && !side_by_side(m);
+        let again = |m: &&Measured| m.params.int("delta") == Some(0) && m.params.int(STRIDE) != Some(APART);
         let cached: Vec<&Measured> = same().filter(again).collect();
         all.extend(over(direction_of, &cached, cached_stride, cached_bytes));
     }
@@ -174,8 +173,14 @@ fn strided(ours: &[&Measured]) -> Vec<Strided> {
     all
 }
 
+/// Whether no word is visited twice: a pattern of one word that moves by the stride, or a longer
+/// one by its length.
+fn moves_on(m: &&Measured) -> bool {
+    m.params.int("footprint").is_some()
+}
+
 fn memory_stride(m: &Measured) -> Option<u64> {
-    m.params.int("delta")
+    m.params.int(STRIDE).or(m.params.int("delta"))
 }
 
 fn cached_stride(m: &Measured) -> Option<u64> {
@@ -205,7 +210,8 @@ fn over(
 /// What storing each word that is read adds, where the words stored to lie in the nearest
 /// memory.
 fn own_words(ours: &[&Measured]) -> Option<Strided> {
-    let with = ours.iter().find(|m| m.primitive == "pattern" && stores(m) && !in_blocks(m))?;
+    let with =
+        ours.iter().find(|m| m.primitive == "pattern" && stores(m) && !in_blocks(m) && !side_by_side(m))?;
     let same = |m: &&&Measured| {
         m.is("pattern", "read-only")
             && [LENGTH, STRIDE].iter().all(|key| m.params.int(key) == with.params.int(key))
@@ -242,23 +248,24 @@ fn blocks(ours: &[&Measured], strided: &[Strided]) -> Vec<Start> {
 /// Streams side by side: words per second by their number, for each footprint.
 fn interleaved(ours: &[&Measured]) -> Vec<Strided> {
     let streams: Vec<&Measured> = ours.iter().filter(|m| side_by_side(m)).copied().collect();
+    let bytes = |m: &Measured| m.work.elements * WORD;
     let mut kinds: Vec<(bool, u64)> =
-        streams.iter().filter_map(|m| Some((direction(m) == Direction::Write, cached_bytes(m)?))).collect();
+        streams.iter().map(|m| (direction(m) == Direction::Write, bytes(m))).collect();
     kinds.sort_unstable();
     kinds.dedup();
     let one = |(write, footprint): (bool, u64)| {
         let direction_of = if write { Direction::Write } else { Direction::Read };
-        let same =
-            streams.iter().filter(|m| direction(m) == direction_of && cached_bytes(m) == Some(footprint));
-        let rate = curve(same.filter_map(|m| Some((m.params.int(LENGTH)? as f64, rate(m)))))?;
+        let same = streams.iter().filter(|m| direction(m) == direction_of && bytes(m) == footprint);
+        let number = |m: &Measured| Some((m.work.elements / m.params.int("count")?) as f64);
+        let rate = curve(same.filter_map(|m| Some((number(m)?, rate(m)))))?;
         Some(Strided { direction: direction_of, element: WORD, footprint, rate })
     };
     kinds.into_iter().filter_map(one).collect()
 }
 
-/// Streams side by side move on by a word; what a cache holds is visited again and again.
+/// Streams side by side move on by a word, all of them to their ends.
 fn side_by_side(m: &Measured) -> bool {
-    m.primitive == "pattern" && m.params.int(LENGTH).is_some() && m.params.int("delta") == Some(1)
+    m.primitive == "pattern" && m.params.int("delta") == Some(1) && !moves_on(&m)
 }
 
 /// A stride of lines and a word: every word in another line and another bank.

@@ -54,7 +54,42 @@ impl Gpu {
     }
 }
 
-fn measured(target: Target, quick: bool, machine: &Gpu) -> Vec<Measured> {
+/// Two processors with three caches, lines of 64 bytes.
+struct Cpus;
+
+const CACHES: [f64; 3] = [32_768.0, 1_048_576.0, 33_554_432.0];
+
+impl Cpus {
+    /// What an access costs by the cache that has it.
+    fn mixed(footprint: f64, costs: [f64; 4]) -> f64 {
+        let shares = CACHES.map(|size| (size / footprint).min(1.0));
+        let [one, two, three] = shares;
+        one * costs[0] + (two - one) * costs[1] + (three - two) * costs[2] + (1.0 - three) * costs[3]
+    }
+
+    fn seconds(case: &Case) -> f64 {
+        let work = primitives::find(&case.primitive).expect("known").work(&case.params).expect("a case");
+        let (n, footprint) = (work.elements as f64, work.footprint as f64);
+        let threads = if case.backend() == "cpu" { 2.0 } else { 1.0 };
+        let word = |key: &str| case.params.text(key).unwrap_or("").to_owned();
+        let int = |key: &str| case.params.int(key).map(|v| v as f64);
+        let alone = match (case.primitive.as_str(), word("method").as_str()) {
+            ("stream", _) => work.effective_bytes as f64 / 2e10,
+            ("random-access", "chained") => n * Cpus::mixed(footprint, [1e-9, 4e-9, 15e-9, 120e-9]),
+            ("random-access", _) => n * Cpus::mixed(footprint, [3e-10, 6e-10, 1e-9, 1.2e-8]),
+            ("gather", _) => int("method.multipass.passes").expect("passes") * (1e-6 + n * 4.0 / 2e10),
+            ("pattern", method) => match (int("delta"), int("source.uniform.stride")) {
+                (Some(1.0), _) => n * (1e-9 + 1e-12 * n / int("count").expect("words of a stream")),
+                (Some(_), _) => n * if method == "direct" { 5e-10 } else { 3e-10 },
+                (None, stride) => n * (8.0 * stride.expect("a stride")).min(64.0) / 2e10,
+            },
+            other => panic!("{other:?} is not calibrated with"),
+        };
+        2e-8 + alone / threads
+    }
+}
+
+fn measured(target: Target, quick: bool, seconds: impl Fn(&Case) -> f64) -> Vec<Measured> {
     let recipe = recipe::parse("calibration", &target.recipe(quick)).expect("a recipe");
     let plan = plan::resolve(&recipe, &Overrides::default()).expect("a plan");
     let one = |case: &Case| Measured {
@@ -62,8 +97,8 @@ fn measured(target: Target, quick: bool, machine: &Gpu) -> Vec<Measured> {
         primitive: case.primitive.clone(),
         params: case.params.clone(),
         work: primitives::work(case, &[]).expect("a case"),
-        rounds: vec![machine.seconds(case); 5],
-        threads: None,
+        rounds: vec![seconds(case); 5],
+        threads: (case.backend() == "cpu").then_some(2),
     };
     plan.cases.iter().map(one).collect()
 }
@@ -89,7 +124,8 @@ fn subject() -> Subject {
 }
 
 fn profile(noise: f64, quick: bool) -> Profile {
-    derive(&subject(), &measured(Target::Gpu(0), quick, &Gpu { noise })).expect("a profile")
+    let gpu = Gpu { noise };
+    derive(&subject(), &measured(Target::Gpu(0), quick, |case| gpu.seconds(case))).expect("a profile")
 }
 
 fn near(found: f64, wanted: f64, within: f64) {
@@ -135,6 +171,33 @@ fn what_a_gpu_is_made_of_is_found() {
 }
 
 #[test]
+fn what_processors_are_made_of_is_found() {
+    let caches = (1..).zip(CACHES).map(|(level, size)| (format!("L{level}"), Some(size as u64)));
+    let subject = Subject { caches: caches.collect(), line: Some(64), page: Some(2 << 20), ..subject() };
+    for quick in [false, true] {
+        let profile =
+            derive(&subject, &measured(Target::Processors, quick, Cpus::seconds)).expect("a profile");
+        assert_eq!(profile.caches.len(), 3);
+        for (cache, size) in profile.caches.iter().zip(CACHES) {
+            near(cache.capacity as f64, size, 0.25);
+        }
+        let rates = &profile.rates["cpu"];
+        assert_eq!((rates.fetch, rates.group, rates.tile, rates.threads), (64, 1, None, Some(2)));
+        assert_eq!((rates.random.len(), rates.strided.len(), rates.interleaved.len()), (6, 5, 2));
+        near(rates.latency.as_ref().expect("chains").at(4096.0), 1e-9, 0.01);
+        // A read of the first cache, and the store that goes with it.
+        near(rates.strided[1].rate.at(8.0), 2.0 / 3e-10, 0.01);
+        near(rates.strided[4].rate.at(8.0), 2.0 / 2e-10, 0.01);
+        assert_eq!((rates.strided[1].footprint, rates.strided[0].rate.points().len()), (8192, 8));
+        for streams in &rates.interleaved {
+            assert_eq!((streams.rate.points().len(), streams.footprint >> 20), (4, 128));
+            near(streams.rate.at(4096.0), 2.0 / 5.096e-9, 0.01);
+        }
+        assert_eq!(profile.rates["scalar"].threads, Some(1));
+    }
+}
+
+#[test]
 fn a_curve_covers_the_sizes_that_models_ask_for() {
     let rates = &profile(0.0, false).rates["cuda"];
     let span = |points: &[(f64, f64)]| (points[0].0, points[points.len() - 1].0);
@@ -148,7 +211,8 @@ fn a_curve_covers_the_sizes_that_models_ask_for() {
 
 #[test]
 fn what_is_missing_is_told() {
-    let all = measured(Target::Gpu(0), true, &Gpu { noise: 0.0 });
+    let gpu = Gpu { noise: 0.0 };
+    let all = measured(Target::Gpu(0), true, |case| gpu.seconds(case));
     let without = |primitive: &str| {
         let rest: Vec<Measured> = all.iter().filter(|m| m.primitive != primitive).cloned().collect();
         derive(&subject(), &rest)

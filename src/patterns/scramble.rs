@@ -48,6 +48,21 @@ impl Scramble {
         x ^ (x >> self.shift)
     }
 
+    /// The same of at most 2^32 elements, in arithmetic that vectors of every width have.
+    #[inline(always)]
+    pub fn apply_narrow(self, x: u32) -> u32 {
+        let [first, second] = FACTORS.map(|factor| factor as u32);
+        let mask = self.mask as u32;
+        let x = x.wrapping_add(self.key as u32).wrapping_mul(first) & mask;
+        let x = (x ^ (x >> self.shift)).wrapping_mul(second) & mask;
+        x ^ (x >> self.shift)
+    }
+
+    /// Whether [`apply_narrow`](Scramble::apply_narrow) does for it.
+    pub fn is_narrow(self) -> bool {
+        self.mask <= u64::from(u32::MAX)
+    }
+
     /// What lies at place `y` < 2^bits.
     pub fn invert(self, y: u64) -> u64 {
         let y = (y ^ (y >> self.shift)).wrapping_mul(INVERSES[1]) & self.mask;
@@ -68,6 +83,10 @@ mod tests {
             let y = order.apply(x);
             prop_assert!(y < 1 << bits);
             prop_assert_eq!(order.invert(y), x);
+            prop_assert_eq!(order.is_narrow(), bits <= 32);
+            if bits <= 32 {
+                prop_assert_eq!(u64::from(order.apply_narrow(x as u32)), y);
+            }
         }
     }
 

@@ -6,6 +6,7 @@ mod copies;
 mod cpu;
 pub mod cuda;
 pub mod gather_scatter;
+mod groups;
 pub mod histogram;
 pub mod multisplit;
 mod oracle;
@@ -67,6 +68,9 @@ pub enum Order {
 pub enum Concurrency {
     /// All are independent of each other.
     Independent,
+    /// So are these, but each goes with an element of an index array, so that neighbours are
+    /// moved one by one wherever they lie.
+    Led,
     /// Each needs the one before it.
     Chained,
 }

@@ -9,11 +9,16 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::Library;
 
-pub const MODULES: [&str; 9] = [
+pub const MODULES: [&str; 14] = [
     "atop_scan",
     "gather_scatter",
     "histogram",
     "multisplit",
+    "multisplit_fused",
+    "multisplit_fused_0",
+    "multisplit_fused_4",
+    "multisplit_fused_8",
+    "multisplit_paper",
     "partitioned",
     "pattern",
     "random_access",
@@ -22,7 +27,7 @@ pub const MODULES: [&str; 9] = [
 ];
 
 /// What they include.
-const HEADERS: [&str; 12] = [
+const HEADERS: [&str; 16] = [
     "inputs.cuh",
     "certify.cuh",
     "fill.cuh",
@@ -31,6 +36,10 @@ const HEADERS: [&str; 12] = [
     "visits.cuh",
     "pattern_certify.cuh",
     "multisplit_inputs.cuh",
+    "multisplit_fused.cuh",
+    "ballot.cuh",
+    "subproblems.cuh",
+    "reordering.cuh",
     "operators.cuh",
     "look_back.cuh",
     "scan_inputs.cuh",

@@ -9,6 +9,8 @@
 
 mod atop_scan;
 mod host;
+mod multisplit_fused;
+mod multisplit_paper;
 mod multisplits;
 mod pattern_ptx;
 mod pattern_walks;

@@ -14,6 +14,8 @@ const SCANS: &str = include_str!("scans.yaml");
 const HISTOGRAMS: &str = include_str!("histograms.yaml");
 const ATOP_SCAN: &str = include_str!("atop-scan.yaml");
 const MULTISPLITS: &str = include_str!("multisplits.yaml");
+const MULTISPLITS_CUDA: &str = include_str!("multisplits-cuda.yaml");
+const MULTISPLITS_FUSED: &str = include_str!("multisplits-fused.yaml");
 
 /// What one check of one case found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +76,9 @@ pub fn suite(suite: Suite, backend: &str, gpus: Option<u64>, seed: u64) -> anyho
         }
     }
     if backend == "cuda" && gpus.is_none() && suite != Suite::Large {
-        plan.cases.extend(resolved(TUNED, seed)?.cases);
+        for more in [TUNED, MULTISPLITS_CUDA, MULTISPLITS_FUSED] {
+            plan.cases.extend(resolved(&of_backend(more), seed)?.cases);
+        }
     }
     match suite {
         Suite::Small => add_empty_twins(&mut plan),

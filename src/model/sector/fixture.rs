@@ -1,6 +1,6 @@
 //! A device with round figures, and accesses to it.
 
-use crate::model::Profile;
+use crate::model::{Curve, Profile};
 use crate::primitives::{Access, Concurrency, Direction, Order};
 
 use super::machine::Machine;
@@ -48,6 +48,18 @@ pub fn toy() -> Profile {
 /// Calls `check` with the device's backend.
 pub fn on_toy(check: impl FnOnce(&Machine)) {
     check(&Machine::new(&toy(), "cuda").expect("a backend"));
+}
+
+/// Calls `check` with two processors that have these figures, but issue one access at a time and copy
+/// twice as fast in their first caches.
+pub fn on_processors(check: impl FnOnce(&Machine)) {
+    let mut profile = toy();
+    let rates = profile.rates.get_mut("cuda").expect("a backend");
+    (rates.group, rates.tile, rates.threads) = (1, None, Some(2));
+    let near = [(65536.0, 8e11), (131_072.0, 4e11)];
+    rates.copy =
+        Curve::new(near.into_iter().chain(rates.copy.points().iter().copied()).collect()).expect("a curve");
+    check(&Machine::new(&profile, "cuda").expect("a backend"));
 }
 
 /// `count` accesses to elements of 8 bytes in a footprint.

@@ -36,7 +36,7 @@ const NO_LATENCY: &str = "the profile has no latency";
 /// # Errors
 /// A profile without a latency.
 pub fn chained(machine: &Machine, access: &Access) -> Result<f64, String> {
-    if access.concurrency == Concurrency::Independent {
+    if access.concurrency != Concurrency::Chained {
         return Ok(0.0);
     }
     Ok(access.count as f64 * latency_of(machine, access)?)

@@ -83,6 +83,15 @@ impl<'a> Machine<'a> {
         strided.map_or(copy, |(bytes, rate)| (1.0 / (bytes * rate)).min(copy))
     }
 
+    /// Seconds for each byte in which the processors' first caches take in and hand back lines of
+    /// a stream that comes from the others after `bytes`.
+    pub fn fill(&self, bytes: f64) -> f64 {
+        let copy = &self.rates.copy;
+        let all = self.first * self.rates.threads.unwrap_or(1) as f64;
+        let near = self.per_byte(copy, 0.5 * all);
+        if bytes <= all { 0.0 } else { (self.per_byte(copy, bytes.min(0.5 * self.capacity)) - near).max(0.0) }
+    }
+
     /// What share of a stream comes from memory when it is read again after `bytes`.
     pub fn share_from_memory(&self, bytes: f64) -> f64 {
         let copy = &self.rates.copy;

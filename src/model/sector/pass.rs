@@ -12,7 +12,7 @@ use super::streams::{Stream, streams};
 use super::thinned::thinned;
 use super::touched::Moves;
 use super::zipf;
-use crate::primitives::{Access, Direction, Order, Pass};
+use crate::primitives::{Access, Concurrency, Direction, Order, Pass};
 
 /// A pass among others.
 pub struct Here<'a> {
@@ -30,7 +30,8 @@ pub struct Here<'a> {
 /// What the profile lacks for one of its accesses.
 pub fn demand(here: &Here) -> Result<Demand, String> {
     let mut streamed = Vec::new();
-    let mut sum = Demand { latency: here.waiting()?, depth: here.depth()?, ..Demand::default() };
+    let mut sum =
+        Demand { first: here.issued()?, latency: here.waiting()?, depth: here.depth()?, ..Demand::default() };
     if let Some(blocks) = here.blocks {
         sum.blocks = starting(here.machine, here.pass, blocks)?;
     }
@@ -47,7 +48,13 @@ pub fn demand(here: &Here) -> Result<Demand, String> {
             alone: access.order == Order::Sequential,
         })
         .collect();
-    Ok(sum.and(streams(here.machine, &all)?))
+    let streamed = streams(here.machine, &all)?;
+    if here.machine.group() == 1 {
+        sum.depth += (here.scanned()? - streamed.seconds()).max(0.0);
+    } else {
+        sum.latency += here.scanned()?;
+    }
+    Ok(sum.and(streamed))
 }
 
 impl Here<'_> {
@@ -145,6 +152,14 @@ impl Here<'_> {
         Beside { cold, streams: streams.max(0.0) / (random.count as f64).max(1.0) }
     }
 
+    /// What is moved one by one where processors issue one access at a time.
+    fn issued(&self) -> Result<f64, String> {
+        let one_by_one = |a: &&Access| a.concurrency == Concurrency::Led && self.machine.group() == 1;
+        let seconds =
+            |a: &Access| Ok(a.count as f64 * issue::seconds(self.machine, a.direction, &Groups::EASY)?);
+        self.pass.accesses.iter().filter(one_by_one).map(seconds).sum()
+    }
+
     /// Bytes that the pass touches.
     fn touches(&self) -> f64 {
         let of = |a: &Access| match a.order {
@@ -178,17 +193,18 @@ impl Here<'_> {
         scans || matches!(access.order, Order::Pattern { .. } | Order::Visits { .. })
     }
 
-    /// Chained accesses, and the scan of a pass that skips most of what it looks at.
+    /// Chained accesses.
     fn waiting(&self) -> Result<f64, String> {
-        let mut seconds = 0.0;
-        for access in &self.pass.accesses {
-            seconds += chained(self.machine, access)?;
-        }
+        self.pass.accesses.iter().map(|access| chained(self.machine, access)).sum()
+    }
+
+    /// The scan of a pass that skips most of what it looks at. A processor looks through a block of
+    /// locations and then moves the tuples that it found, so that what the scan takes beside
+    /// reading them comes on top of the moves; a GPU's threads do both at a time.
+    fn scanned(&self) -> Result<f64, String> {
         let scans = self.pass.accesses.iter().filter(|a| a.order == Order::Sequential);
-        match scans.max_by_key(|a| a.count).filter(|_| self.is_thin()) {
-            Some(scan) => Ok(seconds + looked_at(self.machine, scan.count as f64, self.distance(scan))?),
-            None => Ok(seconds),
-        }
+        let longest = scans.max_by_key(|a| a.count).filter(|_| self.is_thin());
+        longest.map_or(Ok(0.0), |scan| looked_at(self.machine, scan.count as f64, self.distance(scan)))
     }
 }
 
@@ -224,8 +240,41 @@ fn kept_near(machine: &Machine, access: &Access) -> Result<Demand, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{access, close, on_toy};
+    use super::super::fixture::{access, close, on_processors, on_toy};
     use super::*;
+
+    /// What is led by an index array is issued access by access, at 3.2e11 a second, on processors.
+    #[test]
+    fn processors_move_what_is_led_one_by_one() {
+        let reads = access(Direction::Read, 1000, 8000, Order::Sequential);
+        let led = Access { concurrency: Concurrency::Led, ..reads.clone() };
+        let first = |machine: &Machine, access: &Access| {
+            let pass = Pass { times: 1, accesses: vec![access.clone()] };
+            demand(&Here { machine, pass: &pass, all: 8000.0, blocks: None }).expect("rates").first
+        };
+        on_processors(|two| {
+            assert!(close(first(two, &led), 1000.0 / 3.2e11) && first(two, &reads) == 0.0);
+        });
+        on_toy(|toy| assert_eq!(first(toy, &led), 0.0));
+    }
+
+    /// A pass that takes one in 64 of 2^24 elements looks at 1e10 a second and reads them at 2.5e10:
+    /// on a GPU this is one of what it waits for, a processor does it before it moves anything.
+    #[test]
+    fn processors_scan_before_they_move() {
+        let n = 1 << 24;
+        let scan = access(Direction::Read, n, 4 * n, Order::Sequential);
+        let scan = Access { element: 4, ..scan };
+        let moved = access(Direction::Write, n / 64, 8 * n, Order::Strided { stride: 64 });
+        let pass = Pass { times: 1, accesses: vec![scan, moved] };
+        let of = |machine: &Machine| {
+            let found = demand(&Here { machine, pass: &pass, all: 1e12, blocks: None }).expect("rates");
+            (found.latency, found.depth)
+        };
+        let (looked_at, read) = (n as f64 / 1e10, 4.0 * n as f64 / 1e11);
+        on_processors(|two| assert!(close(of(two).1, looked_at - read) && of(two).0 == 0.0));
+        on_toy(|toy| assert!(close(of(toy).0, looked_at) && of(toy).1 == 0.0));
+    }
 
     /// In the first cache chunks are a stream; in the last each access is a request beside it;
     /// beyond, all miss.

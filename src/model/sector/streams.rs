@@ -4,6 +4,11 @@
 //! T = 2b / copy + (r − b) / read + (w − b) / write: what is read and written side by side
 //! goes at the rate of a copy. Assumes that streams of any number and element behave as one
 //! copy of doubles does. Source: the profile's `read`, `write`, `copy`, by bytes of all arrays.
+//!
+//! A processor's first cache answers nothing else while lines enter and leave it: of what comes from
+//! other caches it is busy for each byte as long as a copy takes there beyond what one takes
+//! in the first cache. That adds to the accesses that it answers; what comes from memory comes
+//! slowly enough.
 
 use super::demand::Demand;
 use super::machine::Machine;
@@ -41,7 +46,9 @@ pub fn streams(machine: &Machine, all: &[Stream]) -> Result<Demand, String> {
             requests += near / machine.line * machine.hit(machine.random(way, 8)?);
         }
     }
-    Ok(Demand { cache, requests: requests.min(cache - memory), ..Demand::memory("streams", memory) })
+    let cached = reads + writes - far_reads - far_writes;
+    let first = if machine.group() == 1 { cached * machine.fill(distance) } else { 0.0 };
+    Ok(Demand { first, cache, requests: requests.min(cache - memory), ..Demand::memory("streams", memory) })
 }
 
 /// Seconds of reads and writes of so many bytes.
@@ -54,7 +61,7 @@ fn side_by_side(machine: &Machine, reads: f64, writes: f64, distance: f64) -> f6
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{access, close, on_toy};
+    use super::super::fixture::{access, close, on_processors, on_toy};
     use super::*;
     use crate::primitives::Order;
 
@@ -74,6 +81,21 @@ mod tests {
         assert!(close(far(100_000_000, 0), 8e-3) && close(far(0, 100_000_000), 8e-3));
         assert!(close(far(100_000_000, 100_000_000), 20e-3));
         assert!(close(far(300_000_000, 100_000_000), 20e-3 + 16e-3));
+    }
+
+    /// 200 kB from the second cache at 4e11 bytes a second, from the first at 8e11; of 8 MB from memory
+    /// nothing waits in the first.
+    #[test]
+    fn lines_that_enter_a_processors_first_cache_take_it() {
+        on_processors(|two| {
+            let first = |count: u64| {
+                let read = access(Direction::Read, count, 8 * count, Order::Sequential);
+                let all = [Stream { access: &read, distance: 8.0 * count as f64, alone: true }];
+                streams(two, &all).expect("rates").first
+            };
+            assert!(close(first(25_000), 200_000.0 * (1.0 / 4e11 - 1.0 / 8e11)));
+            assert_eq!((first(10_000), first(1_000_000)), (0.0, 0.0));
+        });
     }
 
     /// In the cache a stream takes what the curve says, and asks for a line at a time.

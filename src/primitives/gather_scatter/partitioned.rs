@@ -24,7 +24,7 @@
 use super::levels;
 use super::spec::{Method, Spec};
 use crate::plan::{Params, Value};
-use crate::primitives::{Refusal, reader};
+use crate::primitives::{Refusal, groups, reader};
 
 /// Full key of the bits.
 pub const BITS_KEY: &str = "method.partitioned.bits";
@@ -102,6 +102,12 @@ fn enough(bytes: u64, chunk: u64) -> u64 {
 /// Bits of a number below n: ⌈log2 n⌉.
 fn width(n: u64) -> u64 {
     u64::from(u64::BITS - n.saturating_sub(1).leading_zeros())
+}
+
+/// Pairs of a digit's value that a CPU keeps until it writes them side by side: as many as leave
+/// those of all values in an L2 cache.
+pub fn group(spec: &Spec, values: usize) -> usize {
+    groups::group(values, spec.tuple as usize, (spec.tuple + spec.index) as usize)
 }
 
 /// How the locations of a case are cut.

@@ -9,7 +9,7 @@
 //! What `super::partitioned` does stands in `partitioned`.
 
 use super::levels::Levels;
-use super::partitioned::{Cut, Digit};
+use super::partitioned::{Cut, Digit, group};
 use super::spec::{Kernel, Locations, Spec};
 use crate::primitives::{Access, Concurrency, Direction, Order, Pass, Work};
 
@@ -67,14 +67,19 @@ fn partitioned(spec: &Spec, cut: &Cut) -> Vec<Pass> {
     if spec.moves() == 0 {
         return all;
     }
+    let (read, write) = (Direction::Read, Direction::Write);
+    let moved = |array: String, element, direction, order| Access {
+        concurrency: Concurrency::Led,
+        ..pairs(spec, &array, element, direction, order)
+    };
     for (k, &digit) in cut.digits.iter().enumerate() {
         let from = if k == 0 { "R_in".to_owned() } else { ticks("R", k) };
-        let order = streams(spec, digit);
+        let order = staged(spec, digit);
         let accesses = vec![
-            pairs(spec, &ticks("L", k), spec.index, Direction::Read, Order::Sequential),
-            pairs(spec, &from, spec.tuple, Direction::Read, Order::Sequential),
-            pairs(spec, &ticks("L", k + 1), spec.index, Direction::Write, order.clone()),
-            pairs(spec, &ticks("R", k + 1), spec.tuple, Direction::Write, order),
+            moved(ticks("L", k), spec.index, read, Order::Sequential),
+            moved(from, spec.tuple, read, Order::Sequential),
+            moved(ticks("L", k + 1), spec.index, write, order.clone()),
+            moved(ticks("R", k + 1), spec.tuple, write, order),
         ];
         all.push(Pass { times: 1, accesses: accesses[..1].to_vec() });
         all.push(Pass { times: 1, accesses });
@@ -82,12 +87,23 @@ fn partitioned(spec: &Spec, cut: &Cut) -> Vec<Pass> {
     let ticks = "'".repeat(cut.digits.len());
     let bytes = spec.tuples * spec.tuple;
     let accesses = vec![
-        pairs(spec, &format!("L{ticks}"), spec.index, Direction::Read, Order::Sequential),
-        pairs(spec, &format!("R{ticks}"), spec.tuple, Direction::Read, Order::Sequential),
-        access("R_out", Direction::Write, spec.tuple, spec.moves(), bytes, confined(spec, cut.chunks)),
+        pairs(spec, &format!("L{ticks}"), spec.index, read, Order::Sequential),
+        moved(format!("R{ticks}"), spec.tuple, read, Order::Sequential),
+        led("R_out", write, spec.tuple, spec.moves(), bytes, confined(spec, cut.chunks)),
     ];
     all.push(Pass { times: 1, accesses });
     all
+}
+
+/// The streams of a digit, of which groups wait near the processor until they are whole lines.
+fn staged(spec: &Spec, digit: Digit) -> Order {
+    match streams(spec, digit) {
+        Order::Partitions { partitions } => {
+            let values = digit.values();
+            Order::Staged { partitions, tile: values * group(spec, values as usize) as u64 }
+        }
+        other => other,
+    }
 }
 
 /// The name of what pass k reads: L, L' …
@@ -152,7 +168,7 @@ fn passes(spec: &Spec) -> Vec<Pass> {
 fn sequential(spec: &Spec, segments: u64, segment: u64, passes: u64) -> [Pass; 2] {
     let bytes = segment * spec.tuple;
     let [random, companion] = sides(spec)
-        .map(|(array, direction)| access(array, direction, spec.tuple, segment, bytes, Order::Sequential));
+        .map(|(array, direction)| led(array, direction, spec.tuple, segment, bytes, Order::Sequential));
     [
         Pass { times: segments * (passes - 1), accesses: vec![scan(spec, segment)] },
         Pass { times: segments, accesses: vec![scan(spec, segment), random, companion] },
@@ -178,8 +194,8 @@ fn scheme_pass(spec: &Spec, segment: u64, passes: u64, moved: u64) -> Vec<Access
     let [(random_array, random_way), (other_array, other_way)] = sides(spec);
     vec![
         scan(spec, segment),
-        access(random_array, random_way, spec.tuple, moved, footprint, order),
-        access(other_array, other_way, spec.tuple, moved, walked, companion),
+        led(random_array, random_way, spec.tuple, moved, footprint, order),
+        led(other_array, other_way, spec.tuple, moved, walked, companion),
     ]
 }
 
@@ -193,6 +209,12 @@ fn sides(spec: &Spec) -> [(&'static str, Direction); 2] {
 
 fn scan(spec: &Spec, segment: u64) -> Access {
     access("L", Direction::Read, spec.index, segment, segment * spec.index, Order::Sequential)
+}
+
+/// A side of the move: a tuple for each location.
+fn led(array: &str, direction: Direction, element: u64, count: u64, footprint: u64, order: Order) -> Access {
+    let concurrency = Concurrency::Led;
+    Access { concurrency, ..access(array, direction, element, count, footprint, order) }
 }
 
 pub(super) fn access(
@@ -287,10 +309,11 @@ mod tests {
             accesses.iter().map(|(array, order)| ((*array).to_owned(), (*order).clone())).collect()
         };
         let one = of(4, 1, Locations::Random);
-        let (plain, streams) = (Order::Sequential, Order::Partitions { partitions: 16 });
+        let streams = |partitions, tile| Order::Staged { partitions, tile };
+        let (plain, sixteen) = (Order::Sequential, streams(16, 16 * 64));
         let wanted = [
             named(&[("L", &plain)]),
-            named(&[("L", &plain), ("R_in", &plain), ("L'", &streams), ("R'", &streams)]),
+            named(&[("L", &plain), ("R_in", &plain), ("L'", &sixteen), ("R'", &sixteen)]),
             named(&[("L'", &plain), ("R'", &plain), ("R_out", &Order::Chunks { chunks: 16 })]),
         ];
         assert_eq!(seen(&one), wanted);
@@ -299,8 +322,7 @@ mod tests {
         let two = of(5, 2, Locations::Random);
         let ways: Vec<Order> =
             two.passes.iter().filter_map(|p| Some(p.accesses.get(2)?.order.clone())).collect();
-        let streams = |partitions| Order::Partitions { partitions };
-        assert_eq!(ways, [streams(4), streams(8), Order::Chunks { chunks: 32 }]);
+        assert_eq!(ways, [streams(4, 4 * 64), streams(8, 8 * 64), Order::Chunks { chunks: 32 }]);
         assert_eq!(two.declared_bytes(), 1000 * (4 * 7 + 8 * 6));
         assert_eq!(two.footprint, 20_000 + 2 * 12_000);
         let sequential = of(4, 1, Locations::Sequential);

@@ -17,20 +17,24 @@
 //! Keys are made so that the buckets have the wanted sizes ([`keys`]), whatever the function.
 //! The effective bytes are keys and values, read once and written once: 2 · n · (4 + value).
 
+mod arrangement;
 pub mod buckets;
 pub mod cpu;
 pub mod cuda;
 pub mod keys;
+pub mod labels;
 mod oracle;
 pub mod prime;
 mod schema;
 pub mod spec;
+pub mod subproblems;
+pub mod tiles;
 mod work;
 
 pub use spec::Spec;
 
 use super::schema::Param;
-use super::{Primitive, Refusal, Work};
+use super::{Primitive, Refusal, Walk, Work};
 use crate::plan::Params;
 
 /// The primitive `multisplit`.
@@ -50,7 +54,18 @@ impl Primitive for Multisplit {
     }
 
     fn methods(&self) -> &'static [&'static str] {
-        &["direct", "write-combining"]
+        &["direct", "write-combining", "scan-split", "rb-sort", "fused", "dms", "wms", "bms"]
+    }
+
+    /// The places of the keys in the order in which methods of three kinds store them.
+    fn walks(
+        &self,
+        params: &Params,
+        seed: u64,
+        most: u64,
+        _stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
+    ) -> Result<Vec<Walk>, String> {
+        arrangement::walks(&Spec::from_params(params, seed).map_err(|e| e.to_string())?, most)
     }
 
     fn work(&self, params: &Params) -> Result<Work, Refusal> {
@@ -87,7 +102,7 @@ mod tests {
         fn no_parameters_make_work_panic(
             by in prop::sample::select(vec!["delta-buckets", "identity", "range", "hash", "prime", "none"]),
             values in prop::sample::select(vec!["none", "4B", "8B", "16B"]),
-            method in prop::sample::select(vec!["direct", "write-combining", "none"]),
+            method in prop::sample::select(vec!["direct", "write-combining", "scan-split", "dms", "wms", "bms", "none"]),
             backend in prop::sample::select(vec!["scalar", "cpu", "cuda"]),
             keys in any::<u64>().prop_map(|v| v >> (v % 64)),
             buckets in any::<u64>().prop_map(|v| v >> (v % 64)),

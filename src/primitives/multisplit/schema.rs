@@ -1,6 +1,7 @@
 //! The parameters of multisplit.
 
 use super::spec::{MAX_BUCKETS, MAX_KEYS};
+use super::subproblems::{DIRECT_WINDOWS, TILES, WARPS, WINDOWS};
 use crate::primitives::schema::{Default, Kind, Param, Variant};
 
 const SHIFT: Param = Param {
@@ -61,6 +62,36 @@ const METHOD: Param = Param {
             "write-combining",
             "CPUs: the same, but keys of a bucket gather in cache and leave it in whole lines by streaming stores",
         ),
+        Variant::plain(
+            "scan-split",
+            "GPUs: a stable split in two by each bit of the buckets' numbers, with a scan of flags (ashkiani2017 §3.2)",
+        ),
+        Variant::plain(
+            "rb-sort",
+            "GPUs: a radix sort of the buckets' numbers, with key, pair or a pair's place (ashkiani2017 §3.3)",
+        ),
+        Variant::plain(
+            "fused",
+            "GPUs: a count of every tile, then one pass that reorders tiles and stores their runs; up to 256 buckets",
+        ),
+        Variant {
+            name: "dms",
+            params: &[WARPS, DIRECT_WINDOWS],
+            main: None,
+            doc: "GPUs: warps count their windows by voting, a scan, warps store (ashkiani2017 Algorithm 1); up to 256 buckets",
+        },
+        Variant {
+            name: "wms",
+            params: &[WARPS, WINDOWS, TILES],
+            main: None,
+            doc: "GPUs: as dms, but a warp orders the keys of a tile by their buckets before it stores them (§5.6.1)",
+        },
+        Variant {
+            name: "bms",
+            params: &[WARPS, WINDOWS, TILES],
+            main: None,
+            doc: "GPUs: as wms, but subproblems and tiles are blocks' (§5.6.2)",
+        },
     ]),
     default: Default::Is("direct"),
     doc: "how it is computed",

@@ -1,5 +1,6 @@
 //! What a multisplit case computes: its parameters, typed.
 
+use super::subproblems::{Localisation, MOST_BUCKETS, Subproblems};
 use crate::backend::tuning::{Offered, Tuning};
 use crate::plan::Params;
 use crate::primitives::{Refusal, reader};
@@ -49,6 +50,14 @@ pub enum Method {
     Direct,
     /// The same with stores that are combined in software.
     WriteCombining,
+    /// A split by each bit of the buckets' numbers, by a scan of flags (ashkiani2017 §3.2).
+    ScanSplit,
+    /// A sort of labels (ashkiani2017 §3.3).
+    RbSort,
+    /// A count of tiles, and a single pass.
+    Fused,
+    /// Counts of subproblems, their scan, and a store of the keys of each (ashkiani2017 §5).
+    Localised(Subproblems),
 }
 
 impl Method {
@@ -56,6 +65,7 @@ impl Method {
     pub fn on_cpus(self) -> bool {
         match self {
             Method::Direct | Method::WriteCombining => true,
+            Method::ScanSplit | Method::RbSort | Method::Fused | Method::Localised(_) => false,
         }
     }
 }
@@ -79,13 +89,15 @@ impl Spec {
     /// Reads and checks a case's parameters.
     pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
         Tuning::of(params)?.within("multisplit", &OFFERED)?;
+        let value = reader::word_or(params, "values", &[("none", 0), ("4B", 4), ("8B", 8)], 0)?;
+        let buckets = reader::int(params, "buckets")?;
         let spec = Spec {
             by: by(params)?,
             distribution: distribution(params)?,
-            method: method(params)?,
+            method: method(params, value, buckets)?,
             keys: reader::int(params, "keys")?,
-            value: reader::word_or(params, "values", &[("none", 0), ("4B", 4), ("8B", 8)], 0)?,
-            buckets: reader::int(params, "buckets")?,
+            value,
+            buckets,
             seed,
         };
         spec.check()?;
@@ -103,6 +115,12 @@ impl Spec {
         if !(2..=MAX_BUCKETS).contains(&self.buckets) {
             let range = format!("{} is not from 2 to {MAX_BUCKETS}", self.buckets);
             return Err(Refusal::invalid("buckets", range));
+        }
+        if matches!(self.method, Method::Localised(_)) && self.buckets > MOST_BUCKETS {
+            return not_applicable(&format!("warps keep the counts of at most {MOST_BUCKETS} buckets"));
+        }
+        if self.method == Method::Fused && self.buckets > MOST_BUCKETS {
+            return not_applicable(&format!("a pass splits into at most {MOST_BUCKETS} buckets"));
         }
         match self.by {
             By::Prime if self.buckets != 2 => not_applicable("primes and all others are 2 buckets"),
@@ -190,8 +208,18 @@ fn distribution(params: &Params) -> Result<Distribution, Refusal> {
     }
 }
 
-fn method(params: &Params) -> Result<Method, Refusal> {
-    let names = [("direct", Method::Direct), ("write-combining", Method::WriteCombining)];
+fn method(params: &Params, value: u64, buckets: u64) -> Result<Method, Refusal> {
+    let localised = [Localisation::Direct, Localisation::Warp, Localisation::Block];
+    if let Some(one) = localised.into_iter().find(|one| params.text("method") == Some(one.name())) {
+        return Subproblems::of(params, one, value, buckets).map(Method::Localised);
+    }
+    let names = [
+        ("direct", Method::Direct),
+        ("write-combining", Method::WriteCombining),
+        ("scan-split", Method::ScanSplit),
+        ("rb-sort", Method::RbSort),
+        ("fused", Method::Fused),
+    ];
     reader::word_or(params, "method", &names, Method::Direct)
 }
 

@@ -1,6 +1,5 @@
 //! random-access on the CPU: every access a scalar load or store, as many of them in flight
-//! as the processor keeps. A vector of places would have to be computed by multiplications
-//! that vectors do not have for 64 bits before AVX-512, and its lanes miss one by one.
+//! as the processor keeps. Places are computed ahead, a block at a time.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -63,39 +62,104 @@ impl<const N: usize> Element for [AtomicU64; N] {
 }
 
 #[inline(never)]
-unsafe fn read<E: Element>(array: *mut u8, order: Scramble, range: Range<u64>) -> u64 {
-    let (array, mut sum, mut places) = (array.cast::<E>(), 0u64, [0u64; AHEAD as usize]);
-    let ask = |i: u64, places: &mut [u64; AHEAD as usize]| {
-        let at = order.apply(i);
-        places[(i % AHEAD) as usize] = at;
-        ask_for(array.wrapping_add(at as usize));
-    };
-    (range.start..range.end.min(range.start + AHEAD)).for_each(|i| ask(i, &mut places));
-    for i in range.clone() {
-        let at = places[(i % AHEAD) as usize];
-        // SAFETY: places lie inside the array.
-        sum = sum.wrapping_add(unsafe { (*array.add(at as usize)).read() });
-        if range.end - i > AHEAD {
-            ask(i + AHEAD, &mut places);
+unsafe fn read<E: Element, P: Place>(array: *mut u8, order: Scramble, range: Range<u64>) -> u64 {
+    let (array, mut sums) = (array.cast::<E>(), [0u64; SUMS]);
+    in_blocks(order, range, |places: &[P]| {
+        let all = places.chunks_exact(SUMS);
+        for at in all.remainder() {
+            // SAFETY: places lie inside the array.
+            sums[0] = sums[0].wrapping_add(unsafe { (*array.add(at.get())).read() });
         }
-    }
-    sum
+        for some in all {
+            for (sum, at) in sums.iter_mut().zip(some) {
+                // SAFETY: as above.
+                *sum = sum.wrapping_add(unsafe { (*array.add(at.get())).read() });
+            }
+        }
+    });
+    sums.iter().fold(0, |all, sum| all.wrapping_add(*sum))
 }
 
-/// Reads for which memory is asked ahead. A load that misses stays in the processor's window
-/// until its data come, and computing a place takes a dozen instructions of it, so that loads
-/// alone keep fewer misses in flight than a gather does, which finds its places in memory.
-const AHEAD: u64 = 64;
+/// Sums that are kept apart: one alone would be added to once a cycle, and a first cache hands
+/// over more.
+const SUMS: usize = 4;
 
-#[inline(always)]
-fn ask_for<E>(element: *const E) {
-    // SAFETY: a prefetch accesses nothing that a program could notice, at any address.
-    #[cfg(target_arch = "x86_64")]
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(element.cast());
+/// Places that are computed together, before any of them is accessed.
+const BLOCK: usize = 1024;
+
+/// A place in a block: half as wide where the array has few enough of them.
+trait Place: Copy {
+    const NONE: Self;
+    /// Those of the accesses from `first` on, in arithmetic as wide as they are.
+    fn fill(order: Scramble, first: u64, places: &mut [Self]);
+    fn get(self) -> usize;
+}
+
+impl Place for u32 {
+    const NONE: u32 = 0;
+
+    #[inline(always)]
+    fn fill(order: Scramble, first: u64, places: &mut [u32]) {
+        let mut i = first as u32;
+        for place in places {
+            *place = order.apply_narrow(i);
+            i = i.wrapping_add(1);
+        }
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = element;
+
+    #[inline(always)]
+    fn get(self) -> usize {
+        self as usize
+    }
+}
+
+impl Place for u64 {
+    const NONE: u64 = 0;
+
+    #[inline(always)]
+    fn fill(order: Scramble, first: u64, places: &mut [u64]) {
+        for (place, i) in places.iter_mut().zip(first..) {
+            *place = order.apply(i);
+        }
+    }
+
+    #[inline(always)]
+    fn get(self) -> usize {
+        self as usize
+    }
+}
+
+/// Calls `access` with the places of `range`, some at a time. A load that misses stays in the
+/// processor's window until its data come, and with the dozen instructions that a place takes
+/// beside each of them few loads would be in flight; in a cache these would be what is timed.
+/// Here an access finds its place in memory, as those of gathers and scatters do.
+#[inline(always)]
+fn in_blocks<P: Place>(order: Scramble, range: Range<u64>, mut access: impl FnMut(&[P])) {
+    let mut places = [P::NONE; BLOCK];
+    let mut first = range.start;
+    while first < range.end {
+        let places = &mut places[..(range.end - first).min(BLOCK as u64) as usize];
+        compute(order, first, places);
+        access(places);
+        first += places.len() as u64;
+    }
+}
+
+/// The places of the accesses from `first` on, by vectors where there are any.
+#[inline(always)]
+fn compute<P: Place>(order: Scramble, first: u64, places: &mut [P]) {
+    #[cfg(target_arch = "x86_64")]
+    if Isa::Avx2.present() {
+        // SAFETY: the processor has them.
+        return unsafe { compute_avx2(order, first, places) };
+    }
+    P::fill(order, first, places);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn compute_avx2<P: Place>(order: Scramble, first: u64, places: &mut [P]) {
+    P::fill(order, first, places);
 }
 
 /// Of a chain through elements that hold places.
@@ -111,27 +175,35 @@ unsafe fn chase<E: Element>(array: *mut u8, order: Scramble, range: Range<u64>) 
 }
 
 #[inline(never)]
-unsafe fn write<E: Element>(array: *mut u8, order: Scramble, range: Range<u64>) -> u64 {
+unsafe fn write<E: Element, P: Place>(array: *mut u8, order: Scramble, range: Range<u64>) -> u64 {
     let array = array.cast::<E>();
-    for i in range {
-        let j = order.apply(i);
-        // SAFETY: places lie inside the array.
-        unsafe { (*array.add(j as usize)).write(j) };
-    }
+    in_blocks(order, range, |places: &[P]| {
+        for at in places {
+            // SAFETY: places lie inside the array.
+            unsafe { (*array.add(at.get())).write(at.get() as u64) };
+        }
+    });
     0
 }
 
 fn timed(spec: &Spec) -> Timed {
+    match (spec.method, spec.element) {
+        (Method::Direct, _) if spec.order().is_narrow() => direct::<u32>(spec),
+        (Method::Direct, _) => direct::<u64>(spec),
+        (Method::Chained, 4) => chase::<AtomicU32>,
+        (Method::Chained, 8) => chase::<[AtomicU64; 1]>,
+        (Method::Chained, _) => chase::<[AtomicU64; 2]>,
+    }
+}
+
+fn direct<P: Place>(spec: &Spec) -> Timed {
     match (spec.kernel, spec.element) {
-        (Kernel::Read, 4) if spec.method == Method::Chained => chase::<AtomicU32>,
-        (Kernel::Read, 8) if spec.method == Method::Chained => chase::<[AtomicU64; 1]>,
-        (Kernel::Read, _) if spec.method == Method::Chained => chase::<[AtomicU64; 2]>,
-        (Kernel::Read, 4) => read::<AtomicU32>,
-        (Kernel::Read, 8) => read::<[AtomicU64; 1]>,
-        (Kernel::Read, _) => read::<[AtomicU64; 2]>,
-        (Kernel::Write, 4) => write::<AtomicU32>,
-        (Kernel::Write, 8) => write::<[AtomicU64; 1]>,
-        (Kernel::Write, _) => write::<[AtomicU64; 2]>,
+        (Kernel::Read, 4) => read::<AtomicU32, P>,
+        (Kernel::Read, 8) => read::<[AtomicU64; 1], P>,
+        (Kernel::Read, _) => read::<[AtomicU64; 2], P>,
+        (Kernel::Write, 4) => write::<AtomicU32, P>,
+        (Kernel::Write, 8) => write::<[AtomicU64; 1], P>,
+        (Kernel::Write, _) => write::<[AtomicU64; 2], P>,
     }
 }
 
@@ -208,6 +280,15 @@ impl RandomAccess {
         }
     }
 
+    /// Accesses that the workers share at a time: each element once, so that a worker comes to
+    /// elements of its own, as in a gather or a scatter. A chain goes on through all of them.
+    fn lap(&self) -> u64 {
+        match self.spec.method {
+            Method::Direct => self.spec.elements(),
+            Method::Chained => self.spec.accesses,
+        }
+    }
+
     fn total(&self) -> u64 {
         self.sums.iter().fold(0, |sum, s| sum.wrapping_add(s.0.load(Ordering::Relaxed)))
     }
@@ -252,11 +333,15 @@ impl Job for RandomAccess {
         let (array, order) = (self.array.ptr::<u8>().wrapping_add(beside), self.spec.order());
         let mut sum = 0u64;
         let begin = self.spec.begin(self.executed[worker.index].0.fetch_add(1, Ordering::Relaxed));
-        for piece in pieces(self.spec.accesses as usize, 1, worker, self.fault) {
-            let range = begin + piece.start as u64..begin + piece.end as u64;
-            // SAFETY: the array has an element for each place, and a guard behind the last.
-            let part = unsafe { (self.timed)(array, order, range) };
-            sum = sum.wrapping_add(part);
+        let (mut lap, end) = (begin, begin + self.spec.accesses);
+        while lap < end {
+            let length = (end - lap).min(self.lap());
+            for piece in pieces(length as usize, 1, worker, self.fault) {
+                let range = lap + piece.start as u64..lap + piece.end as u64;
+                // SAFETY: the array has an element for each place, and a guard behind the last.
+                sum = sum.wrapping_add(unsafe { (self.timed)(array, order, range) });
+            }
+            lap += length;
         }
         self.sums[worker.index].0.store(sum, Ordering::Relaxed);
     }

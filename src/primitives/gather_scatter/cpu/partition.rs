@@ -10,14 +10,9 @@ use super::{Buffer, Moves};
 use crate::backend::cpu::check::poison;
 use crate::backend::cpu::{Isa, Pool, Worker, fence, part, pieces};
 use crate::backend::{Cancel, Failure, Fault};
-use crate::primitives::cpu::combine::{self, Own, Part, begin};
-use crate::primitives::gather_scatter::partitioned::{Cut, Digit};
+use crate::primitives::cpu::combine::{Own, Part, begin};
+use crate::primitives::gather_scatter::partitioned::{Cut, Digit, group};
 use crate::primitives::gather_scatter::spec::Spec;
-
-/// Pairs of a group.
-fn group(spec: &Spec, values: usize) -> usize {
-    combine::group(values, spec.tuple as usize, (spec.tuple + spec.index) as usize)
-}
 
 /// What partitioning needs.
 pub struct Partition {
@@ -90,6 +85,7 @@ impl Moves {
             to,
             next: own.counts.ptr(),
             first: own.first.ptr(),
+            starts: own.starts.ptr(),
             staging: own.staging.ptr(),
             group: group(&self.spec, values),
         };

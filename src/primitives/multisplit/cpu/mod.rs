@@ -11,7 +11,8 @@ use super::spec::{KEY, Method, OFFSET};
 use crate::backend::cpu::check::{self, poison};
 use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, fence, memory, pieces};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
-use crate::primitives::cpu::combine::{self, Own, Part, begin};
+use crate::primitives::cpu::combine::{Own, Part, begin};
+use crate::primitives::groups;
 use certificate::Output;
 use kernels::Loops;
 
@@ -63,7 +64,7 @@ pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failu
 /// Keys of a group, and bytes of all groups.
 fn staging(spec: &Spec) -> (usize, usize) {
     let (buckets, pair) = (spec.buckets as usize, (KEY + spec.value) as usize);
-    let group = combine::group(buckets, KEY.max(spec.value) as usize, pair);
+    let group = groups::group(buckets, KEY.max(spec.value) as usize, pair);
     let used = if spec.method == Method::WriteCombining { buckets * group * pair } else { 0 };
     (group, used)
 }
@@ -126,6 +127,7 @@ impl Multisplit {
             to: (self.keys_out.ptr(), self.values_out.ptr()),
             next: own.counts.ptr(),
             first: own.first.ptr(),
+            starts: own.starts.ptr(),
             staging: own.staging.ptr(),
             group: self.group,
         }
@@ -185,7 +187,7 @@ impl Job for Multisplit {
                 self.write_offsets();
             }
             part.next = own.next.ptr();
-            for piece in pieces {
+            for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
                 part.range = piece;
                 (self.loops.sort)(&self.buckets, &part);
             }

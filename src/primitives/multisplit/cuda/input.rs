@@ -24,6 +24,14 @@ pub struct Function {
 // SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers and a device address.
 unsafe impl Plain for Function {}
 
+impl Function {
+    /// The field of `bits` bits from bit `shift` on, of which `buckets` values occur.
+    pub fn field(shift: u32, bits: u32, buckets: u64) -> Function {
+        let splitters = DevicePtr::null();
+        Function { reciprocal: 0, splitters, by: 1, buckets: buckets as u32, shift, mask: (1 << bits) - 1 }
+    }
+}
+
 /// `KeySource` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]

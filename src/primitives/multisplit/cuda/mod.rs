@@ -1,17 +1,33 @@
 //! multisplit on a GPU: what all methods share (`kernels/multisplit.cu`).
 
 pub mod certify;
+mod fused;
 pub mod input;
+mod localised;
+mod passes;
+mod rb_sort;
+mod scan_split;
+mod summed;
 
 use super::Spec;
 use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
-use crate::plan::Case;
+use crate::measure::median;
+use crate::plan::{Case, Value};
 use crate::primitives::cuda::several::Part;
 use crate::primitives::cuda::{Launched, POISON32, length, poison, refused};
 use crate::primitives::multisplit::spec::Method;
+use crate::primitives::multisplit::{labels, tiles};
 use certify::{Certificate, Output};
+use fused::Fused;
 use input::Input;
+use localised::Localised;
+use rb_sort::RbSort;
+use scan_split::ScanSplit;
+use summed::Summed;
+
+/// Executions whose stages are timed.
+const STAGED: usize = 5;
 
 /// One multisplit to be queued. Addresses are aligned to an element.
 pub struct Split {
@@ -31,7 +47,19 @@ pub trait Splitter: Send {
     fn bytes(&self) -> u64;
 
     /// Queues a whole multisplit, all that it needs included.
-    fn split(&mut self, gpu: &Gpu, what: &Split) -> Result<(), Failure>;
+    fn split(&mut self, gpu: &Gpu, what: &Split) -> Result<(), Failure> {
+        (0..self.stages().len()).try_for_each(|stage| self.stage(gpu, what, stage))
+    }
+
+    /// The names of its stages, whose times are recorded; none where nobody asks for them.
+    fn stages(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Queues one of the stages.
+    fn stage(&mut self, _gpu: &Gpu, _what: &Split, _stage: usize) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
 /// A case in place.
@@ -43,6 +71,8 @@ struct Multisplit {
     input: Input,
     output: Output,
     flaws: Flaws,
+    /// Seconds of each stage, once there are samples.
+    stages: Vec<f64>,
 }
 
 /// What a fault makes of an execution.
@@ -56,10 +86,29 @@ struct Flaws {
 }
 
 /// The method of a case.
-fn splitter(_gpu: &Gpu, spec: &Spec, _input: &Input) -> Result<Box<dyn Splitter>, Failure> {
-    match spec.method {
-        Method::Direct | Method::WriteCombining => Err(Failure::NotApplicable("a method of CPUs".to_owned())),
+fn splitter(gpu: &Gpu, spec: &Spec, input: &Input) -> Result<Box<dyn Splitter>, Failure> {
+    Ok(match spec.method {
+        Method::Direct | Method::WriteCombining => return Err(of_cpus()),
+        Method::Fused => Box::new(Fused::new(gpu, spec, input.function)?),
+        Method::RbSort => Box::new(RbSort::new(gpu, spec, input.function)?),
+        Method::ScanSplit => Box::new(ScanSplit::new(gpu, spec, input.function)?),
+        Method::Localised(shape) => Box::new(Localised::new(gpu, spec, shape, input.function)?),
+    })
+}
+
+/// Bytes that the method holds beside keys, values and offsets.
+fn needed(spec: &Spec) -> u64 {
+    match &spec.method {
+        Method::Direct | Method::WriteCombining => 0,
+        Method::Fused => tiles::way(spec).bytes(spec.keys),
+        Method::RbSort => labels::bytes(spec),
+        Method::ScanSplit => scan_split::bytes(spec),
+        Method::Localised(shape) => localised::bytes(spec, shape),
     }
+}
+
+fn of_cpus() -> Failure {
+    Failure::NotApplicable("a method of CPUs".to_owned())
 }
 
 /// What an execution of a case launches.
@@ -69,7 +118,11 @@ fn splitter(_gpu: &Gpu, spec: &Spec, _input: &Input) -> Result<Box<dyn Splitter>
 pub fn launched(case: &Case) -> Result<Launched, Failure> {
     let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
     match spec.method {
-        Method::Direct | Method::WriteCombining => Err(Failure::NotApplicable("a method of CPUs".to_owned())),
+        Method::Direct | Method::WriteCombining => Err(of_cpus()),
+        Method::Fused => Ok(fused::launched(&spec)),
+        Method::RbSort => Ok(rb_sort::launched(&spec)),
+        Method::ScanSplit => Ok(scan_split::launched(&spec)),
+        Method::Localised(shape) => Ok(localised::launched(&spec, &shape)),
     }
 }
 
@@ -79,7 +132,8 @@ pub fn launched(case: &Case) -> Result<Launched, Failure> {
 /// `NotApplicable` where it does not fit; what the driver reports.
 pub fn prepare(gpu: &Gpu, case: &Case, fault: Option<Fault>, cancel: &Cancel) -> Result<Part, Failure> {
     let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
-    gpu.require(2 * (spec.keys + 1) * (4 + spec.value) + spec.offset_bytes() + certify::bytes(&spec))?;
+    let arrays = 2 * (spec.keys + 1) * (4 + spec.value) + spec.offset_bytes();
+    gpu.require(arrays + certify::bytes(&spec) + needed(&spec))?;
     let module = gpu.module("multisplit")?;
     cancel.check()?;
     let input = Input::new(gpu, &module, &spec)?;
@@ -94,6 +148,7 @@ pub fn prepare(gpu: &Gpu, case: &Case, fault: Option<Fault>, cancel: &Cancel) ->
         },
         input,
         flaws: Flaws::new(gpu, &spec, fault)?,
+        stages: Vec::new(),
         spec,
     };
     gpu.synchronize()?;
@@ -127,22 +182,39 @@ fn counts(n: u64, fault: Option<Fault>) -> Vec<u64> {
 impl Multisplit {
     /// Queues one execution.
     fn execute(&mut self) -> Result<(), Failure> {
-        let shift = self.flaws.shift;
-        for &n in &self.flaws.counts {
-            let what = Split {
-                keys: self.input.keys.pointer_at(length(shift)?)?,
-                values: self.input.values.pointer_at(length(shift * self.spec.value / 4)?)?,
-                n,
-                keys_out: self.output.keys.pointer(),
-                values_out: self.output.values.pointer(),
-                offsets: self.output.offsets.pointer(),
-            };
+        for n in self.flaws.counts.clone() {
+            let what = self.split(n)?;
             self.splitter.split(&self.gpu, &what)?;
         }
         match &self.flaws.skipped {
             Some((at, instead)) => self.gpu.copy(instead, 0..1, &mut self.output.keys, length(*at)?),
             None => Ok(()),
         }
+    }
+
+    /// The first `n` keys.
+    fn split(&self, n: u64) -> Result<Split, Failure> {
+        let shift = self.flaws.shift;
+        Ok(Split {
+            keys: self.input.keys.pointer_at(length(shift)?)?,
+            values: self.input.values.pointer_at(length(shift * self.spec.value / 4)?)?,
+            n,
+            keys_out: self.output.keys.pointer(),
+            values_out: self.output.values.pointer(),
+            offsets: self.output.offsets.pointer(),
+        })
+    }
+
+    /// Times the stages by themselves, beside the samples, which have no events between them.
+    fn time_stages(&mut self) -> Result<(), Failure> {
+        let what = self.split(self.spec.keys)?;
+        let count = self.splitter.stages().len();
+        let (gpu, splitter) = (&self.gpu, &mut self.splitter);
+        let mut once = |_| gpu.timed_parts(count, &mut |stage| splitter.stage(gpu, &what, stage));
+        let runs = (0..STAGED).map(&mut once).collect::<Result<Vec<_>, _>>()?;
+        let of_stage = |stage: usize| runs.iter().map(|run| run[stage]).collect::<Vec<_>>();
+        self.stages = (0..count).filter_map(|stage| median(&of_stage(stage))).collect();
+        Ok(())
     }
 
     fn poison(&mut self) -> Result<(), Failure> {
@@ -155,7 +227,21 @@ impl Multisplit {
 impl Prepared for Multisplit {
     fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
         let gpu = self.gpu.clone();
-        gpu.timed(&mut || (0..batch).try_for_each(|_| self.execute()))
+        let seconds = gpu.timed(&mut || (0..batch).try_for_each(|_| self.execute()))?;
+        if self.stages.len() < self.splitter.stages().len() {
+            self.time_stages()?;
+        }
+        Ok(seconds)
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        let open = match self.spec.method {
+            Method::Localised(shape) => shape.resolved(),
+            _ => Vec::new(),
+        };
+        let stages = self.splitter.stages().iter().zip(&self.stages);
+        let stages = stages.map(|(name, &seconds)| (format!("stages.{name}"), Value::Float(seconds)));
+        open.into_iter().chain(stages).collect()
     }
 
     fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
