@@ -73,9 +73,7 @@ impl Writes {
         let parts = in_part(machine, self.sectors / self.lines)?;
         Ok(self.lines * (whole * stream + (1.0 - whole) * parts.max(stream)) * far.max(1.0))
     }
-}
 
-impl Writes {
     /// Seconds of a word written in each line. Where chance says which, a line's neighbour is
     /// written, too, as often as any is; else none is nearer than a line between.
     fn apart(&self, machine: &Machine, spacing: f64) -> Result<f64, String> {
