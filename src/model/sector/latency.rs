@@ -6,6 +6,11 @@
 //! second load after the first, as long as the array that it comes from says; threads start and
 //! end in blocks, so a block waits for it if one of its threads does. Stores wait for nothing.
 //! Chained accesses have a latency each.
+//!
+//! A processor filters a block of B locations and then moves the tuples that it found. These are few
+//! in a pass that skips, so that their loads are in flight together and the processor, which retires
+//! in order, waits for the last of them before the next block's come: T = n / B · latency / threads
+//! for reads beyond the first cache.
 
 use super::machine::Machine;
 use crate::primitives::{Access, Concurrency};
@@ -19,6 +24,16 @@ pub fn looked_at(machine: &Machine, n: f64, distance: f64) -> f64 {
 /// Seconds of one access to the footprint; 0 where the profile does not say.
 pub fn latency_of(machine: &Machine, access: &Access) -> f64 {
     machine.rates.latency.as_ref().map_or(0.0, |latency| latency.at(access.footprint as f64))
+}
+
+/// Locations that a processor filters before it moves what it found: how its kernels are built.
+const BLOCK: f64 = 1024.0;
+
+/// Seconds in which processors wait for the loads of an access of which each block of `scanned`
+/// locations finds some; of fewer loads than blocks only those count.
+pub fn found_in_blocks(machine: &Machine, access: &Access, scanned: u64) -> f64 {
+    let waits = (scanned as f64 / BLOCK).min(access.count as f64);
+    waits * latency_of(machine, access) / machine.rates.threads.unwrap_or(1) as f64
 }
 
 /// Seconds of accesses that each need the one before.

@@ -2,7 +2,7 @@
 
 use super::demand::Demand;
 use super::issue::{self, Groups};
-use super::latency::{chained, latency_of, looked_at};
+use super::latency::{chained, found_in_blocks, latency_of, looked_at};
 use super::machine::Machine;
 use super::partitions::{partitions, staged};
 use super::pattern::pattern;
@@ -165,8 +165,17 @@ impl Here<'_> {
         if again { self.touches() } else { self.all }
     }
 
-    /// Of reads that go where another array says, the latency of the first.
+    /// Of reads that go where another array says, the latency of the first. A processor that moves
+    /// what it found in a block of locations waits for the loads of each block.
     fn depth(&self) -> f64 {
+        if self.machine.group() == 1 && self.is_thin() {
+            let reads = self.pass.accesses.iter().filter(|a| a.direction == Direction::Read);
+            let moved = reads.filter(|a| a.concurrency == Concurrency::Led);
+            return moved
+                .map(|a| found_in_blocks(self.machine, a, self.scan().map_or(0, |scan| scan.count)))
+                .sum();
+        }
+
         let led = |a: &&Access| a.direction == Direction::Read && is_indexed(a);
         let scans = self.pass.accesses.iter().any(|a| a.order == Order::Sequential);
         let first = self.pass.accesses.iter().find(led).filter(|_| scans);
@@ -182,9 +191,14 @@ impl Here<'_> {
     /// locations and then moves the tuples that it found, so that what the scan takes beside
     /// reading them comes on top of the moves; a GPU's threads do both at a time.
     fn scanned(&self) -> f64 {
-        let scans = self.pass.accesses.iter().filter(|a| a.order == Order::Sequential);
-        let longest = scans.max_by_key(|a| a.count).filter(|_| self.is_thin());
+        let longest = self.scan().filter(|_| self.is_thin());
         longest.map_or(0.0, |scan| looked_at(self.machine, scan.count as f64, self.distance(scan)))
+    }
+
+    /// The longest array that is read in order.
+    fn scan(&self) -> Option<&Access> {
+        let scans = self.pass.accesses.iter().filter(|a| a.order == Order::Sequential);
+        scans.max_by_key(|a| a.count)
     }
 }
 
