@@ -25,6 +25,9 @@ struct Finding {
 #define NOT_WRITTEN 4ull     // a word that must be written holds poison
 #define STRAY_WRITE 5ull     // a word that must not be written does not hold poison
 #define WRONG_WRITER 6ull    // a word holds what none of its writers stores
+#define MISPLACED 7ull       // a word holds what belongs elsewhere or nowhere
+#define WRONG_PAIR 8ull      // the value beside a key that is right differs
+#define WRONG_OFFSET 9ull    // a bucket begins elsewhere
 
 // Records a mistake at element `index`. `first` ends as the least index, but the other
 // fields may be of another mistake, whose thread was slower. So the host runs a

@@ -8,6 +8,7 @@
 //
 // Between random splitters a table of cells over the domain narrows the search to one
 // comparison, but where a cell has several splitters; each block makes its own.
+#include "ballot.cuh"
 #include "fill.cuh"
 
 #define LAB_MEMBER __forceinline__ __device__
@@ -19,8 +20,6 @@
 #define ITEMS 4u
 
 extern __shared__ u64 dense[];
-
-LAB u32 lane_of() { return threadIdx.x & 31u; }
 
 // ---- the timed kernels: values -------------------------------------------------------------
 
@@ -177,26 +176,6 @@ struct Subproblems {
 
 static_assert(sizeof(Subproblems) == 32, "the layout of the host");
 
-// The bins that the lanes of a warp have, by voting on each bit (ashkiani2017 Algorithm 2, and
-// its ⌈m / 32⌉ registers above 32 bins): adds the values in bin lane + 32·r to mine[r].
-template <u32 BITS, u32 R> LAB void vote(u32 bin, bool valid, u32 (&mine)[R]) {
-    u32 low = __ballot_sync(0xFFFFFFFFu, valid);
-    u32 high[BITS];
-#pragma unroll
-    for (u32 k = 0; k < BITS; ++k) {
-        const u32 ones = __ballot_sync(0xFFFFFFFFu, (bin >> k) & 1u);
-        if (k < 5) low &= (lane_of() >> k) & 1u ? ones : ~ones;
-        else high[k] = ones;
-    }
-#pragma unroll
-    for (u32 r = 0; r < R; ++r) {
-        u32 those = low;
-#pragma unroll
-        for (u32 k = 5; k < BITS; ++k) those &= (r >> (k - 5)) & 1u ? high[k] : ~high[k];
-        mine[r] += __popc(those);
-    }
-}
-
 // The number of bounds that are not above x, of which there are fewer than 2^BITS.
 template <u32 BITS> LAB u32 search(const float* bounds, float x) {
     u32 b = 0;
@@ -208,7 +187,7 @@ template <u32 BITS> LAB u32 search(const float* bounds, float x) {
 template <u32 BITS, bool RANGE>
 LAB void count_ballots(const float* __restrict__ x, u64 n, const float* __restrict__ given, const Subproblems& s,
                        u64* counts, u32* stored) {
-    const u32 M = 1u << BITS, R = BITS > 5 ? 1u << (BITS - 5) : 1u;
+    const u32 M = Ballot<BITS>::NUMBERS, R = Ballot<BITS>::WORDS;
     __shared__ float bounds[M];
     __shared__ u32 all[WARPS][M];
     for (u32 j = threadIdx.x; RANGE && j < M; j += BLOCK) {
@@ -229,7 +208,10 @@ LAB void count_ballots(const float* __restrict__ x, u64 n, const float* __restri
 #pragma unroll
         for (u32 u = 0; u < WINDOWS; ++u) {
             const u32 bin = RANGE ? search<BITS>(bounds, v[u]) : floor_of(v[u], scale);
-            vote<BITS, R>(bin, window + u * BLOCK + lane_of() < last, mine);
+            u32 counts[R];
+            tally<BITS>(voted<BITS>(bin, __ballot_sync(EVERYONE, window + u * BLOCK + lane_of() < last)), counts);
+#pragma unroll
+            for (u32 r = 0; r < R; ++r) mine[r] += counts[r];
         }
     }
 #pragma unroll

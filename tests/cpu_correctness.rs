@@ -136,6 +136,32 @@ fn histograms_are_right() {
     assert_eq!(bench.refused, 0);
 }
 
+/// Groups that are full and that are not, of one worker and of several.
+#[test]
+fn multisplits_are_right() {
+    let mut bench = Bench::new();
+    let functions = ["delta-buckets", "identity by.identity.shift=9", "range", "hash"];
+    let distributions = ["uniform", "alpha-uniform", "binomial", "skewed", "one-bucket"];
+    for (turn, backend) in backends().iter().enumerate() {
+        let shapes =
+            functions.iter().flat_map(|by| [2, 3, 32, 33, 256, 1000].map(|m| format!("by={by} buckets={m}")));
+        let shapes = shapes.chain(["by=prime buckets=2".to_owned(), "buckets=65536".to_owned()]);
+        for (nth, shape) in shapes.enumerate() {
+            let of_shape = |k: usize| (["none", "4B", "8B"][(nth + k) % 3], distributions[(nth + k) % 5]);
+            for (k, n) in sizes(turn + nth).into_iter().chain([20_001]).enumerate() {
+                let (values, distribution) = of_shape(k);
+                for method in ["direct", "write-combining"] {
+                    let text = format!(
+                        "{shape} keys={n} values={values} distribution={distribution} method={method} {backend}"
+                    );
+                    bench.check("multisplit", &text, n + turn as u64, &Fault::ALL);
+                }
+            }
+        }
+    }
+    assert_eq!(bench.refused, 0);
+}
+
 #[test]
 fn gather_and_scatter_are_right() {
     let mut bench = Bench::new();
@@ -265,6 +291,47 @@ fn segmented_scans_are_right() {
         }
     }
     assert!(bench.tried > 2 * bench.refused, "{} of {}", bench.refused, bench.tried);
+}
+
+/// With segments that are shorter and longer than words of flags, parts and all of the array.
+#[test]
+fn primitives_atop_scan_are_right() {
+    let mut bench = Bench::new();
+    let mut turn = 0;
+    let segments = |mean: u64| match mean {
+        0 => "segments=none".to_owned(),
+        1 => "segments=constant segments.constant.length=1".to_owned(),
+        _ => format!("segments=random segments.random.mean={mean}"),
+    };
+    for backend in backends() {
+        for primitive in ["enumerate", "compact", "distribute", "split", "split-and-segment"] {
+            for (mean, trues) in [0, 1, 5, 100, 1 << 15]
+                .iter()
+                .flat_map(|mean| ["0.5", "0.01", "0.97", "1.0", "0.0"].map(|trues| (*mean, trues)))
+            {
+                if (primitive == "split") != (mean == 0) && primitive.starts_with("split") {
+                    continue;
+                }
+                for n in sizes(turn).into_iter().chain([70_000]) {
+                    turn += 1;
+                    let (element, direction) = ([4, 8][turn % 2], ["forward", "backward"][turn / 2 % 2]);
+                    let segments =
+                        if mean == 0 && primitive == "split" { String::new() } else { segments(mean) };
+                    let text = match primitive {
+                        "enumerate" => format!("trues={trues}"),
+                        "distribute" => format!("element={element} direction={direction}"),
+                        _ => format!("element={element} trues={trues}"),
+                    };
+                    let text = format!("elements={n} {segments} {text} {backend}");
+                    let found = primitives::find(primitive).expect("registered");
+                    let shows = |fault: &Fault| found.shows(&params(&text), *fault);
+                    let faults: Vec<Fault> = Fault::ALL.into_iter().filter(shows).collect();
+                    bench.check(primitive, &text, n + turn as u64, &faults);
+                }
+            }
+        }
+    }
+    assert!(bench.tried > bench.refused, "{} of {}", bench.refused, bench.tried);
 }
 
 /// Beyond the blocks in which inputs are made and results are checked.

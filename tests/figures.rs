@@ -70,7 +70,7 @@ fn radars_of_the_committed_runs() {
 #[test]
 fn what_cannot_be_drawn_is_said_in_one_line() {
     for (arguments, words) in [
-        (vec!["figure", "fig02"], "there is no figure fig02; accepted: lavin2020/fig03"),
+        (vec!["figure", "fig02"], "there is no figure fig02; accepted: sengupta2007/fig05, lavin2020/fig03"),
         (vec!["figure", "fig03"], "lavin2020/fig03: give folders of runs"),
         (vec!["figure", "lavin2020/fig03"], "scatterlab run lavin2020/fig03-cpu-stride"),
         (vec!["figure", "lavin2020/fig03", "reports"], "reports holds no run"),

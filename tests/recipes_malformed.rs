@@ -97,7 +97,7 @@ const OVERRIDES: &[(&str, &str, &str)] = &[
     (
         "peers",
         "cub",
-        "--set peers=cub: peers: unknown word `cub`; accepted: plain, cudamemcpy, spatter, cub-exclusive-sum, cub-sum-by-key, cub-histogram",
+        "--set peers=cub: peers: unknown word `cub`; accepted: plain, cudamemcpy, spatter, cub-exclusive-sum, cub-sum-by-key, cub-histogram, cub-radix-sort, cub-sort, cub-partition",
     ),
     ("measure.rounds", "0", "--set measure.rounds=0: measure.rounds: 0 is out of range; accepted: 1 to 1k"),
     ("measure.ci", "2", "--set measure.ci=2: measure.ci: `2` has no unit; write a share such as `3%`"),

@@ -23,12 +23,18 @@ fn cases(primitive: &dyn Primitive, method: &str, backend: &str, part: Suite) ->
 }
 
 /// Methods that no processor has: `tests/cuda_kernels` runs them.
-const ON_GPUS: [(&str, &str); 5] = [
+const ON_GPUS: [(&str, &str); 11] = [
     ("pattern", "atomic"),
     ("pattern", "global"),
     ("scan", "sengupta2007"),
     ("segmented-scan", "sengupta2007"),
     ("histogram", "ballot"),
+    ("multisplit", "scan-split"),
+    ("multisplit", "rb-sort"),
+    ("multisplit", "fused"),
+    ("multisplit", "dms"),
+    ("multisplit", "wms"),
+    ("multisplit", "bms"),
 ];
 
 fn for_each_method(mut check: impl FnMut(&dyn Primitive, &str)) {

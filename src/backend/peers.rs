@@ -22,9 +22,20 @@ pub const ALL: &[Peer] = &[
     Peer { name: "cub-exclusive-sum", backend: "peer:cub-exclusive-sum", beside: "cuda" },
     Peer { name: "cub-sum-by-key", backend: "peer:cub-sum-by-key", beside: "cuda" },
     Peer { name: "cub-histogram", backend: "peer:cub-histogram", beside: "cuda" },
+    Peer { name: "cub-radix-sort", backend: "peer:cub-radix-sort", beside: "cuda" },
+    Peer { name: "cub-sort", backend: "peer:cub-sort", beside: "cuda" },
+    Peer { name: "cub-partition", backend: "peer:cub-partition", beside: "cuda" },
 ];
 
-const NAMES: &[&str] = &[ALL[0].name, ALL[1].name, ALL[2].name, ALL[3].name, ALL[4].name, ALL[5].name];
+const NAMES: &[&str] = &{
+    let mut names = [""; ALL.len()];
+    let mut at = 0;
+    while at < ALL.len() {
+        names[at] = ALL[at].name;
+        at += 1;
+    }
+    names
+};
 
 /// The key of an experiment that asks for them.
 pub const PEERS: Param = Param {
@@ -35,7 +46,8 @@ pub const PEERS: Param = Param {
           plain: kernels of one thread an element, for stream, gather and scatter; cudamemcpy: the driver's copies \
           and fills, for stream; spatter: kernels like those of Spatter 2.1.0, for pattern; cub-exclusive-sum: CUB's \
           ExclusiveSum, for scan; cub-sum-by-key: its sums by key, for segmented-scan; cub-histogram: \
-          cub::DeviceHistogram, for histogram",
+          cub::DeviceHistogram, for histogram; cub-radix-sort: cub::DeviceRadixSort by the bits of the bucket, cub-sort: by \
+          the whole key, cub-partition: cub::DevicePartition for two buckets, all for multisplit",
 };
 
 /// The peer of this name.

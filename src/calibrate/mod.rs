@@ -45,9 +45,13 @@ pub enum Target {
 impl Target {
     /// The recipe, `quick` in fewer rounds and steps.
     pub fn recipe(self, quick: bool) -> String {
-        let (text, backend) = match self {
-            Target::Processors => (CPU, String::new()),
-            Target::Gpu(device) => (CUDA, format!("cuda: {{device: {device}}}")),
+        let (text, backend, blocks) = match self {
+            Target::Processors => (CPU, String::new(), String::new()),
+            Target::Gpu(device) => (
+                CUDA,
+                format!("cuda: {{device: {device}}}"),
+                format!("cuda: {{device: {device}, items: 1, grid: tiles}}"),
+            ),
         };
         let [step, rounds, samples, many] = match (self, quick) {
             (Target::Gpu(_), false) => ["x2", "7", "7", "120"],
@@ -59,6 +63,7 @@ impl Target {
             if quick { ["256MiB", "128MiB", "16Mi", "x8"] } else { ["1GiB", "256MiB", "32Mi", "x4"] };
         let tokens = [
             ("BACKEND", backend.as_str()),
+            ("BLOCKS", blocks.as_str()),
             ("STEP", step),
             ("ROUNDS", rounds),
             ("SAMPLES", samples),

@@ -1,8 +1,9 @@
 //! The figures of one backend from the times of its cases.
 
 use super::measured::Measured;
-use crate::model::{Curve, Random, Rates, Strided};
-use crate::primitives::Direction;
+use crate::measure;
+use crate::model::{Curve, Random, Rates, Start, Strided};
+use crate::primitives::{self, Direction};
 
 /// Bytes of a word, the element of patterns.
 pub const WORD: u64 = 8;
@@ -31,6 +32,7 @@ pub fn rates(all: &[Measured], backend: &str) -> Result<Rates, String> {
         pass: pass(ours),
         group: if gpu { WARP } else { 1 },
         tile: gpu.then_some(TILE),
+        blocks: blocks(ours, &strided),
         answer_lines: if gpu { answer_lines(ours) } else { None },
         fetch: fetch.or(line(ours)).ok_or_else(|| format!("{backend}: no stride costs more than another"))?,
         read: stream(ours, "read").ok_or_else(|| missing(backend, "read"))?,
@@ -39,7 +41,6 @@ pub fn rates(all: &[Measured], backend: &str) -> Result<Rates, String> {
         scan: scan(ours),
         random: random(ours),
         strided,
-        runs: Vec::new(),
         interleaved: interleaved(ours),
         latency: latency(ours),
         page: None,
@@ -75,21 +76,13 @@ fn smallest(m: &Measured) -> bool {
     m.primitive == "stream" && m.params.int("elements") == Some(1)
 }
 
-/// Launches scatter by a fifth from round to round, and no less within one, so that only
-/// many rounds of all of them together say the same twice.
+/// Launches scatter by a fifth from round to round, and no less within one, and now and then a
+/// stretch of rounds is slower by a quarter: the median of many rounds of all of them together
+/// says the same twice.
 fn launch(ours: &[&Measured]) -> Option<f64> {
     let rounds: Vec<f64> =
         ours.iter().filter(|m| smallest(m)).flat_map(|m| m.rounds.iter().copied()).collect();
-    mean(&rounds).map(rounded)
-}
-
-/// The mean of the middle half.
-fn mean(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let quarter = sorted.len() / 4;
-    let middle = sorted.get(quarter..sorted.len() - quarter).filter(|middle| !middle.is_empty())?;
-    Some(middle.iter().sum::<f64>() / middle.len() as f64)
+    measure::median(&rounds).map(rounded)
 }
 
 const PASSES: &str = "method.multipass.passes";
@@ -99,7 +92,7 @@ fn multipass<'m>(ours: &'m [&Measured], locations: &'m str) -> impl Iterator<Ite
     let gathers =
         ours.iter().filter(move |m| m.is("gather", "multipass") && m.word("locations") == locations);
     gathers.filter_map(|m| {
-        Some((m.params.int("tuples")?, m.params.int(PASSES)?, mean(&m.rounds).filter(|t| t.is_finite())?))
+        Some((m.params.int("tuples")?, m.params.int(PASSES)?, Some(m.seconds()).filter(|t| t.is_finite())?))
     })
 }
 
@@ -166,7 +159,7 @@ const STRIDE: &str = "source.uniform.stride";
 
 /// Strided words: over much memory, and again and again over what a cache holds.
 fn strided(ours: &[&Measured]) -> Vec<Strided> {
-    let patterns = || ours.iter().filter(|m| m.primitive == "pattern").copied();
+    let patterns = || ours.iter().filter(|m| m.primitive == "pattern" && !in_blocks(m)).copied();
     let mut all = Vec::new();
     for direction_of in [Direction::Read, Direction::Write] {
         let same = || patterns().filter(move |m| direction(m) == direction_of && !stores(m));
@@ -217,7 +210,8 @@ fn over(
 /// What storing each word that is read adds, where the words stored to lie in the nearest
 /// memory.
 fn own_words(ours: &[&Measured]) -> Option<Strided> {
-    let with = ours.iter().find(|m| m.primitive == "pattern" && stores(m) && !side_by_side(m))?;
+    let with =
+        ours.iter().find(|m| m.primitive == "pattern" && stores(m) && !in_blocks(m) && !side_by_side(m))?;
     let same = |m: &&&Measured| {
         m.is("pattern", "read-only")
             && [LENGTH, STRIDE].iter().all(|key| m.params.int(key) == with.params.int(key))
@@ -228,6 +222,27 @@ fn own_words(ours: &[&Measured]) -> Option<Strided> {
     let footprint = cached_bytes(with)?;
     let direction = Direction::Write;
     Some(Strided { direction, element: WORD, footprint, rate: curve([(WORD as f64, rate)].into_iter())? })
+}
+
+/// A pattern whose threads have a word each, in a block for each tile.
+fn in_blocks(m: &Measured) -> bool {
+    m.params.int("backend.cuda.items").is_some()
+}
+
+/// Seconds of one more block: what blocks of a word a thread take, without what the nearest memory
+/// takes to hand over the words and to take them in.
+fn blocks(ours: &[&Measured], strided: &[Strided]) -> Vec<Start> {
+    let nearest = |direction: Direction| {
+        let same = strided.iter().filter(|s| s.direction == direction);
+        same.min_by_key(|s| s.footprint).map_or(0.0, |s| 1.0 / s.rate.at(WORD as f64))
+    };
+    let moved = nearest(Direction::Read) + nearest(Direction::Write);
+    let one = |m: &&&Measured| {
+        let blocks = primitives::find(&m.primitive)?.blocks(&m.params)?;
+        let seconds = (m.seconds() - m.work.elements as f64 * moved) / blocks as f64;
+        (seconds > 0.0).then(|| Start { direction: direction(m), seconds: rounded(seconds) })
+    };
+    ours.iter().filter(|m| in_blocks(m)).filter_map(|m| one(&m)).collect()
 }
 
 /// Streams side by side: words per second by their number, for each footprint.

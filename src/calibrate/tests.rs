@@ -33,6 +33,10 @@ impl Gpu {
             ("random-access", "chained") => n * self.mixed(footprint, [33e-9, 220e-9, 650e-9]),
             ("random-access", _) => n * self.mixed(footprint, [2e-12, 7e-12, 22e-12]),
             ("gather", _) => int("method.multipass.passes").expect("passes") * (1e-6 + n * 4.0 / 2e12),
+            ("pattern", _) if int("backend.cuda.items").is_some() => {
+                let blocks = primitives::find("pattern").and_then(|p| p.blocks(&case.params)).expect("tiles");
+                blocks as f64 * 1e-9 + n * 8.0 / 3e13 + n / 5e12
+            }
             ("pattern", method) => match (int("delta"), int("source.uniform.stride")) {
                 (Some(1.0), Some(_)) => n * 1e-11,
                 (Some(delta), None) => n * (8.0 * delta).min(64.0) / MEMORY,
@@ -155,6 +159,9 @@ fn what_a_gpu_is_made_of_is_found() {
             (Direction::Write, 16384, 1)
         );
         near(stores.rate.at(8.0), 5e12, 0.01);
+        let starts: Vec<Direction> = rates.blocks.iter().map(|start| start.direction).collect();
+        assert_eq!(starts, [Direction::Read, Direction::Write]);
+        rates.blocks.iter().for_each(|start| near(start.seconds, 1e-9, 0.05));
         let he2007 = &profile.he2007["cuda"];
         near(he2007.b_seq, MEMORY, 0.1);
         assert_eq!((he2007.block, he2007.transfer, he2007.warp), (64, 32, 32));

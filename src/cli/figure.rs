@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_figure_is_written_as_what_it_is_and_not_over_a_runs_own_files() {
-        let figure = &FIGURES[0];
+        let figure = figures::find("lavin2020/fig03").expect("a figure");
         let of = |out: Option<&Path>| file(out, figure).map_err(|error| error.to_string());
         assert_eq!(of(None), Ok(PathBuf::from("lavin2020-fig03.svg")));
         assert_eq!(of(Some(Path::new("x/a.svg"))), Ok(PathBuf::from("x/a.svg")));

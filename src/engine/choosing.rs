@@ -1,16 +1,9 @@
 //! The method `auto`: which one it is, on the machine that has the device and its profile.
 
-use std::sync::OnceLock;
-
-use crate::backend::{Executor, Failure};
-use crate::model::{self, Model, Profile, choose::choose};
+use crate::backend::Failure;
+use crate::model::{Model, Profile, choose::choose};
 use crate::plan::{Case, Value};
 use crate::primitives;
-use crate::profiles::{Machine, Shelf};
-use crate::run::clock;
-
-/// The model that chooses.
-const MODEL: &str = "sector";
 
 /// A case with its method chosen, and for the record what it became; the case itself where
 /// its method is not open.
@@ -19,40 +12,26 @@ const MODEL: &str = "sector";
 /// [`Failure::NotApplicable`] without a profile, and where the model says nothing.
 pub fn chosen(
     case: &Case,
-    profile: impl FnOnce() -> Option<Profile>,
+    profile: Option<&Profile>,
     model: Option<&dyn Model>,
 ) -> Result<(Case, Vec<(String, Value)>), Failure> {
     if primitives::alternatives(case).is_empty() {
         return Ok((case.clone(), Vec::new()));
     }
     let missing = |what: &str| Failure::NotApplicable(what.to_owned());
-    let profile = profile().ok_or_else(|| missing("no profile of this device; run scatterlab calibrate"))?;
+    let profile = profile.ok_or_else(|| missing("no profile of this device; run scatterlab calibrate"))?;
     let model = model.ok_or_else(|| missing("this build has no model that chooses"))?;
-    let choice = choose(case, &profile, model).map_err(Failure::NotApplicable)?;
+    let choice = choose(case, profile, model).map_err(Failure::NotApplicable)?;
     let params = choice.map_or_else(|| case.params.clone(), |choice| choice.params);
     let method = |(key, _): &(&String, &Value)| key.as_str() == "method" || key.starts_with("method.");
     let resolved = params.0.iter().filter(method).map(|(key, value)| (key.clone(), value.clone())).collect();
     Ok((Case { params, ..case.clone() }, resolved))
 }
 
-/// The model that chooses, where this build has it.
-pub fn model() -> Option<&'static dyn Model> {
-    model::find(MODEL)
-}
-
-/// The profile of an executor's device of this number.
-pub fn profile(executor: &dyn Executor, number: u64, host: &str) -> Option<Profile> {
-    let devices = executor.devices();
-    let device = devices.get(usize::try_from(number).ok()?)?;
-    // What an engine has chosen stays, also when somebody calibrates meanwhile.
-    static SHELF: OnceLock<Shelf> = OnceLock::new();
-    let found = SHELF.get_or_init(Shelf::open).of_device(Machine { device, host, now: &clock::now() })?;
-    Some(found.profile)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model;
     use crate::plan::Params;
 
     fn case(method: &str) -> Case {
@@ -68,22 +47,25 @@ mod tests {
     #[test]
     fn a_method_that_is_not_open_stays() {
         let direct = case("direct");
-        assert_eq!(chosen(&direct, || None, None), Ok((direct.clone(), Vec::new())));
+        assert_eq!(chosen(&direct, None, None), Ok((direct.clone(), Vec::new())));
     }
 
     #[test]
     fn without_a_profile_nothing_is_chosen() {
         let reason = "no profile of this device; run scatterlab calibrate".to_owned();
-        assert_eq!(chosen(&case("auto"), || None, model()), Err(Failure::NotApplicable(reason)));
+        assert_eq!(
+            chosen(&case("auto"), None, model::find(model::USUAL)),
+            Err(Failure::NotApplicable(reason))
+        );
     }
 
     #[test]
     fn the_choice_is_for_the_record() {
-        let profile = || model::shipped_profile("g80");
+        let profile = model::shipped_profile("g80");
         let model = model::find("he2007");
         let mut open = case("auto");
         open.params = open.params.with("backend", Value::Text("cuda".into()));
-        let (case, resolved) = chosen(&open, profile, model).expect("chosen");
+        let (case, resolved) = chosen(&open, profile.as_ref(), model).expect("chosen");
         assert_eq!((case.id.as_str(), case.params.text("method")), ("a", Some("direct")));
         assert_eq!(resolved, [("method".to_owned(), Value::Text("direct".into()))]);
     }

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::choosing;
-use super::environment;
 use super::protocol::{Event, RoundResult, Stage};
 use super::sampler;
 use super::schedule::Turn;
@@ -13,6 +12,7 @@ use super::turns::Going;
 use super::watch::Watch;
 use crate::backend::{Cancel, Executor, Failure, Prepared, Verdict};
 use crate::measure::noise::{self, Conditions, Flag};
+use crate::model;
 use crate::plan::{Cache, Case, Measure, Value};
 
 /// Why a turn has no result.
@@ -76,8 +76,8 @@ impl<W: Write> Server<W> {
         self.executors[host].turn_to(device);
         self.watch.begin();
         self.stage(case, turn.round, Stage::Generate)?;
-        let profile = || choosing::profile(self.executors[host].as_ref(), device, &environment::host());
-        let (chosen, method) = choosing::chosen(case, profile, choosing::model())?;
+        let profile = self.profiles.of(case).ok();
+        let (chosen, method) = choosing::chosen(case, profile, model::find(model::USUAL))?;
         let mut prepared = self.executors[at].prepare(&chosen, None, cancel)?;
         if host != at {
             self.executors[host].settle()?;

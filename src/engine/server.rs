@@ -15,6 +15,7 @@ use super::protocol::{Event, Level, PROTOCOL};
 use super::watch::Watch;
 use crate::backend::{Availability, Device, Executor, Failure};
 use crate::measure::noise::Clocks;
+use crate::model::Profiles;
 use crate::profiles::Shelf;
 
 /// How serving ended.
@@ -43,8 +44,9 @@ pub fn serve(
     let (sender, inbox) = mpsc::channel();
     thread::Builder::new().name("commands".into()).spawn(move || read_commands(input, &sender))?;
     let (clocks, pace, born) = (Clocks::default(), Pace::default(), Instant::now());
-    let certified = HashSet::new();
-    let mut server = Server { output, inbox, executors, watch, clocks, pace, born, certified, seq: 0 };
+    let (certified, profiles) = (HashSet::new(), Profiles::default());
+    let mut server =
+        Server { output, inbox, executors, watch, clocks, pace, profiles, born, certified, seq: 0 };
     server.hello(shelf)?;
     server.serve()
 }
@@ -57,6 +59,8 @@ pub(super) struct Server<W: Write> {
     pub(super) clocks: Clocks,
     /// Of the reference copies.
     pub(super) pace: Pace,
+    /// What the hello told, for as long as it serves.
+    pub(super) profiles: Profiles,
     pub(super) born: Instant,
     /// Cases of the plan that runs now. What an earlier engine certified may have been
     /// another device's or another build's work.
@@ -68,11 +72,13 @@ impl<W: Write> Server<W> {
     fn hello(&mut self, shelf: &Shelf) -> io::Result<()> {
         let devices: Vec<Device> = self.executors.iter().flat_map(|e| e.devices()).collect();
         let environment = environment::read();
+        let profiles = found(shelf, &devices, &environment);
+        self.profiles.add(&profiles);
         self.emit(&Event::Hello {
             protocol: PROTOCOL,
             version: crate::VERSION.to_owned(),
             revision: crate::REVISION.to_owned(),
-            profiles: found(shelf, &devices, &environment),
+            profiles,
             devices,
             environment,
         })?;

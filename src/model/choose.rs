@@ -1,6 +1,6 @@
 //! Which method of several a model expects to be the fastest.
 
-use super::{Model, Prediction, Profile};
+use super::{Model, Prediction, Profile, expected};
 use crate::plan::{Case, Params};
 use crate::primitives;
 
@@ -24,7 +24,7 @@ pub fn choose(case: &Case, profile: &Profile, model: &dyn Model) -> Result<Optio
     let mut silence = None;
     let mut best: Option<Choice> = None;
     for params in alternatives {
-        match expected(case, &params, profile, model) {
+        match candidate(case, &params, profile, model) {
             Ok(prediction) if best.as_ref().is_none_or(|b| prediction.seconds < b.prediction.seconds) => {
                 best = Some(Choice { params, prediction });
             }
@@ -38,22 +38,18 @@ pub fn choose(case: &Case, profile: &Profile, model: &dyn Model) -> Result<Optio
     }
 }
 
-fn expected(
+fn candidate(
     case: &Case,
     params: &Params,
     profile: &Profile,
     model: &dyn Model,
 ) -> Result<Prediction, String> {
-    let candidate = Case { params: params.clone(), ..case.clone() };
-    let work = primitives::work(&candidate, &[]).ok_or("the case declares no accesses")?;
-    if profile.device.memory.is_some_and(|memory| primitives::held(&candidate, &work) > memory) {
+    let case = Case { params: params.clone(), ..case.clone() };
+    let work = primitives::work(&case, &[]).ok_or("the case declares no accesses")?;
+    if profile.device.memory.is_some_and(|memory| primitives::held(&case, &work) > memory) {
         return Err("it does not fit into the device's memory".to_owned());
     }
-    let prediction = model.predict(profile, &candidate, &work)?;
-    match prediction.seconds.is_finite() && prediction.seconds > 0.0 {
-        true => Ok(prediction),
-        false => Err(format!("{} predicts no time", model.name())),
-    }
+    expected(model, profile, &case, &work)
 }
 
 #[cfg(test)]

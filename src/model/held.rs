@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::choose::choose;
-use super::{Model, Prediction, Profile};
+use super::{Model, Prediction, Profile, expected};
 use crate::plan::Case;
 use crate::primitives::{self, Work};
 
@@ -129,11 +129,7 @@ fn outcome(
         return prediction;
     }
     let work = work.ok_or("the case declares no accesses")?;
-    let prediction = model.predict(profile?, case, work)?;
-    match prediction.seconds.is_finite() && prediction.seconds > 0.0 {
-        true => Ok(prediction),
-        false => Err(format!("{} predicts no time", model.name())),
-    }
+    expected(model, profile?, case, work)
 }
 
 /// Of a case whose method is open: the prediction of the method that the choosing model takes,

@@ -12,7 +12,7 @@ pub mod sector;
 mod shipped;
 
 pub use curve::Curve;
-pub use profile::{Cache, Device, He2007, Made, Profile, Random, Rates, SCHEMA, Strided};
+pub use profile::{Cache, Device, He2007, Made, Profile, Random, Rates, SCHEMA, Start, Strided};
 pub use registry::{all, find};
 pub use shipped::{shipped, shipped_profile, shipped_text};
 
@@ -52,6 +52,15 @@ pub trait Model: Sync {
     /// Why there is no prediction, to follow `n/a: `: what the profile lacks, what the model
     /// does not cover.
     fn predict(&self, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String>;
+}
+
+/// What a model says of a case, as long as it is a time.
+fn expected(model: &dyn Model, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String> {
+    let prediction = model.predict(profile, case, work)?;
+    match prediction.seconds.is_finite() && prediction.seconds > 0.0 {
+        true => Ok(prediction),
+        false => Err(format!("{} predicts no time", model.name())),
+    }
 }
 
 /// Accuracy of a prediction: 1 − |v − v'| / v (he2007 §3.5, with the erratum); may be negative.

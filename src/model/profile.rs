@@ -102,6 +102,9 @@ pub struct Rates {
     /// it (a thread of a CPU has a contiguous part).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tile: Option<u64>,
+    /// How fast blocks of threads start; none where nothing is handed out in blocks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<Start>,
     /// Of how many lines one answer of the first cache can have parts; `None`: of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_lines: Option<u64>,
@@ -123,10 +126,6 @@ pub struct Rates {
     /// far greater than the caches, and again and again over one that a cache holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strided: Vec<Strided>,
-    /// Accesses per second to runs of consecutive elements that lie in random order in a
-    /// footprint far greater than the caches, by bytes of a run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub runs: Vec<Random>,
     /// Accesses per second to ascending streams that lie side by side, an element of each in
     /// turn, by their number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -161,6 +160,16 @@ pub struct Strided {
     /// Bytes over which they go.
     pub footprint: u64,
     pub rate: Curve,
+}
+
+/// How fast blocks of threads start one after another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Start {
+    /// Whether the block gathers or scatters.
+    pub direction: crate::primitives::Direction,
+    /// Seconds that one more block takes, without its accesses.
+    pub seconds: f64,
 }
 
 /// The parameters of he2007 §3.3 and §3.5.

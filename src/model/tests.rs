@@ -23,6 +23,10 @@ rates:
     read: [[65536, 3.0e11], [1073741824, 3.0e10]]
     write: [[65536, 3.0e11], [1073741824, 2.0e10]]
     copy: [[65536, 3.0e11], [1073741824, 3.0e10]]
+    scan: [[65536, 5.0e9]]
+    strided:
+      - {direction: read, element: 8, footprint: 16384, rate: [[8, 3.0e9], [128, 2.0e9]]}
+      - {direction: write, element: 8, footprint: 16384, rate: [[8, 2.0e9]]}
     random:
       - {direction: read, element: 8, rate: [[65536, 2.0e9], [1073741824, 7.0e7]]}
       - {direction: write, element: 8, rate: [[65536, 7.0e8], [1073741824, 1.6e8]]}
@@ -35,7 +39,12 @@ rates:
     read: [[16777216, 3.7e12], [8589934592, 4.7e12]]
     write: [[16777216, 3.0e12], [8589934592, 4.7e12]]
     copy: [[16777216, 4.0e12], [33554432, 5.0e12], [67108864, 3.6e12], [17179869184, 4.3e12]]
+    blocks: [{direction: read, seconds: 1.0e-9}, {direction: write, seconds: 1.2e-9}]
     scan: [[16777216, 5.0e11]]
+    latency: [[16777216, 1.7e-7], [8589934592, 3.6e-7]]
+    strided:
+      - {direction: read, element: 8, footprint: 16384, rate: [[8, 3.6e12], [128, 2.5e11]]}
+      - {direction: write, element: 8, footprint: 16384, rate: [[8, 4.0e12]]}
     random:
       - {direction: read, element: 8, rate: [[16777216, 1.6e11], [8589934592, 4.2e10]]}
       - {direction: write, element: 8, rate: [[16777216, 7.7e10], [8589934592, 1.6e10]]}

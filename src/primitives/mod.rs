@@ -1,10 +1,14 @@
 //! The primitives: their definitions, parameters and accesses (pure), and beside
 //! them their implementations, which the engine alone imports.
 
+pub mod atop_scan;
 mod copies;
+mod cpu;
 pub mod cuda;
 pub mod gather_scatter;
+mod groups;
 pub mod histogram;
+pub mod multisplit;
 mod oracle;
 pub mod pattern;
 pub mod random_access;
@@ -211,6 +215,13 @@ pub trait Primitive: Sync {
     /// memory. Never allocates in proportion to the case.
     fn work(&self, params: &Params) -> Result<Work, Refusal>;
 
+    /// Blocks of threads that an execution starts on a GPU, one after another in the order of
+    /// addresses; `None` where there are no more than are at work at once, where it takes several
+    /// launches, and on processors. Pure; what is open is what the kernels would choose.
+    fn blocks(&self, _params: &Params) -> Option<u64> {
+        None
+    }
+
     /// Compares an implementation's whole output, as
     /// [`Prepared::read_back`](crate::backend::Prepared::read_back) returns it, with
     /// the sequential oracle. For small cases: host memory, one thread.
@@ -238,7 +249,13 @@ pub fn registry() -> &'static [&'static dyn Primitive] {
         &random_access::RandomAccess,
         &scan::Scan,
         &scan::SegmentedScan,
+        &atop_scan::AtopScan(atop_scan::Operation::Enumerate),
+        &atop_scan::AtopScan(atop_scan::Operation::Compact),
+        &atop_scan::AtopScan(atop_scan::Operation::Distribute),
+        &atop_scan::AtopScan(atop_scan::Operation::Split),
+        &atop_scan::AtopScan(atop_scan::Operation::SplitAndSegment),
         &histogram::Histogram,
+        &multisplit::Multisplit,
     ]
 }
 
@@ -293,11 +310,12 @@ mod tests {
                     .with("footprint", Value::Int(64))
                     .with("accesses", Value::Int(4))
             }
-            "scan" => p("elements", Value::Int(4)),
-            "segmented-scan" => p("elements", Value::Int(4))
+            "scan" | "enumerate" | "compact" | "distribute" | "split" => p("elements", Value::Int(4)),
+            "segmented-scan" | "split-and-segment" => p("elements", Value::Int(4))
                 .with("segments", Value::Text("constant".into()))
                 .with("segments.constant.length", Value::Int(3)),
             "histogram" => p("elements", Value::Int(4)).with("bins", Value::Int(2)),
+            "multisplit" => p("keys", Value::Int(4)).with("buckets", Value::Int(2)),
             _ => p("tuples", Value::Int(4)),
         }
     }

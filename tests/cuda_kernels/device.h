@@ -10,6 +10,7 @@
 #define __global__ static
 #define __device__
 #define __forceinline__ inline
+#define __noinline__
 #define __launch_bounds__(...)
 #define __shared__ static
 
@@ -100,6 +101,7 @@ template <typename T> T pick(unsigned mask, T mine, unsigned from) {
 template <typename T> T __shfl_sync(unsigned mask, T v, int from) { return pick(mask, v, from & 31); }
 template <typename T> T __shfl_down_sync(unsigned mask, T v, int by) { return pick(mask, v, lane() + by); }
 template <typename T> T __shfl_up_sync(unsigned mask, T v, int by) { return pick(mask, v, lane() - by); }
+template <typename T> T __shfl_xor_sync(unsigned mask, T v, int by) { return pick(mask, v, lane() ^ by); }
 inline unsigned agreeing(unsigned mask, uint64_t mine, uint64_t wanted) {
     const uint64_t *all = exchange(mask, mine);
     unsigned found = 0;

@@ -9,11 +9,25 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::Library;
 
-pub const MODULES: [&str; 7] =
-    ["gather_scatter", "histogram", "partitioned", "pattern", "random_access", "scan", "stream"];
+pub const MODULES: [&str; 14] = [
+    "atop_scan",
+    "gather_scatter",
+    "histogram",
+    "multisplit",
+    "multisplit_fused",
+    "multisplit_fused_0",
+    "multisplit_fused_4",
+    "multisplit_fused_8",
+    "multisplit_paper",
+    "partitioned",
+    "pattern",
+    "random_access",
+    "scan",
+    "stream",
+];
 
 /// What they include.
-const HEADERS: [&str; 11] = [
+const HEADERS: [&str; 16] = [
     "inputs.cuh",
     "certify.cuh",
     "fill.cuh",
@@ -21,6 +35,11 @@ const HEADERS: [&str; 11] = [
     "walk.cuh",
     "visits.cuh",
     "pattern_certify.cuh",
+    "multisplit_inputs.cuh",
+    "multisplit_fused.cuh",
+    "ballot.cuh",
+    "subproblems.cuh",
+    "reordering.cuh",
     "operators.cuh",
     "look_back.cuh",
     "scan_inputs.cuh",

@@ -7,7 +7,11 @@
 
 #![cfg(all(feature = "cuda", target_os = "linux"))]
 
+mod atop_scan;
 mod host;
+mod multisplit_fused;
+mod multisplit_paper;
+mod multisplits;
 mod pattern_ptx;
 mod pattern_walks;
 mod scans;
@@ -260,15 +264,25 @@ fn nothing_at_all() {
     let cases = [("stream", "kernel=read elements=0"), ("stream", "kernel=copy elements=0")];
     for (primitive, words) in cases.into_iter().chain([("gather", "tuples=0"), ("scatter", "tuples=0")]) {
         for tuned in [String::new(), tuned("block=32 items=8 grid=resident")] {
-            let case = case(primitive, &format!("{words} {tuned}"));
-            let mut prepared = CudaExecutor::default().prepare(&case, None, &Cancel::default()).unwrap();
-            let verdict = prepared.certify(&Cancel::default());
-            assert_eq!(verdict, Ok(Verdict::Certified { checked: 0 }), "{primitive} {words}");
-            let output = prepared.read_back().unwrap();
-            let oracle = primitives::find(primitive).unwrap();
-            assert_eq!(oracle.check_against_oracle(&case.params, case.seed, &output), Ok(()), "{words}");
+            prove_of_nothing(primitive, &format!("{words} {tuned}"));
         }
     }
+    for primitive in ["enumerate", "compact", "distribute", "split"] {
+        prove_of_nothing(primitive, "elements=0");
+    }
+    for primitive in ["compact", "split-and-segment"] {
+        prove_of_nothing(primitive, "elements=0 segments=constant segments.constant.length=3");
+    }
+}
+
+fn prove_of_nothing(primitive: &str, words: &str) {
+    let case = case(primitive, words);
+    let mut prepared = CudaExecutor::default().prepare(&case, None, &Cancel::default()).unwrap();
+    let verdict = prepared.certify(&Cancel::default());
+    assert_eq!(verdict, Ok(Verdict::Certified { checked: 0 }), "{primitive} {words}");
+    let output = prepared.read_back().unwrap();
+    let oracle = primitives::find(primitive).unwrap();
+    assert_eq!(oracle.check_against_oracle(&case.params, case.seed, &output), Ok(()), "{words}");
 }
 
 /// What was open is in the record, and nothing else.

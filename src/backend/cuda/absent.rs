@@ -105,6 +105,10 @@ impl Gpu {
         fn synchronize() -> Result<(), Failure>;
         fn settle() -> Result<(), Failure>;
         fn timed(work: &mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure>;
+        fn timed_parts(
+            count: usize,
+            work: &mut dyn FnMut(usize) -> Result<(), Failure>,
+        ) -> Result<Vec<f64>, Failure>;
         fn alloc<T>(len: usize) -> Result<DeviceBuffer<T>, Failure>;
         fn alloc_across<T>(others: &[Gpu], len: usize) -> Result<DeviceBuffer<T>, Failure>;
         fn put<T>(data: &[T], buffer: &mut DeviceBuffer<T>) -> Result<(), Failure>;

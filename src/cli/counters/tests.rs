@@ -81,11 +81,21 @@ fn a_case_is_found_by_its_first_digits() {
 /// The kernels' names are those of the PTX that is in the tree.
 #[test]
 fn every_timed_kernel_is_in_the_ptx() {
-    let ptx = ["gather_scatter", "histogram", "partitioned", "pattern", "random_access", "scan", "stream"]
-        .map(|module| {
-            let path = format!("{}/kernels/ptx/{module}.ptx", env!("CARGO_MANIFEST_DIR"));
-            std::fs::read_to_string(path).expect("a PTX file")
-        });
+    let ptx = [
+        "atop_scan",
+        "gather_scatter",
+        "histogram",
+        "multisplit",
+        "partitioned",
+        "pattern",
+        "random_access",
+        "scan",
+        "stream",
+    ]
+    .map(|module| {
+        let path = format!("{}/kernels/ptx/{module}.ptx", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(path).expect("a PTX file")
+    });
     let plan = suite(Suite::Small, "cuda", None, 1).expect("the suite");
     let mut names = std::collections::BTreeSet::new();
     // The suite has cases of no tuples, too, for which nothing is launched.

@@ -8,7 +8,9 @@ use crate::backend::{Cancel, Device, Executor, Failure, Fault, Prepared};
 use crate::indices::Store;
 use crate::measure;
 use crate::plan::{Case, Params};
-use crate::primitives::{Refusal, gather_scatter, histogram, pattern, random_access, scan, stream};
+use crate::primitives::{
+    Refusal, atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream,
+};
 
 /// What tells the two backends of the processors from each other.
 #[derive(Debug)]
@@ -118,7 +120,16 @@ fn dispatch(case: &Case, indices: &Store, context: &Context) -> Result<Box<dyn P
         "histogram" => {
             histogram::cpu::prepare(histogram::Spec::from_params(params, seed).map_err(failure)?, context)
         }
-        other => Err(Failure::NotApplicable(format!("{other} has no implementation on CPUs"))),
+        "multisplit" => {
+            multisplit::cpu::prepare(multisplit::Spec::from_params(params, seed).map_err(failure)?, context)
+        }
+        other => match atop_scan::operation(other) {
+            Some(operation) => {
+                let spec = atop_scan::Spec::from_params(operation, params, seed).map_err(failure)?;
+                atop_scan::cpu::prepare(spec, context)
+            }
+            None => Err(Failure::NotApplicable(format!("{other} has no implementation on CPUs"))),
+        },
     }
 }
 

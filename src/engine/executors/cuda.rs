@@ -18,7 +18,9 @@ use crate::measure;
 use crate::measure::noise::GpuConditions;
 use crate::plan::Case;
 use crate::primitives::cuda::several::{Part, Several};
-use crate::primitives::{gather_scatter, histogram, pattern, random_access, scan, stream};
+use crate::primitives::{
+    atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream,
+};
 
 /// Bytes that the quick copy moves one way.
 const PROBE_BYTES: usize = 256 << 20;
@@ -91,6 +93,10 @@ impl CudaExecutor {
             "random-access" => random_access::cuda::prepare(gpu, case, fault, cancel),
             "scan" | "segmented-scan" => scan::cuda::prepare(gpu, case, fault, cancel),
             "histogram" => histogram::cuda::prepare(gpu, case, fault, cancel),
+            "multisplit" => multisplit::cuda::prepare(gpu, case, fault, cancel),
+            other if atop_scan::operation(other).is_some() => {
+                atop_scan::cuda::prepare(gpu, case, fault, cancel)
+            }
             other => Err(Failure::NotApplicable(format!("{other} has no CUDA kernels"))),
         })
     }

@@ -12,6 +12,10 @@ const LARGE: &str = include_str!("large.yaml");
 const TUNED: &str = include_str!("tuned.yaml");
 const SCANS: &str = include_str!("scans.yaml");
 const HISTOGRAMS: &str = include_str!("histograms.yaml");
+const ATOP_SCAN: &str = include_str!("atop-scan.yaml");
+const MULTISPLITS: &str = include_str!("multisplits.yaml");
+const MULTISPLITS_CUDA: &str = include_str!("multisplits-cuda.yaml");
+const MULTISPLITS_FUSED: &str = include_str!("multisplits-fused.yaml");
 
 /// What one check of one case found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,12 +71,14 @@ pub fn suite(suite: Suite, backend: &str, gpus: Option<u64>, seed: u64) -> anyho
     let of_backend = |text: &str| text.replace("BACKEND_AXES", axes).replace("BACKEND", &target);
     let mut plan = resolved(&of_backend(text), seed)?;
     if suite != Suite::Large {
-        for more in [PARTITIONED, SCANS, HISTOGRAMS] {
+        for more in [PARTITIONED, SCANS, HISTOGRAMS, ATOP_SCAN, MULTISPLITS] {
             plan.cases.extend(resolved(&of_backend(more), seed)?.cases);
         }
     }
     if backend == "cuda" && gpus.is_none() && suite != Suite::Large {
-        plan.cases.extend(resolved(TUNED, seed)?.cases);
+        for more in [TUNED, MULTISPLITS_CUDA, MULTISPLITS_FUSED] {
+            plan.cases.extend(resolved(&of_backend(more), seed)?.cases);
+        }
     }
     match suite {
         Suite::Small => add_empty_twins(&mut plan),
@@ -90,7 +96,7 @@ fn resolved(text: &str, seed: u64) -> anyhow::Result<Plan> {
 
 /// The parameter that holds a case's size.
 fn size_key(case: &Case) -> Option<&'static str> {
-    ["tuples", "elements", "accesses"].into_iter().find(|key| case.params.int(key).is_some())
+    ["tuples", "elements", "accesses", "keys"].into_iter().find(|key| case.params.int(key).is_some())
 }
 
 fn add_empty_twins(plan: &mut Plan) {

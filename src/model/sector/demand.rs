@@ -5,8 +5,10 @@
 /// requests and memory are one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Demand {
-    /// Of the processors' first caches and what issues accesses.
+    /// Of the processors' first caches.
     pub first: f64,
+    /// Of blocks of threads that start one after another, and what issues their accesses.
+    pub blocks: f64,
     /// Of what the last cache can take in, access by access.
     pub requests: f64,
     /// Of what it can hand over, byte by byte.
@@ -29,6 +31,7 @@ impl Demand {
     #[must_use]
     pub fn and(mut self, other: Demand) -> Demand {
         self.first += other.first;
+        self.blocks += other.blocks;
         self.requests += other.requests;
         self.cache += other.cache;
         self.latency += other.latency;
@@ -38,10 +41,11 @@ impl Demand {
     }
 
     /// Its resources and how long each is busy: the longest is how long the pass takes.
-    pub fn resources(&self) -> [(&'static str, f64); 4] {
+    pub fn resources(&self) -> [(&'static str, f64); 5] {
         let memory: f64 = self.memory.iter().map(|(_, seconds)| seconds).sum();
         [
             ("first cache", self.first),
+            ("blocks", self.blocks),
             ("latency", self.latency),
             ("cache", self.cache),
             (self.largest(), self.requests + memory),
@@ -50,9 +54,11 @@ impl Demand {
 
     /// Every term with its seconds.
     pub fn terms(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        let [first, latency, cache, _] = self.resources();
+        let [first, blocks, latency, cache, _] = self.resources();
         let latency = (latency.0, latency.1 + self.depth);
-        [first, latency, cache, ("requests", self.requests)].into_iter().chain(self.memory.iter().copied())
+        [first, blocks, latency, cache, ("requests", self.requests)]
+            .into_iter()
+            .chain(self.memory.iter().copied())
     }
 
     /// The term that decides how long the pass takes.
@@ -93,6 +99,6 @@ mod tests {
         assert_eq!((near.seconds(), near.binding()), (7.0, "first cache"));
         assert_eq!(near.clone().and(Demand { depth: 0.5, ..Demand::default() }).seconds(), 7.5);
         let names: Vec<_> = near.terms().map(|(name, _)| name).collect();
-        assert_eq!(names[..4], ["first cache", "latency", "cache", "requests"]);
+        assert_eq!(names[..5], ["first cache", "blocks", "latency", "cache", "requests"]);
     }
 }

@@ -19,6 +19,7 @@ rates:
     pass: 0.5e-7
     group: 32
     tile: 1024
+    blocks: [{direction: read, seconds: 1.0e-9}, {direction: write, seconds: 2.0e-9}]
     answer_lines: 2
     fetch: 64
     read: [[262144, 4.0e11], [1048576, 1.0e11], [1073741824, 1.0e11]]
@@ -33,9 +34,10 @@ rates:
       - {direction: write, element: 8, footprint: 16384, rate: [[8, 3.2e11]]}
       - {direction: read, element: 8, footprint: 1073741824, rate: [[64, 1.5625e9], [128, 1.25e9], [1024, 1.0e9]]}
       - {direction: write, element: 8, footprint: 1073741824, rate: [[32, 1.0e9], [64, 8.0e8], [128, 5.0e8], [1024, 2.5e8]]}
+    latency: [[65536, 2.0e-8], [1073741824, 5.0e-7]]
     interleaved:
-      - {direction: write, element: 8, footprint: 16777216, rate: [[1, 8.0e9], [64, 4.0e9]]}
-      - {direction: write, element: 8, footprint: 1073741824, rate: [[1, 8.0e9], [64, 1.0e9]]}
+      - {direction: write, element: 8, footprint: 16777216, rate: [[1, 8.0e9], [32, 4.0e9]]}
+      - {direction: write, element: 8, footprint: 1073741824, rate: [[1, 8.0e9], [32, 1.0e9]]}
 ";
 
 /// The device; its backend is `cuda`.

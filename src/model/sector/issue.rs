@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::machine::Machine;
+use super::machine::{Machine, way};
 use crate::model::Strided;
 use crate::primitives::Direction;
 
@@ -22,18 +22,25 @@ pub struct Groups {
     /// Different lines and sectors.
     pub lines: f64,
     pub sectors: f64,
+    /// Different packets of what a processor and the last cache exchange.
+    pub packets: f64,
     /// Bytes from one access to the next.
     pub step: f64,
 }
 
 impl Groups {
     /// Accesses side by side that one wavefront answers.
-    pub const EASY: Groups = Groups { groups: 1.0, wavefronts: 1.0, lines: 1.0, sectors: 1.0, step: 0.0 };
+    pub const EASY: Groups =
+        Groups { groups: 1.0, wavefronts: 1.0, lines: 1.0, sectors: 1.0, packets: 1.0, step: 0.0 };
 }
+
+/// Bytes that a processor hands to the last cache at a time: 64 B a clock and SM since Volta (Jia,
+/// Maggioni, Staiger, Scarpazza 2018, §3.6).
+const PACKET: f64 = 64.0;
 
 /// Of these accesses, indices of elements of `element` bytes, in the order of issue.
 pub fn groups(machine: &Machine, indices: &[u64], element: u64) -> Groups {
-    let mut sum = Groups { groups: 0.0, wavefronts: 0.0, lines: 0.0, sectors: 0.0, step: 0.0 };
+    let mut sum = Groups { groups: 0.0, wavefronts: 0.0, lines: 0.0, sectors: 0.0, packets: 0.0, step: 0.0 };
     for group in indices.chunks(machine.group()) {
         let within =
             |unit: f64| group.iter().map(|i| i * element / unit as u64).collect::<BTreeSet<_>>().len() as f64;
@@ -41,11 +48,14 @@ pub fn groups(machine: &Machine, indices: &[u64], element: u64) -> Groups {
         sum.wavefronts += wavefronts(machine, group, element) as f64;
         sum.lines += within(machine.line);
         sum.sectors += within(machine.sector);
+        sum.packets += within(PACKET);
     }
     let n = sum.groups.max(1.0);
     let steps: u64 = indices.windows(2).map(|pair| pair[0].abs_diff(pair[1])).sum();
     let step = steps as f64 * element as f64 / indices.len().saturating_sub(1).max(1) as f64;
-    Groups { groups: n, wavefronts: sum.wavefronts / n, lines: sum.lines / n, sectors: sum.sectors / n, step }
+    let [wavefronts, lines, sectors, packets] =
+        [sum.wavefronts, sum.lines, sum.sectors, sum.packets].map(|all| all / n);
+    Groups { groups: n, wavefronts, lines, sectors, packets, step }
 }
 
 /// Wavefronts that a group takes. O(n²) in the size of the group.
@@ -76,23 +86,50 @@ fn answers(part: &[u64], banks: u64, most_lines: usize) -> usize {
     answers
 }
 
-/// Seconds of a group, without what it misses; 0 where the profile does not say. Where accesses
-/// are issued one by one it depends on how far they lie apart.
-pub fn seconds(machine: &Machine, direction: Direction, groups: &Groups) -> f64 {
-    let Some(near) = nearest(machine, direction) else { return 0.0 };
+/// Seconds of a group, without what it misses. Where accesses are issued one by one it depends on
+/// how far they lie apart.
+///
+/// # Errors
+/// A profile without strided accesses over what a first cache holds.
+pub fn seconds(machine: &Machine, direction: Direction, groups: &Groups) -> Result<f64, String> {
+    let near = nearest(machine, direction)?;
     if machine.group() == 1 {
-        return 1.0 / near.rate.at(groups.step.max(near.element as f64));
+        return Ok(1.0 / near.rate.at(groups.step.max(near.element as f64)));
     }
     let mut points: Vec<(f64, f64)> =
         near.rate.points().iter().map(|point| at(machine, near, *point)).collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    line_through(&points, groups.wavefronts)
+    Ok(line_through(&points, groups.wavefronts))
 }
 
-/// The strided accesses over the smallest footprint.
-fn nearest<'a>(machine: &Machine<'a>, direction: Direction) -> Option<&'a Strided> {
+/// Seconds of one wavefront among many: those of the strided accesses that take most.
+///
+/// # Errors
+/// As [`seconds`].
+pub fn wavefront(machine: &Machine) -> Result<f64, String> {
+    let near = nearest(machine, Direction::Read)?;
+    let points = near.rate.points().iter().map(|point| at(machine, near, *point));
+    let most = points.max_by(|a, b| a.0.total_cmp(&b.0));
+    Ok(most.map_or(0.0, |(wavefronts, seconds)| seconds / wavefronts))
+}
+
+/// Seconds in which a group's stores leave for the last cache, a [`PACKET`] at a time.
+///
+/// # Errors
+/// As [`seconds`].
+pub fn stored(machine: &Machine, groups: &Groups) -> Result<f64, String> {
+    Ok(groups.packets * wavefront(machine)?)
+}
+
+/// The strided accesses over the smallest footprint, which must be that of a cache near the
+/// processor: the first where the profile names its size, else any.
+fn nearest<'a>(machine: &Machine<'a>, direction: Direction) -> Result<&'a Strided, String> {
+    let held = if machine.first > 0.0 { machine.first } else { machine.capacity };
     let of_direction = machine.rates.strided.iter().filter(|s| s.direction == direction);
-    of_direction.min_by_key(|s| s.footprint).filter(|s| s.footprint as f64 <= machine.first)
+    let near = of_direction.min_by_key(|s| s.footprint).filter(|s| s.footprint as f64 <= held);
+    near.ok_or_else(|| {
+        format!("the profile has no strided {} of the first cache; calibrate anew", way(direction))
+    })
 }
 
 /// A point of the curve as wavefronts and seconds of a group.
@@ -115,7 +152,7 @@ fn line_through(points: &[(f64, f64)], x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{close, on_toy};
+    use super::super::fixture::{close, on_toy, toy};
     use super::*;
 
     fn wavefronts_of(indices: &[u64]) -> f64 {
@@ -149,6 +186,27 @@ mod tests {
         assert_eq!(of([0..8, 24..28, 44..48]), 3.0);
     }
 
+    /// 4 words in each of 8 lines of 128 bytes: two packets of 64 bytes a line, each as long as one
+    /// of the 32 wavefronts that words in one bank take.
+    #[test]
+    fn stores_leave_in_packets() {
+        on_toy(|toy| {
+            let of = groups(toy, &strided(4), 8);
+            let one = wavefront(toy).expect("strided reads");
+            assert!(close(one, 1.6e-9 / 32.0) && of.packets == 16.0, "{one} {of:?}");
+            assert!(close(stored(toy, &of).expect("strided reads"), 16.0 * one));
+        });
+    }
+
+    #[test]
+    fn a_profile_without_a_first_cache_says_so() {
+        let mut profile = toy();
+        profile.rates.get_mut("cuda").expect("a backend").strided.retain(|s| s.footprint > 1 << 20);
+        let machine = Machine::new(&profile, "cuda").expect("a backend");
+        let of = seconds(&machine, Direction::Write, &Groups::EASY);
+        assert!(of.is_err_and(|why| why.contains("no strided writes of the first cache")));
+    }
+
     #[test]
     fn lines_and_sectors_of_a_group() {
         on_toy(|toy| {
@@ -156,10 +214,8 @@ mod tests {
             assert_eq!((of.groups, of.lines, of.sectors, of.step), (1.0, 8.0, 32.0, 32.0));
             // 32 accesses at 3.2e11 a second for two wavefronts, at 1.6e11 for four.
             for (stride, seconds) in [(1, 1e-10), (2, 2e-10), (16, 1.6e-9)] {
-                assert!(close(
-                    super::seconds(toy, Direction::Read, &groups(toy, &strided(stride), 8)),
-                    seconds
-                ));
+                let found = super::seconds(toy, Direction::Read, &groups(toy, &strided(stride), 8));
+                assert!(close(found.expect("strided reads"), seconds));
             }
         });
     }

@@ -16,24 +16,37 @@ use super::machine::Machine;
 use crate::primitives::{Access, Concurrency};
 
 /// Seconds in which `n` elements are looked at in an array that is read again after
-/// `distance` bytes; 0 where the profile does not say.
-pub fn looked_at(machine: &Machine, n: f64, distance: f64) -> f64 {
-    machine.rates.scan.as_ref().map_or(0.0, |scan| n / scan.at(distance))
+/// `distance` bytes.
+///
+/// # Errors
+/// A profile without `scan`.
+pub fn looked_at(machine: &Machine, n: f64, distance: f64) -> Result<f64, String> {
+    let scan = machine.rates.scan.as_ref().ok_or("the profile has no scan, which passes that skip need")?;
+    Ok(n / scan.at(distance))
 }
 
-/// Seconds of one access to the footprint; 0 where the profile does not say.
-pub fn latency_of(machine: &Machine, access: &Access) -> f64 {
-    machine.rates.latency.as_ref().map_or(0.0, |latency| latency.at(access.footprint as f64))
+/// Seconds of one access to the footprint.
+///
+/// # Errors
+/// A profile without a latency.
+pub fn latency_of(machine: &Machine, access: &Access) -> Result<f64, String> {
+    let latency = machine.rates.latency.as_ref().ok_or(NO_LATENCY)?;
+    Ok(latency.at(access.footprint as f64))
 }
+
+const NO_LATENCY: &str = "the profile has no latency";
 
 /// Locations that a processor filters before it moves what it found: how its kernels are built.
 const BLOCK: f64 = 1024.0;
 
 /// Seconds in which processors wait for the loads of an access of which each block of `scanned`
 /// locations finds some; of fewer loads than blocks only those count.
-pub fn found_in_blocks(machine: &Machine, access: &Access, scanned: u64) -> f64 {
+///
+/// # Errors
+/// A profile without a latency.
+pub fn found_in_blocks(machine: &Machine, access: &Access, scanned: u64) -> Result<f64, String> {
     let waits = (scanned as f64 / BLOCK).min(access.count as f64);
-    waits * latency_of(machine, access) / machine.rates.threads.unwrap_or(1) as f64
+    Ok(waits * latency_of(machine, access)? / machine.rates.threads.unwrap_or(1) as f64)
 }
 
 /// Seconds of accesses that each need the one before.
@@ -44,8 +57,7 @@ pub fn chained(machine: &Machine, access: &Access) -> Result<f64, String> {
     if access.concurrency != Concurrency::Chained {
         return Ok(0.0);
     }
-    let latency = machine.rates.latency.as_ref().ok_or("the profile has no latency")?;
-    Ok(access.count as f64 * latency.at(access.footprint as f64))
+    Ok(access.count as f64 * latency_of(machine, access)?)
 }
 
 #[cfg(test)]
@@ -58,10 +70,21 @@ mod tests {
     #[test]
     fn a_scan_has_the_profiles_rate() {
         on_toy(|toy| {
-            assert!(
-                close(looked_at(toy, 1e6, 1e5), 1e6 / 2e10) && close(looked_at(toy, 1e6, 1e12), 1e6 / 1e10)
-            );
+            for (distance, rate) in [(1e5, 2e10), (1e12, 1e10)] {
+                assert!(close(looked_at(toy, 1e6, distance).expect("a scan"), 1e6 / rate));
+            }
         });
+    }
+
+    #[test]
+    fn what_a_profile_lacks_has_a_reason() {
+        let mut profile = toy();
+        let rates = profile.rates.get_mut("cuda").expect("a backend");
+        (rates.scan, rates.latency) = (None, None);
+        let machine = Machine::new(&profile, "cuda").expect("a backend");
+        assert!(looked_at(&machine, 1e6, 1e5).is_err_and(|why| why.contains("no scan")));
+        let read = access(Direction::Read, 1000, 1 << 20, Order::Random);
+        assert_eq!(latency_of(&machine, &read), Err(NO_LATENCY.to_owned()));
     }
 
     #[test]
@@ -69,6 +92,7 @@ mod tests {
         let free = access(Direction::Read, 1000, 1 << 20, Order::Random);
         let chained_access = Access { concurrency: Concurrency::Chained, ..free.clone() };
         let mut profile = toy();
+        profile.rates.get_mut("cuda").expect("a backend").latency = None;
         let of = |profile: &_, access| chained(&Machine::new(profile, "cuda").expect("a backend"), access);
         assert_eq!(of(&profile, &free), Ok(0.0));
         assert_eq!(of(&profile, &chained_access), Err("the profile has no latency".to_owned()));

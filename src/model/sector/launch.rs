@@ -1,6 +1,6 @@
 //! What an execution takes besides its work.
 //!
-//! Equation: T = max(launch, Σ passes max(pass, start + work)). Launches go ahead while the device
+//! Equation: T = max(launch + depth, Σ passes max(pass, start + work)). Launches go ahead while the device
 //! works, so what an empty execution takes bounds from below and is not added; what is added
 //! is `start`, in which a kernel begins and ends while nothing else can work. Source: the
 //! profile's `launch` and `pass`; `start` is what is left of the times of copies in the cache when

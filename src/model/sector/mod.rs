@@ -14,6 +14,7 @@
 //! | `partitions` | `partitions`: ascending streams side by side | requests, memory |
 //! | `thinned` | `strides`: the array of which a pass takes a part | requests, memory |
 //! | `pattern`, `touched`, `spaced` | `patterns`: what the uses of a pattern touch | first cache, cache, memory |
+//! | `blocks` | `blocks`: blocks of threads that start one after another | blocks |
 //! | `issue` | `first cache`: answers to accesses that are issued together | first cache |
 //! | `latency` | `latency`: loads in flight, chained accesses | waiting |
 //!
@@ -21,6 +22,7 @@
 //! fitted to cases: all figures are the profile's, all counts the declared accesses'.
 //! docs/models.md has the equations in one place.
 
+mod blocks;
 mod demand;
 mod issue;
 mod latency;
@@ -39,7 +41,7 @@ mod zipf;
 use super::scope::covered;
 use super::{Model, Prediction, Profile};
 use crate::plan::Case;
-use crate::primitives::Work;
+use crate::primitives::{self, Work};
 use demand::Demand;
 use launch::Launch;
 use machine::Machine;
@@ -57,23 +59,26 @@ impl Model for Sector {
     fn predict(&self, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String> {
         let (backend, _) = case.place();
         covered(profile, case)?;
-        of_work(profile, backend, work)
+        let blocks = primitives::find(&case.primitive).and_then(|p| p.blocks(&case.params));
+        of_work(profile, backend, work, blocks)
     }
 }
 
-/// What one execution of `work` takes on a backend of the profile.
+/// What one execution of `work` takes on a backend of the profile; `blocks` of threads start where
+/// each tile has its own.
 ///
 /// # Errors
 /// What the profile lacks.
-pub fn of_work(profile: &Profile, backend: &str, work: &Work) -> Result<Prediction, String> {
+fn of_work(profile: &Profile, backend: &str, work: &Work, blocks: Option<u64>) -> Result<Prediction, String> {
     let machine = Machine::new(profile, backend)?;
     let launch = Launch::new(&machine, work);
-    let mut tally = Tally::default();
+    let (mut tally, mut depth) = (Tally::default(), 0.0);
     for pass in &work.passes {
-        let demand = pass::demand(&Here { machine: &machine, pass, all: work.footprint as f64 })?;
+        let demand = pass::demand(&Here { machine: &machine, pass, all: work.footprint as f64, blocks })?;
         tally.add(pass.times as f64, &demand, &launch);
+        depth = demand.depth.max(depth);
     }
-    Ok(tally.prediction(launch.execution))
+    Ok(tally.prediction(launch.execution + depth))
 }
 
 /// Passes added up.
@@ -98,7 +103,8 @@ impl Tally {
         add(&mut self.bound, demand.binding(), times * busy);
     }
 
-    /// An execution takes at least what an empty one does.
+    /// An execution takes at least what an empty one does, which reads one thing, and what it then
+    /// has to wait for.
     fn prediction(mut self, least: f64) -> Prediction {
         let rest = (least - self.seconds).max(0.0);
         add(&mut self.terms, launch::TERM, rest);

@@ -103,7 +103,7 @@ fn in_cache(machine: &Machine, access: &Access, p: f64) -> Result<Demand, String
 fn in_part(machine: &Machine, access: &Access, known: &Strided, p: f64) -> f64 {
     let w = machine.group() as f64;
     let whole = access.element as f64 / known.element as f64 / known.rate.at(1.0);
-    let [half, all] = [w / 2.0, w.max(p)].map(|streams| 1.0 / known.rate.at(streams));
+    let [half, all] = [w / 2.0, w].map(|streams| 1.0 / known.rate.at(streams));
     let parts = sectors_in_part(p, w, (machine.sector / access.element as f64).max(1.0));
     let share = parts / (0.5 * w);
     let each =

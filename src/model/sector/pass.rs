@@ -1,12 +1,13 @@
 //! One pass: which term each of its accesses is for.
 
+use super::blocks::starting;
 use super::demand::Demand;
 use super::issue::{self, Groups};
 use super::latency::{chained, found_in_blocks, latency_of, looked_at};
 use super::machine::Machine;
 use super::partitions::{partitions, staged};
 use super::pattern::pattern;
-use super::random::{random, term};
+use super::random::{Beside, random, term};
 use super::streams::{Stream, streams};
 use super::thinned::thinned;
 use super::touched::Moves;
@@ -19,6 +20,8 @@ pub struct Here<'a> {
     pub pass: &'a Pass,
     /// Bytes of all arrays of the case: what goes by from one execution to the next.
     pub all: f64,
+    /// Blocks of threads that start one after another.
+    pub blocks: Option<u64>,
 }
 
 /// What a pass asks for.
@@ -28,7 +31,10 @@ pub struct Here<'a> {
 pub fn demand(here: &Here) -> Result<Demand, String> {
     let mut streamed = Vec::new();
     let mut sum =
-        Demand { first: here.issued(), latency: here.waiting()?, depth: here.depth(), ..Demand::default() };
+        Demand { first: here.issued()?, latency: here.waiting()?, depth: here.depth()?, ..Demand::default() };
+    if let Some(blocks) = here.blocks {
+        sum.blocks = starting(here.machine, here.pass, blocks)?;
+    }
     for access in &here.pass.accesses {
         let (demand, stream) = here.of(access)?;
         sum = sum.and(demand);
@@ -44,9 +50,9 @@ pub fn demand(here: &Here) -> Result<Demand, String> {
         .collect();
     let streamed = streams(here.machine, &all)?;
     if here.machine.group() == 1 {
-        sum.depth += (here.scanned() - streamed.seconds()).max(0.0);
+        sum.depth += (here.scanned()? - streamed.seconds()).max(0.0);
     } else {
-        sum.latency += here.scanned();
+        sum.latency += here.scanned()?;
     }
     Ok(sum.and(streamed))
 }
@@ -59,10 +65,10 @@ impl Here<'_> {
             Order::Sequential
                 if access.bytes() > access.footprint && access.footprint as f64 <= self.near() =>
             {
-                Ok((kept_near(machine, access), None))
+                Ok((kept_near(machine, access)?, None))
             }
             Order::Sequential => Ok((Demand::default(), Some(access.clone()))),
-            Order::Random | Order::Given => Ok((random(machine, access, self.cold())?, None)),
+            Order::Random | Order::Given => Ok((random(machine, access, self.beside(access))?, None)),
             Order::Chunks { chunks } => chunks_of(machine, access, (*chunks).max(1)),
             Order::Zipf { exponent } => Ok((self.skewed(access, *exponent)?, None)),
             Order::Strided { stride } => {
@@ -113,9 +119,9 @@ impl Here<'_> {
         let granules = one.touched((unit as u64 / access.element).max(1)).granules;
         let each = Access { count: (granules * moves.uses as f64) as u64, ..access.clone() };
         let groups = issue::groups(machine, &moves.first(4096), access.element);
-        let mut demand = random(machine, &each, false)?;
-        demand.first =
-            access.count as f64 / machine.group() as f64 * issue::seconds(machine, access.direction, &groups);
+        let mut demand = random(machine, &each, Beside::default())?;
+        demand.first = access.count as f64 / machine.group() as f64
+            * issue::seconds(machine, access.direction, &groups)?;
         Ok(demand)
     }
 
@@ -137,15 +143,20 @@ impl Here<'_> {
         self.pass.accesses.iter().any(|a| matches!(a.order, Order::Strided { .. }))
     }
 
-    /// Whether other passes push out this pass's part of the randomly accessed array.
-    fn cold(&self) -> bool {
-        self.is_thin() && self.all > self.machine.capacity
+    /// What other accesses leave of the cache: other passes push out this pass's part of the
+    /// randomly accessed array, and its own streams come by. A single pass says of them that they
+    /// are not needed again.
+    fn beside(&self, random: &Access) -> Beside {
+        let cold = self.is_thin() && self.all > self.machine.capacity;
+        let streams = if cold { self.touches() - random.footprint as f64 } else { 0.0 };
+        Beside { cold, streams: streams.max(0.0) / (random.count as f64).max(1.0) }
     }
 
     /// What is moved one by one where processors issue one access at a time.
-    fn issued(&self) -> f64 {
+    fn issued(&self) -> Result<f64, String> {
         let one_by_one = |a: &&Access| a.concurrency == Concurrency::Led && self.machine.group() == 1;
-        let seconds = |a: &Access| a.count as f64 * issue::seconds(self.machine, a.direction, &Groups::EASY);
+        let seconds =
+            |a: &Access| Ok(a.count as f64 * issue::seconds(self.machine, a.direction, &Groups::EASY)?);
         self.pass.accesses.iter().filter(one_by_one).map(seconds).sum()
     }
 
@@ -165,21 +176,25 @@ impl Here<'_> {
         if again { self.touches() } else { self.all }
     }
 
-    /// Of reads that go where another array says, the latency of the first. A processor that moves
-    /// what it found in a block of locations waits for the loads of each block.
-    fn depth(&self) -> f64 {
-        if self.machine.group() == 1 && self.is_thin() {
+    /// Of reads that go where another array says, the latency of the first. A processor that
+    /// issues accesses one by one goes on with others, but waits for the loads of what it found in a
+    /// block of locations.
+    fn depth(&self) -> Result<f64, String> {
+        if self.machine.group() == 1 {
+            let scanned = self.scan().filter(|_| self.is_thin()).map_or(0, |scan| scan.count);
             let reads = self.pass.accesses.iter().filter(|a| a.direction == Direction::Read);
-            let moved = reads.filter(|a| a.concurrency == Concurrency::Led);
-            return moved
-                .map(|a| found_in_blocks(self.machine, a, self.scan().map_or(0, |scan| scan.count)))
-                .sum();
+            let moved = reads.filter(|a| scanned > 0 && a.concurrency == Concurrency::Led);
+            return moved.map(|a| found_in_blocks(self.machine, a, scanned)).sum();
         }
-
         let led = |a: &&Access| a.direction == Direction::Read && is_indexed(a);
+        let first = self.pass.accesses.iter().find(led).filter(|first| self.is_led(first));
+        first.map_or(Ok(0.0), |access| latency_of(self.machine, access))
+    }
+
+    /// Whether the pass reads where it goes: from an array, or from the entries of a pattern.
+    fn is_led(&self, access: &Access) -> bool {
         let scans = self.pass.accesses.iter().any(|a| a.order == Order::Sequential);
-        let first = self.pass.accesses.iter().find(led).filter(|_| scans);
-        first.map_or(0.0, |access| latency_of(self.machine, access))
+        scans || matches!(access.order, Order::Pattern { .. } | Order::Visits { .. })
     }
 
     /// Chained accesses.
@@ -190,9 +205,9 @@ impl Here<'_> {
     /// The scan of a pass that skips most of what it looks at. A processor looks through a block of
     /// locations and then moves the tuples that it found, so that what the scan takes beside
     /// reading them comes on top of the moves; a GPU's threads do both at a time.
-    fn scanned(&self) -> f64 {
+    fn scanned(&self) -> Result<f64, String> {
         let longest = self.scan().filter(|_| self.is_thin());
-        longest.map_or(0.0, |scan| looked_at(self.machine, scan.count as f64, self.distance(scan)))
+        longest.map_or(Ok(0.0), |scan| looked_at(self.machine, scan.count as f64, self.distance(scan)))
     }
 
     /// The longest array that is read in order.
@@ -204,7 +219,10 @@ impl Here<'_> {
 
 /// Whether an access goes where another array says.
 fn is_indexed(access: &Access) -> bool {
-    matches!(access.order, Order::Random | Order::Given | Order::Partitions { .. } | Order::Zipf { .. })
+    !matches!(
+        access.order,
+        Order::Sequential | Order::Strided { .. } | Order::Chunks { .. } | Order::Staged { .. }
+    )
 }
 
 /// Parts that are visited one after another, each in random order. One that a cache holds is
@@ -213,7 +231,7 @@ fn chunks_of(machine: &Machine, access: &Access, chunks: u64) -> Result<(Demand,
     let part = access.footprint / chunks;
     if part as f64 > machine.capacity {
         let alone = Access { footprint: part, ..access.clone() };
-        return Ok((random(machine, &alone, true)?, None));
+        return Ok((random(machine, &alone, Beside { cold: true, streams: 0.0 })?, None));
     }
     let near = part as f64 <= machine.first;
     let curve = machine.random(access.direction, access.element)?;
@@ -223,10 +241,10 @@ fn chunks_of(machine: &Machine, access: &Access, chunks: u64) -> Result<(Demand,
 }
 
 /// Stores and loads that a processor's own memory answers, side by side.
-fn kept_near(machine: &Machine, access: &Access) -> Demand {
+fn kept_near(machine: &Machine, access: &Access) -> Result<Demand, String> {
     let group = machine.group() as f64;
-    let one = issue::seconds(machine, access.direction, &Groups::EASY);
-    Demand { first: access.count as f64 / group * one, ..Demand::default() }
+    let one = issue::seconds(machine, access.direction, &Groups::EASY)?;
+    Ok(Demand { first: access.count as f64 / group * one, ..Demand::default() })
 }
 
 #[cfg(test)]
@@ -241,7 +259,7 @@ mod tests {
         let led = Access { concurrency: Concurrency::Led, ..reads.clone() };
         let first = |machine: &Machine, access: &Access| {
             let pass = Pass { times: 1, accesses: vec![access.clone()] };
-            demand(&Here { machine, pass: &pass, all: 8000.0 }).expect("rates").first
+            demand(&Here { machine, pass: &pass, all: 8000.0, blocks: None }).expect("rates").first
         };
         on_processors(|two| {
             assert!(close(first(two, &led), 1000.0 / 3.2e11) && first(two, &reads) == 0.0);
@@ -259,7 +277,7 @@ mod tests {
         let moved = access(Direction::Write, n / 64, 8 * n, Order::Strided { stride: 64 });
         let pass = Pass { times: 1, accesses: vec![scan, moved] };
         let of = |machine: &Machine| {
-            let found = demand(&Here { machine, pass: &pass, all: 1e12 }).expect("rates");
+            let found = demand(&Here { machine, pass: &pass, all: 1e12, blocks: None }).expect("rates");
             (found.latency, found.depth)
         };
         let (looked_at, read) = (n as f64 / 1e10, 4.0 * n as f64 / 1e11);

@@ -10,7 +10,7 @@
 //!   written in part are read and written.
 
 use super::demand::Demand;
-use super::issue;
+use super::issue::{self, Groups};
 use super::machine::Machine;
 use super::spaced::{Reads, Writes};
 use super::touched::Moves;
@@ -43,11 +43,29 @@ pub fn pattern(machine: &Machine, access: &Access, moves: Moves) -> Result<Deman
         0.0
     };
     let demand = Demand {
-        first: all_groups * issue::seconds(machine, access.direction, &groups),
+        first: first(machine, access, &groups, all_groups, times * sectors)?,
         cache: times * handed.max(asked),
         ..Demand::default()
     };
     Ok(demand.and(memory(machine, access, moves)?))
+}
+
+/// Seconds of the first caches: answers to all groups, and a wavefront for each sector that they
+/// are filled with, unless they hold everything. Stores pass them by.
+fn first(
+    machine: &Machine,
+    access: &Access,
+    groups: &Groups,
+    all_groups: f64,
+    filled: f64,
+) -> Result<f64, String> {
+    let leaves = access.direction == Direction::Write && machine.group() > 1;
+    if leaves {
+        return Ok(all_groups * issue::stored(machine, groups)?);
+    }
+    let answered = all_groups * issue::seconds(machine, access.direction, groups)?;
+    let kept = machine.group() == 1 || access.footprint as f64 <= machine.first;
+    Ok(answered + if kept { 0.0 } else { filled * issue::wavefront(machine)? })
 }
 
 /// Different units among so many accesses.
@@ -94,13 +112,14 @@ mod tests {
         found
     }
 
-    /// 16 words side by side that move by 16: a stream, two wavefronts for 32 words.
+    /// 16 words side by side that move by 16: a stream, two wavefronts for 32 words and one, of
+    /// 50 ps, for each sector that the first cache is filled with.
     #[test]
     fn a_pattern_without_gaps_is_a_stream() {
         let words: Vec<u64> = (0..16).collect();
         let found = demand(Direction::Read, &words, 16, 1 << 20);
         assert!(close(found.memory[0].1, f64::from(1 << 27) / 1e11));
-        assert!(close(found.first, f64::from(1 << 24) / 3.2e11));
+        assert!(close(found.first, f64::from(1 << 24) / 3.2e11 + f64::from(1 << 22) * 5e-11));
         let written = demand(Direction::Write, &words, 16, 1 << 20);
         assert!(close(written.memory[0].1, f64::from(1 << 27) / 1e11));
     }

@@ -43,6 +43,11 @@ impl Finding {
             4 => format!("element {first}: {output}[{at}] was not written (expected {expected:#x})"),
             5 => format!("{output}[{at}] holds {found:#x}, but nothing is written there"),
             6 => format!("{output}[{at}] holds {found:#x}, which none of its writers stores"),
+            7 => format!("{output}[{at}] holds {found:#x}, which does not belong there"),
+            8 => format!(
+                "element {first}: the value beside {output}[{at}] is {found:#x} instead of {expected:#x}"
+            ),
+            9 => format!("offset {at} is {found} instead of {expected}"),
             _ => format!("element {first} is wrong"),
         })
     }

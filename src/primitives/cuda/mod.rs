@@ -6,14 +6,18 @@ pub mod range;
 pub mod several;
 pub mod tiles;
 pub mod together;
+mod zipf;
 
 use crate::backend::Failure;
 use crate::backend::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
 use crate::patterns::mix::key64;
 use crate::plan::Case;
-use crate::primitives::{Refusal, gather_scatter, histogram, pattern, random_access, scan, stream};
+use crate::primitives::{
+    Refusal, atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream,
+};
 
 pub use tiles::BLOCK;
+pub use zipf::ZipfTable;
 
 /// Both halves of the poison word (`certify.cuh`).
 pub const POISON32: u32 = 0xDEAD_BEEF;
@@ -38,6 +42,8 @@ pub fn launched(case: &Case) -> Result<Launched, Failure> {
         "random-access" => random_access::cuda::launched(case),
         "scan" | "segmented-scan" => scan::cuda::launched(case),
         "histogram" => histogram::cuda::launched(case),
+        "multisplit" => multisplit::cuda::launched(case),
+        other if atop_scan::operation(other).is_some() => atop_scan::cuda::launched(case),
         other => Err(Failure::NotApplicable(format!("{other} has no CUDA kernels"))),
     }
 }

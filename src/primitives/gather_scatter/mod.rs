@@ -36,6 +36,11 @@ fn work_of(kernel: Kernel, params: &Params) -> Result<Work, Refusal> {
     Ok(if reader::on_cuda(params) { work::on_gpu(&spec) } else { work::work(&spec) })
 }
 
+fn blocks_of(kernel: Kernel, params: &Params) -> Option<u64> {
+    let spec = Spec::from_params(kernel, params, 0).ok().filter(|_| reader::on_cuda(params))?;
+    cuda::blocks(&spec, params)
+}
+
 fn check(kernel: Kernel, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
     let spec = Spec::from_params(kernel, params, seed).map_err(|e| e.to_string())?;
     oracle::check(&spec, given::list(params), output)
@@ -79,6 +84,10 @@ impl Primitive for Gather {
 
     fn work(&self, params: &Params) -> Result<Work, Refusal> {
         work_of(Kernel::Gather, params)
+    }
+
+    fn blocks(&self, params: &Params) -> Option<u64> {
+        blocks_of(Kernel::Gather, params)
     }
 
     fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
@@ -127,6 +136,10 @@ impl Primitive for Scatter {
 
     fn work(&self, params: &Params) -> Result<Work, Refusal> {
         work_of(Kernel::Scatter, params)
+    }
+
+    fn blocks(&self, params: &Params) -> Option<u64> {
+        blocks_of(Kernel::Scatter, params)
     }
 
     fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {

@@ -24,7 +24,7 @@
 use super::levels;
 use super::spec::{Method, Spec};
 use crate::plan::{Params, Value};
-use crate::primitives::{Refusal, reader};
+use crate::primitives::{Refusal, groups, reader};
 
 /// Full key of the bits.
 pub const BITS_KEY: &str = "method.partitioned.bits";
@@ -104,22 +104,10 @@ fn width(n: u64) -> u64 {
     u64::from(u64::BITS - n.saturating_sub(1).leading_zeros())
 }
 
-/// Bytes that the groups of all values of a digit should take, an L2 cache.
-const STAGING: usize = 1 << 20;
-
-/// Tuples of a group take no more than these bytes: what is gained by leaving the loop more
-/// seldom is gained by then.
-const GROUP: usize = 512;
-
-/// Pairs of which tuples and locations are whole lines.
-const LINE_PAIRS: usize = 16;
-
 /// Pairs of a digit's value that a CPU keeps until it writes them side by side: as many as leave
 /// those of all values in an L2 cache.
 pub fn group(spec: &Spec, values: usize) -> usize {
-    let pair = (spec.tuple + spec.index) as usize;
-    let room = (STAGING / values / pair).min(GROUP / spec.tuple as usize).max(LINE_PAIRS);
-    1 << room.ilog2()
+    groups::group(values, spec.tuple as usize, (spec.tuple + spec.index) as usize)
 }
 
 /// How the locations of a case are cut.

@@ -70,6 +70,11 @@ impl Primitive for Pattern {
         })
     }
 
+    fn blocks(&self, params: &Params) -> Option<u64> {
+        let spec = Spec::from_params(params, 0).ok().filter(|_| super::reader::on_cuda(params))?;
+        cuda::blocks(&spec, params)
+    }
+
     fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
         oracle::check(&Spec::from_params(params, seed).map_err(|e| e.to_string())?, output)
     }

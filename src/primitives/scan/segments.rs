@@ -12,6 +12,8 @@
 //! Of the first two there are ⌈n/s⌉ or ⌈n/m⌉ segments, whose heads have a closed form. No
 //! segment is empty: a flag could not tell.
 
+use std::ops::Range;
+
 use crate::patterns::mix::{scale, word64};
 
 const TAG: u64 = 0x5345_474D_454E_5453;
@@ -135,6 +137,18 @@ impl Segments {
         }
     }
 
+    /// The elements of the segment of element `i`, i below n; `None` where only counting tells.
+    #[inline(always)]
+    pub fn around(&self, i: u64) -> Option<Range<u64>> {
+        let block = match self.lengths {
+            Lengths::Constant { length: mean } | Lengths::Random { mean } => i / mean,
+            Lengths::Geometric { .. } => return None,
+        };
+        let behind = self.pointer(block).is_some_and(|head| head > i);
+        let segment = block - u64::from(behind);
+        Some(self.pointer(segment)?..self.pointer(segment + 1)?)
+    }
+
     /// p_j.
     #[inline(always)]
     fn random(&self, j: u64, mean: u64) -> u64 {
@@ -168,6 +182,12 @@ mod tests {
                 let pointers: Vec<u64> = (0..count).filter_map(|j| segments.pointer(j)).collect();
                 prop_assert_eq!(pointers, heads);
                 prop_assert_eq!(segments.pointer(count), Some(n));
+                for i in 0..n {
+                    let around = segments.around(i).expect("a segment");
+                    prop_assert!(around.contains(&i) && segments.head(around.start));
+                    prop_assert!(around.end == n || segments.head(around.end));
+                    prop_assert!((around.start + 1..around.end).all(|k| !segments.head(k)));
+                }
             }
         }
     }

@@ -6,7 +6,8 @@ use super::platform::Platform;
 use crate::report::svg::Caption;
 use crate::run::folder::Manifest;
 
-/// `paper` is key, figure and claim; `points` and `lines` say how to read this figure.
+/// `paper` is key, figure and claim; `points` says what a point of this figure and of the paper's
+/// is, `lines` how to read it.
 pub fn caption(
     paper: &str,
     points: &str,
@@ -16,7 +17,7 @@ pub fn caption(
 ) -> Caption {
     let drawn = |p: &&Platform| marks.iter().any(|mark| mark.platform == p.label);
     let runs = platforms.iter().filter(drawn).map(|p| format!("{}: {}", p.label, p.origin())).collect();
-    let mut below = vec![format!("{points}; the paper's are the fastest of 10 runs")];
+    let mut below = vec![points.to_owned()];
     below.extend(lines.iter().cloned());
     below.push(versions(platforms));
     let (paper, changes) = (Some(paper.to_owned()), changes(platforms));

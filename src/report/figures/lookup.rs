@@ -1,10 +1,16 @@
 //! Finds what a figure shows among the cases of a platform, whichever recipe measured them.
 
-use super::platform::{Kind, Platform, is_certified};
+use super::platform::{self, Platform, is_certified};
 use crate::backend::tuning::Tuning;
 use crate::patterns::applications::{Application, Use};
 use crate::plan::{Cache, Quantity};
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
+use crate::primitives::scan::{
+    self,
+    operator::{Operator, Type},
+    segments::Heads,
+    spec::Kind,
+};
 use crate::report::series::NoteKind;
 use crate::run::{Record, Status};
 
@@ -17,9 +23,36 @@ pub enum Wanted {
     App(&'static Application),
     /// One of STREAM's kernels.
     Stream(&'static str),
+    /// A line of sengupta2007's Fig. 5.
+    Scan { line: Line, elements: u64 },
 }
 
-/// What was measured of it, GB/s.
+/// The lines of sengupta2007's Fig. 5.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    Scan,
+    Fast,
+    Backward,
+    Segmented,
+    BackwardSegmented,
+}
+
+impl Line {
+    pub const ALL: [Line; 5] =
+        [Line::Scan, Line::Fast, Line::Backward, Line::Segmented, Line::BackwardSegmented];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Line::Scan => "scan",
+            Line::Fast => "fast scan",
+            Line::Backward => "backward scan",
+            Line::Segmented => "segmented scan",
+            Line::BackwardSegmented => "backward segmented scan",
+        }
+    }
+}
+
+/// What was measured of it, GB/s or, of scans, seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Value<'a> {
     pub run: &'a str,
@@ -55,6 +88,7 @@ impl Wanted {
             Wanted::Uniform { side, stride } => format!("stride {stride}, {}", word(*side)),
             Wanted::App(app) => app.name.to_owned(),
             Wanted::Stream(kernel) => format!("STREAM {kernel}"),
+            Wanted::Scan { line, elements } => format!("{} of {elements} elements", line.name()),
         }
     }
 
@@ -69,7 +103,19 @@ impl Wanted {
             Wanted::Stream(kernel) => {
                 record.case.primitive == "stream" && params.text("kernel") == Some(kernel)
             }
+            Wanted::Scan { line, elements } => {
+                params.int("elements") == Some(*elements) && scanned(record) == Some(*line)
+            }
         }
+    }
+
+    fn quantity(&self) -> Quantity {
+        if matches!(self, Wanted::Scan { .. }) { Quantity::Time } else { Quantity::Bandwidth }
+    }
+
+    /// What its value counts.
+    pub fn unit(&self) -> &'static str {
+        if matches!(self, Wanted::Scan { .. }) { "s" } else { "GB/s" }
     }
 }
 
@@ -97,6 +143,31 @@ pub fn uniform(record: &Record) -> Option<(Use, u64)> {
     fresh.then_some((side_of(spec.kernel)?, stride))
 }
 
+/// The line of a scan that is computed as in sengupta2007: exclusive sums of 4-byte elements, flags in
+/// stripes, nothing tuned.
+fn scanned(record: &Record) -> Option<Line> {
+    let case = &record.case;
+    let segmented = match case.primitive.as_str() {
+        "scan" => false,
+        "segmented-scan" => true,
+        _ => return None,
+    };
+    let spec = scan::Spec::from_params(segmented, &case.params, case.seed).ok()?;
+    let ordinary = (spec.operator, spec.ty, spec.kind) == (Operator::Add, Type::U32, Kind::Exclusive)
+        && spec.segmented.is_none_or(|segmented| segmented.heads == Heads::Striped)
+        && case.params.text(Cache::KEY) != Some("cold")
+        && Tuning::of(&case.params) == Ok(Tuning::default());
+    let line = match (spec.method, segmented, spec.backward()) {
+        (scan::spec::Method::Sengupta2007 { elements_per_thread: 2 }, false, false) => Line::Scan,
+        (scan::spec::Method::Sengupta2007 { elements_per_thread: 8 }, false, false) => Line::Fast,
+        (scan::spec::Method::Sengupta2007 { elements_per_thread: 2 }, false, true) => Line::Backward,
+        (scan::spec::Method::Sengupta2007 { elements_per_thread: 2 }, true, false) => Line::Segmented,
+        (scan::spec::Method::Sengupta2007 { elements_per_thread: 2 }, true, true) => Line::BackwardSegmented,
+        _ => return None,
+    };
+    ordinary.then_some(line)
+}
+
 /// What the case computes, if it is what the paper means: use after use in order, every store
 /// an ordinary one, a single dense tile, caches as the execution before left them, and the
 /// CUDA kernels as they choose to go about it themselves.
@@ -119,15 +190,15 @@ impl<'a> Platform<'a> {
     pub fn find(&self, wanted: Wanted) -> Found<'a> {
         let best = self.candidates(wanted).max_by_key(|(_, record)| {
             let bytes = record.work.as_ref().map_or(0, |work| work.effective_bytes);
-            (outcome("", record).is_ok(), self.has_papers_length(record), bytes)
+            (outcome("", record, wanted).is_ok(), self.has_papers_length(record), bytes)
         });
         let (run, record) = best.ok_or_else(|| Missing::not_applicable("not in these runs"))?;
-        outcome(&run.name, record)
+        outcome(&run.name, record, wanted)
     }
 
     /// Results for it that [`find`](Self::find) passes over.
     pub fn passed_over(&self, wanted: Wanted) -> usize {
-        let results = self.candidates(wanted).filter(|(_, record)| outcome("", record).is_ok());
+        let results = self.candidates(wanted).filter(|(_, record)| outcome("", record, wanted).is_ok());
         results.count().saturating_sub(1)
     }
 
@@ -144,6 +215,15 @@ impl<'a> Platform<'a> {
         strides
     }
 
+    /// How many elements its scans as in sengupta2007 have, ascending.
+    pub fn scanned(&self) -> Vec<u64> {
+        let own = self.records.iter().filter(|(_, record)| scanned(record).is_some());
+        let mut sizes: Vec<u64> = own.filter_map(|(_, record)| record.case.params.int("elements")).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
     fn candidates(
         &self,
         wanted: Wanted,
@@ -152,13 +232,13 @@ impl<'a> Platform<'a> {
     }
 
     fn has_papers_length(&self, record: &Record) -> bool {
-        let papers = if self.kind == Kind::Gpu { 256 } else { 8 };
+        let papers = if self.kind == platform::Kind::Gpu { 256 } else { 8 };
         record.case.params.int("source.uniform.length") == Some(papers)
     }
 }
 
 /// A certified result, or why there is none.
-fn outcome<'a>(run: &'a str, record: &'a Record) -> Found<'a> {
+fn outcome<'a>(run: &'a str, record: &'a Record, wanted: Wanted) -> Found<'a> {
     let missing = |kind, reason: &str| Missing { kind, reason: reason.to_owned() };
     match &record.status {
         Status::NotApplicable(reason) => return Err(missing(NoteKind::NotApplicable, reason)),
@@ -169,7 +249,7 @@ fn outcome<'a>(run: &'a str, record: &'a Record) -> Found<'a> {
     if !is_certified(record) {
         return Err(missing(NoteKind::Uncertified, ""));
     }
-    let at = |seconds| record.quantity_at(Quantity::Bandwidth, seconds).filter(|v| v.is_finite());
+    let at = |seconds| record.quantity_at(wanted.quantity(), seconds).filter(|v| v.is_finite());
     let statistics = record.statistics.as_ref();
     let values = statistics.and_then(|s| Some((at(s.median)?, at(s.max)?, at(s.min)?)));
     let (y, low, high) = values.ok_or_else(|| missing(NoteKind::Pending, "no samples"))?;

@@ -64,7 +64,7 @@ impl Mark {
         };
         let y = found.as_ref().map(Spread::from).map_err(Missing::clone);
         let uses = found.as_ref().ok().and_then(|value| uses(value.record));
-        Mark { x, y, run, case, others: platform.passed_over(wanted), uses, ..mark }
+        Mark { x, y, unit: wanted.unit(), run, case, others: platform.passed_over(wanted), uses, ..mark }
     }
 
     /// A place for which there is nothing.
@@ -206,8 +206,8 @@ fn row(figure: &str, mark: &Mark) -> Vec<Option<Cell>> {
         text(&mark.pattern),
         mark.x.and_then(Cell::number),
         value(|s| s.y),
-        value(|s| s.low),
-        value(|s| s.high),
+        value(|s| s.low.min(s.high)),
+        value(|s| s.low.max(s.high)),
         text(mark.unit),
         text(missing.map_or("measured", |m| m.kind.word())),
         missing.and_then(|m| text(&m.reason)),

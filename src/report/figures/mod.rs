@@ -12,6 +12,7 @@ mod platform;
 mod published;
 mod radar;
 mod rating;
+mod sengupta2007;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -71,6 +72,7 @@ impl Drawn {
 
 /// All of them, in the papers' order.
 pub const FIGURES: &[Figure] = &[
+    sengupta2007::fig05::FIGURE,
     lavin2020::fig03::FIGURE,
     lavin2020::fig04::FIGURE,
     lavin2020::fig05::FIGURE,

@@ -1,5 +1,5 @@
-//! Figures over the stride of a uniform pattern: a line for each platform, a panel for each
-//! kernel, both axes in powers of two.
+//! Figures over something that was swept, above all the stride of a uniform pattern: a line for each
+//! platform, a panel for each kernel, both axes in powers of two.
 
 use super::lookup::{Missing, Wanted, word};
 use super::mark::{Mark, Spread};
@@ -40,9 +40,22 @@ pub fn title(side: Use) -> String {
 
 /// The marks as lines over the stride, a style for each platform that has a point.
 pub fn chart(title: &str, y: YAxis, marks: &[Mark]) -> ChartData {
+    let stride = XAxis {
+        key: "source.uniform.stride".to_owned(),
+        name: "Stride (doubles), log scale".to_owned(),
+        scale: Scale::Log,
+        unit: Unit::Number,
+        values: Vec::new(),
+        categories: Vec::new(),
+    };
+    lines(title, x_axis(marks, stride), y, marks, |mark| &mark.platform)
+}
+
+/// The marks as lines of these names, a style for each name that has a point.
+pub fn lines(title: &str, x: XAxis, y: YAxis, marks: &[Mark], name: fn(&Mark) -> &str) -> ChartData {
     let mut data = ChartData {
         title: title.to_owned(),
-        x: x_axis(marks),
+        x,
         y,
         labels: Vec::new(),
         lines_per_run: None,
@@ -53,26 +66,20 @@ pub fn chart(title: &str, y: YAxis, marks: &[Mark]) -> ChartData {
     };
     for mark in marks {
         if let (Some(x), Ok(spread)) = (mark.x, &mark.y) {
-            let style = position(&mut data.labels, &mark.platform);
+            let style = position(&mut data.labels, name(mark));
             let panel = panel(&mut data.panels, &mark.panel);
-            line(panel, &mark.platform, style).points.push(point(x, mark, spread));
+            line(panel, name(mark), style).points.push(point(x, mark, spread));
         }
     }
     data
 }
 
-fn x_axis(marks: &[Mark]) -> XAxis {
+/// The axis with the places of the marks.
+pub fn x_axis(marks: &[Mark], axis: XAxis) -> XAxis {
     let mut values: Vec<f64> = marks.iter().filter_map(|mark| mark.x).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
-    XAxis {
-        key: "source.uniform.stride".to_owned(),
-        name: "Stride (doubles), log scale".to_owned(),
-        scale: Scale::Log,
-        unit: Unit::Number,
-        values,
-        categories: Vec::new(),
-    }
+    XAxis { values, ..axis }
 }
 
 fn point(x: f64, mark: &Mark, spread: &Spread) -> Point {

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::{Focus, bar, below_heading, first_row, heading};
+use crate::report::series::Panel;
 use crate::tui::chart::{Bars, Canvas, Look};
 use crate::tui::plot::{Plot, Selection};
 use crate::tui::state::State;
@@ -12,8 +13,8 @@ use crate::tui::theme::Theme;
 use crate::tui::whatif::{Knob, WhatIf};
 use crate::tui::words;
 
-/// Columns of the list beside a chart.
-const LIST: u16 = 38;
+/// Fewest columns of the list beside a chart, and most: those of the longest name and its value.
+const LIST: (u16, u16) = (38, 50);
 /// From this width on, list and chart stand side by side.
 const BESIDE: u16 = 76;
 /// From this height on, the chart has room under the list.
@@ -30,11 +31,15 @@ pub fn draw(state: &State, theme: Theme, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// `What if · h200, changed · Multi-pass scatter`.
+/// `What if · h200, changed · faint: before · Multi-pass scatter`.
 fn title(view: &WhatIf, theme: Theme) -> String {
     let changed = if view.is_changed() { ", changed" } else { "" };
     let mut parts = vec!["What if".to_owned(), format!("{}{changed}", view.profile().name)];
     let chart = view.chart();
+    let before = |panel: &Panel| panel.models.iter().any(|line| line.before);
+    if chart.panels.iter().any(before) {
+        parts.push("faint: before".to_owned());
+    }
     parts.push(chart.title.clone());
     if let Some(panel) = chart.panels.get(view.panel).filter(|_| chart.panels.len() > 1) {
         parts.push(panel.title.clone());
@@ -45,8 +50,9 @@ fn title(view: &WhatIf, theme: Theme) -> String {
 /// The list and the chart, if there is room for one.
 fn parts(area: Rect) -> (Rect, Option<Rect>) {
     if area.width >= BESIDE {
-        let list = Rect { width: LIST, ..area };
-        return (list, Some(Rect { x: area.x + LIST + 1, width: area.width - LIST - 1, ..area }));
+        let width = (area.width * 2 / 5).clamp(LIST.0, LIST.1);
+        let list = Rect { width, ..area };
+        return (list, Some(Rect { x: area.x + width + 1, width: area.width - width - 1, ..area }));
     }
     if area.height >= UNDER {
         let rows = area.height / 3;

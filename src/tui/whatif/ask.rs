@@ -57,7 +57,7 @@ impl Ask {
 /// On a recipe, or a run.
 pub const OPEN: Command = Command {
     bindings: &[(char('m'), Action::WhatIf(Ask::Open))],
-    hinted: 0,
+    hinted: 1,
     name: "what if",
     help: "change a device's profile, value by value, and see what the models would predict then",
 };

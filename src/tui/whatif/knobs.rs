@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::resized::Resized;
 use crate::model::{Cache, Curve, He2007, Profile, Rates};
 use crate::primitives::Direction;
 use crate::units;
@@ -41,8 +42,9 @@ fn factor(step: Step, steps: i32) -> f64 {
 /// the profile after these changes.
 pub fn turned(base: &Profile, backends: &[String], steps: &Steps) -> (Profile, Vec<Knob>) {
     let mut profile = base.clone();
-    let mut turn = Turn { steps, knobs: Vec::new() };
+    let mut turn = Turn { steps, knobs: Vec::new(), sizes: Resized::default() };
     profile.caches.iter_mut().for_each(|cache| turn.cache(cache));
+    turn.sizes = Resized::between(&base.caches, &profile.caches);
     for (backend, rates) in profile.rates.iter_mut().filter(|(b, _)| backends.contains(b)) {
         turn.rates(backend, rates);
     }
@@ -55,6 +57,8 @@ pub fn turned(base: &Profile, backends: &[String], steps: &Steps) -> (Profile, V
 struct Turn<'s> {
     steps: &'s Steps,
     knobs: Vec<Knob>,
+    /// What the caches' capacities became.
+    sizes: Resized,
 }
 
 impl Turn<'_> {
@@ -95,6 +99,12 @@ impl Turn<'_> {
         self.told(name, format!("× {}", units::three_digits(by)));
     }
 
+    /// All of a curve over footprints, which moves along with the caches' capacities.
+    fn by_footprint(&mut self, name: String, curve: &mut Curve) {
+        *curve = self.sizes.moved(curve);
+        self.curve(name, curve);
+    }
+
     fn cache(&mut self, cache: &mut Cache) {
         let name = cache.name.clone();
         self.bytes(format!("{name} capacity"), &mut cache.capacity);
@@ -108,28 +118,25 @@ impl Turn<'_> {
             self.seconds(format!("{backend} pass"), pass);
         }
         self.bytes(format!("{backend} fetch"), &mut rates.fetch);
-        self.curve(format!("{backend} read"), &mut rates.read);
-        self.curve(format!("{backend} write"), &mut rates.write);
-        self.curve(format!("{backend} copy"), &mut rates.copy);
+        self.by_footprint(format!("{backend} read"), &mut rates.read);
+        self.by_footprint(format!("{backend} write"), &mut rates.write);
+        self.by_footprint(format!("{backend} copy"), &mut rates.copy);
         for random in &mut rates.random {
-            self.curve(name(backend, "random", random.direction, random.element), &mut random.rate);
+            self.by_footprint(name(backend, "random", random.direction, random.element), &mut random.rate);
         }
         for strided in &mut rates.strided {
             let head = name(backend, "strided", strided.direction, strided.element);
-            self.curve(format!("{head} in {}", units::fmt_bytes(strided.footprint)), &mut strided.rate);
-        }
-        for runs in &mut rates.runs {
-            self.curve(name(backend, "runs", runs.direction, runs.element), &mut runs.rate);
+            self.curve(format!("{head} in {}", units::label_bytes(strided.footprint)), &mut strided.rate);
         }
         for streams in &mut rates.interleaved {
             let head = name(backend, "interleaved", streams.direction, streams.element);
-            self.curve(format!("{head} in {}", units::fmt_bytes(streams.footprint)), &mut streams.rate);
+            self.curve(format!("{head} in {}", units::label_bytes(streams.footprint)), &mut streams.rate);
         }
         if let Some(scan) = &mut rates.scan {
             self.curve(format!("{backend} scan"), scan);
         }
         if let Some(latency) = &mut rates.latency {
-            self.curve(format!("{backend} latency"), latency);
+            self.by_footprint(format!("{backend} latency"), latency);
         }
         if let Some(page) = &mut rates.page {
             self.bytes(format!("{backend} page"), page);

@@ -3,9 +3,11 @@
 
 mod ask;
 mod knobs;
+mod resized;
 #[cfg(test)]
 pub mod tests;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 pub use ask::{Ask, COMMANDS, OPEN, accept, allows, obey, saved};
@@ -37,6 +39,8 @@ pub struct WhatIf {
     base: Profile,
     /// By how many steps each value is changed.
     steps: Steps,
+    /// The changes of the other profiles that were looked at, by their names.
+    others: BTreeMap<String, Steps>,
     /// The profile as it is changed.
     changed: Profile,
     pub knobs: Vec<Knob>,
@@ -85,6 +89,7 @@ impl WhatIf {
             changed: base.clone(),
             base,
             steps: Steps::new(),
+            others: BTreeMap::new(),
             knobs: Vec::new(),
             selected: 0,
             before: chart.clone(),
@@ -192,14 +197,16 @@ impl WhatIf {
         self.steps.contains_key(&knob.name)
     }
 
-    /// Goes to the next or the previous of the profiles that concern the cases.
+    /// Goes to the next or the previous of the profiles that concern the cases. Each keeps its
+    /// changes.
     fn cycle(&mut self, known: &[Profile], by: isize) {
         let all = self.choices(known);
         let at = all.iter().position(|profile| *profile == self.base).unwrap_or(0) as isize;
         let next = (at + by).rem_euclid(all.len().max(1) as isize) as usize;
         if let Some(profile) = all.into_iter().nth(next) {
+            let steps = self.others.remove(&profile.name).unwrap_or_default();
+            self.others.insert(self.base.name.clone(), std::mem::replace(&mut self.steps, steps));
             self.base = profile;
-            self.steps.clear();
             self.turn();
         }
     }

@@ -177,16 +177,32 @@ impl Gpu {
     ///
     /// Waits first until the driver has cleared the memory that was freed before.
     pub fn timed(&self, work: &mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
+        Ok(self.timed_parts(1, &mut |_| work())?.into_iter().sum())
+    }
+
+    /// As [`timed`](Gpu::timed), but the seconds of each of `count` parts, which `work` queues one
+    /// after another.
+    pub fn timed_parts(
+        &self,
+        count: usize,
+        work: &mut dyn FnMut(usize) -> Result<(), Failure>,
+    ) -> Result<Vec<f64>, Failure> {
         self.settle()?;
-        let event = || check("cuEventCreate", Event::new(EventFlags::DEFAULT));
-        let (start, end) = (event()?, event()?);
+        let event = |_| check("cuEventCreate", Event::new(EventFlags::DEFAULT));
+        let events = (0..=count).map(event).collect::<Result<Vec<_>, _>>()?;
         let stream = &self.inner.stream;
-        check("cuEventRecord", start.record(stream))?;
-        work()?;
-        check("cuEventRecord", end.record(stream))?;
-        check("cuEventSynchronize", end.synchronize())?;
-        let milliseconds = check("cuEventElapsedTime", end.elapsed_time_f32(&start))?;
-        Ok(f64::from(milliseconds) * 1e-3)
+        for (part, event) in events.iter().enumerate() {
+            check("cuEventRecord", event.record(stream))?;
+            if part < count {
+                work(part)?;
+            }
+        }
+        let seconds = |pair: &[Event]| -> Result<f64, Failure> {
+            check("cuEventSynchronize", pair[1].synchronize())?;
+            let milliseconds = check("cuEventElapsedTime", pair[1].elapsed_time_f32(&pair[0]))?;
+            Ok(f64::from(milliseconds) * 1e-3)
+        };
+        events.windows(2).map(seconds).collect()
     }
 }
 

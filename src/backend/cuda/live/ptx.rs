@@ -10,8 +10,15 @@ pub(super) const UNSUPPORTED_VERSION: u32 = 222;
 
 /// Every module: its name, and the PTX that `kernels/build.sh` made of its source.
 const MODULES: &[(&str, &str)] = &[
+    ("atop_scan", include_str!("../../../../kernels/ptx/atop_scan.ptx")),
     ("gather_scatter", include_str!("../../../../kernels/ptx/gather_scatter.ptx")),
     ("histogram", include_str!("../../../../kernels/ptx/histogram.ptx")),
+    ("multisplit", include_str!("../../../../kernels/ptx/multisplit.ptx")),
+    ("multisplit_fused", include_str!("../../../../kernels/ptx/multisplit_fused.ptx")),
+    ("multisplit_fused_0", include_str!("../../../../kernels/ptx/multisplit_fused_0.ptx")),
+    ("multisplit_fused_4", include_str!("../../../../kernels/ptx/multisplit_fused_4.ptx")),
+    ("multisplit_fused_8", include_str!("../../../../kernels/ptx/multisplit_fused_8.ptx")),
+    ("multisplit_paper", include_str!("../../../../kernels/ptx/multisplit_paper.ptx")),
     ("partitioned", include_str!("../../../../kernels/ptx/partitioned.ptx")),
     ("pattern", include_str!("../../../../kernels/ptx/pattern.ptx")),
     ("random_access", include_str!("../../../../kernels/ptx/random_access.ptx")),

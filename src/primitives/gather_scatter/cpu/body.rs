@@ -3,8 +3,8 @@
 
 use std::mem::MaybeUninit;
 
-use super::tuple::Tuple;
 use crate::backend::cpu::simd::{Index, Lanes, Scalar, Scatter, Simd};
+use crate::primitives::cpu::tuple::Tuple;
 
 /// One launch: `n` locations and what lies beside them.
 #[derive(Clone, Copy, Debug)]

@@ -5,11 +5,11 @@
 use std::arch::x86_64::__m256i;
 
 use super::body::{self, Move};
-use super::tuple::{Halves, Quad};
 use crate::backend::cpu::Isa;
 #[cfg(target_arch = "x86_64")]
 use crate::backend::cpu::simd::{Avx2, Avx512};
 use crate::backend::cpu::simd::{Index, Scalar};
+use crate::primitives::cpu::tuple::{Halves, Quad};
 use crate::primitives::gather_scatter::spec::{Kernel, Method, Spec};
 
 /// A timed kernel.

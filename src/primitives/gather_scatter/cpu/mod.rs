@@ -6,7 +6,6 @@ pub mod kernels;
 mod locations;
 mod partition;
 mod sort;
-mod tuple;
 
 use std::ops::Range;
 use std::sync::Arc;

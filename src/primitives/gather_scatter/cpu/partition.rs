@@ -5,11 +5,12 @@
 //! pass is stable; then every worker moves its part. The last pass scatters the pairs as
 //! they lie, each worker its part, while it asks for the lines of the next chunk.
 
-use super::sort::{Last, Loops, Part, loops};
+use super::sort::{Last, Loops, loops};
 use super::{Buffer, Moves};
 use crate::backend::cpu::check::poison;
 use crate::backend::cpu::{Isa, Pool, Worker, fence, part, pieces};
 use crate::backend::{Cancel, Failure, Fault};
+use crate::primitives::cpu::combine::{Own, Part, begin};
 use crate::primitives::gather_scatter::partitioned::{Cut, Digit, group};
 use crate::primitives::gather_scatter::spec::Spec;
 
@@ -23,22 +24,12 @@ pub struct Partition {
     own: Vec<Own>,
 }
 
-/// A worker's tables, a word for each value, and its groups.
-struct Own {
-    counts: Buffer,
-    next: Buffer,
-    first: Buffer,
-    staging: Buffer,
-}
-
-impl Own {
-    fn new(spec: &Spec, digits: &[Digit]) -> Result<Own, Failure> {
-        let values = digits.iter().map(|digit| digit.values() as usize);
-        let pair = (spec.tuple + spec.index) as usize;
-        let staging = values.clone().map(|values| values * group(spec, values) * pair).max().unwrap_or(0);
-        let table = || Buffer::new(values.clone().max().unwrap_or(0) * 8);
-        Ok(Own { counts: table()?, next: table()?, first: table()?, staging: Buffer::new(staging)? })
-    }
+/// The tables and groups of a worker.
+fn own(spec: &Spec, digits: &[Digit]) -> Result<Own, Failure> {
+    let values = digits.iter().map(|digit| digit.values() as usize);
+    let pair = (spec.tuple + spec.index) as usize;
+    let staging = values.clone().map(|values| values * group(spec, values) * pair).max().unwrap_or(0);
+    Own::new(values.max().unwrap_or(0), staging)
 }
 
 impl Partition {
@@ -54,33 +45,14 @@ impl Partition {
             poison(pool, &buffers.1, spec.tuple as usize, cancel)?;
             pairs.push(buffers);
         }
-        let own = (0..pool.threads()).map(|_| Own::new(spec, &cut.digits)).collect::<Result<_, _>>()?;
+        let own = (0..pool.threads()).map(|_| own(spec, &cut.digits)).collect::<Result<_, _>>()?;
         Ok(Partition { loops: loops(spec, isa), cut, pairs, own })
     }
 
     /// Bytes that it holds.
     pub fn memory(&self) -> u64 {
         let pairs = self.pairs.iter().flat_map(|(locations, tuples)| [locations, tuples]);
-        let own = self.own.iter().flat_map(|own| [&own.counts, &own.next, &own.first, &own.staging]);
-        pairs.chain(own).map(|buffer| buffer.bytes() as u64).sum()
-    }
-
-    /// Where each value's pairs of worker `index` begin, as `next` and as `first`.
-    fn begin(&self, index: usize, digit: Digit) {
-        let (next, first) = (self.own[index].next.ptr::<u64>(), self.own[index].first.ptr::<u64>());
-        let mut place = 0;
-        for value in 0..digit.values() as usize {
-            for (worker, own) in self.own.iter().enumerate() {
-                // SAFETY: nobody writes counts between the count and the end of the pass, and
-                // the other tables are this worker's.
-                unsafe {
-                    if worker == index {
-                        (*next.add(value), *first.add(value)) = (place, place);
-                    }
-                    place += *own.counts.ptr::<u64>().add(value);
-                }
-            }
-        }
+        pairs.map(|buffer| buffer.bytes() as u64).chain(self.own.iter().map(Own::bytes)).sum()
     }
 }
 
@@ -107,12 +79,13 @@ impl Moves {
         let own = &partition.own[worker.index];
         let values = digit.values() as usize;
         let mut part = Part {
-            digit,
+            labels: values,
             range: part(self.spec.moves() as usize, worker.index, worker.count),
             from: (from.0, from.1),
             to,
             next: own.counts.ptr(),
             first: own.first.ptr(),
+            starts: own.starts.ptr(),
             staging: own.staging.ptr(),
             group: group(&self.spec, values),
         };
@@ -120,11 +93,11 @@ impl Moves {
         // and parts of workers are disjoint, before and, by their counts, after.
         unsafe {
             own.counts.write::<u64>(0..values).fill(0);
-            (partition.loops.count)(&part);
+            (partition.loops.count)(digit, &part);
             worker.meet();
-            partition.begin(worker.index, digit);
+            begin(&partition.own, worker.index, values);
             part.next = own.next.ptr();
-            (partition.loops.sort)(&part);
+            (partition.loops.sort)(digit, &part);
         }
         fence();
         worker.meet();

@@ -4,8 +4,8 @@
 use super::kernels::Kernels;
 use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu, Plain};
 use crate::backend::{Cancel, Failure};
-use crate::patterns::{Permutation, Zipf};
-use crate::primitives::cuda::{length, refused};
+use crate::patterns::Permutation;
+use crate::primitives::cuda::{ZipfTable, length, refused};
 use crate::primitives::gather_scatter::given::checksum;
 use crate::primitives::gather_scatter::spec::{Source, Spec};
 use crate::primitives::gather_scatter::work::COUNTING_CHUNKS;
@@ -32,23 +32,6 @@ const ZIPF: u32 = 2;
 /// No closed form.
 const PARTITIONS: u32 = 3;
 
-/// A Zipf table on the device.
-struct Table {
-    cumulative: DeviceBuffer<u64>,
-    start: DeviceBuffer<u64>,
-    guide: DeviceBuffer<u32>,
-}
-
-impl Table {
-    fn new(gpu: &Gpu, zipf: &Zipf) -> Result<Table, Failure> {
-        Ok(Table {
-            cumulative: gpu.upload(&zipf.cumulative)?,
-            start: gpu.upload(&zipf.start)?,
-            guide: gpu.upload(&zipf.guide)?,
-        })
-    }
-}
-
 /// L and what its certificate needs of it.
 pub struct Locations {
     /// Locations of 4 or 8 bytes.
@@ -58,7 +41,7 @@ pub struct Locations {
     pub closed: ClosedForm,
     /// Of an L that was brought.
     pub checksum: Option<u64>,
-    table: Option<Table>,
+    table: Option<ZipfTable>,
 }
 
 /// Bytes of the counters of random partitions.
@@ -92,7 +75,7 @@ impl Locations {
     ) -> Result<Locations, Failure> {
         let source = spec.source().map_err(refused)?;
         let table = match &source {
-            Source::Zipf(zipf) => Some(Table::new(gpu, zipf)?),
+            Source::Zipf(zipf) => Some(ZipfTable::new(gpu, zipf)?),
             _ => None,
         };
         let closed = closed_form(&source, table.as_ref())?;
@@ -125,8 +108,7 @@ impl Locations {
     }
 
     pub fn bytes(&self) -> u64 {
-        let table =
-            self.table.as_ref().map_or(0, |t| t.cumulative.bytes() + t.start.bytes() + t.guide.bytes());
+        let table = self.table.as_ref().map_or(0, ZipfTable::bytes);
         self.values.bytes() + self.starts.as_ref().map_or(0, DeviceBuffer::bytes) + table
     }
 }
@@ -139,7 +121,7 @@ fn words(all: &[u64], index: u64) -> Vec<u32> {
     }
 }
 
-fn closed_form(source: &Source, table: Option<&Table>) -> Result<ClosedForm, Failure> {
+fn closed_form(source: &Source, table: Option<&ZipfTable>) -> Result<ClosedForm, Failure> {
     let identity = Permutation::new(1, 0).ok_or_else(|| Failure::Failed("no permutation of 1".to_owned()))?;
     let plain = |kind, spread| ClosedForm {
         kind,

@@ -10,20 +10,28 @@ mod tuned;
 
 use crate::backend::cuda::{DeviceBuffer, Gpu, Persisting};
 use crate::backend::gpus::COUNT_KEY;
-use crate::backend::tuning::Tuning;
+use crate::backend::tuning::{Grid, Tuning};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
 use crate::indices::Store;
-use crate::plan::{Case, Value};
+use crate::plan::{Case, Params, Value};
 use crate::primitives::cuda::several::Part;
 use crate::primitives::cuda::together::together;
 use crate::primitives::cuda::{Launched, length, poison, refused};
 use crate::primitives::gather_scatter::given;
-use crate::primitives::gather_scatter::spec::{Kernel, Locations as Distribution, Spec};
+use crate::primitives::gather_scatter::spec::{Kernel, Locations as Distribution, Method, Spec};
 use kernels::{Arrays, Kernels};
 use locations::Locations;
 use partitioned::Partitioned;
 use spans::Span;
 use tuned::Tuned;
+
+/// Blocks of a direct move's launch where each tile of tuples has its own.
+pub fn blocks(spec: &Spec, params: &Params) -> Option<u64> {
+    let tuning = Tuned::new(spec, Tuning::of(params).ok()?).0;
+    let direct = spec.method == Method::Direct && tuning.grid == Some(Grid::Tiles);
+    let tile = u64::from(tuning.block?) * u64::from(tuning.items?);
+    direct.then(|| spec.moves().div_ceil(tile))
+}
 
 /// A case in place. R_in and R_out have a guard tuple behind their last one, which the
 /// deliberately wrong implementations may touch.

@@ -11,7 +11,7 @@ mod starts;
 mod walk;
 
 use crate::backend::cuda::{DeviceBuffer, Gpu};
-use crate::backend::tuning::Tuning;
+use crate::backend::tuning::{Grid, Tuning};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
 use crate::plan;
 use crate::primitives::cuda::range::Range;
@@ -23,6 +23,13 @@ use fault::Plan;
 use kernels::{Kernels, PARTIALS, Pattern};
 use starts::Array;
 use walk::{Dense, Shape, Steps};
+
+/// Blocks of a launch where each tile of iterations has its own; `None` for a resident grid.
+pub fn blocks(spec: &Spec, params: &plan::Params) -> Option<u64> {
+    let steps = choice::steps(spec, params).ok().filter(|steps| steps.grid == Grid::Tiles)?;
+    let all = Range { first: 0, count: spec.count };
+    Some(Shape::of(spec.length()).ok()?.walk(all, steps, 1).blocks().into())
+}
 
 /// A case in place.
 struct Case {

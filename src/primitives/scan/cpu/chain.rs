@@ -3,12 +3,18 @@
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Total;
 use crate::backend::cpu::Worker;
 use crate::primitives::scan::operator::Bits;
 
 /// Turns before a waiting worker offers its CPU to others.
 const SPINS: u32 = 1 << 14;
+
+/// What a range comes to, and whether nothing before it matters any more.
+#[derive(Clone, Copy, Debug)]
+pub struct Total {
+    pub value: Bits,
+    pub begun: bool,
+}
 
 /// An element that one worker leaves for others, in a cache line of its own, and what it is.
 #[repr(align(128))]
@@ -28,6 +34,10 @@ impl Place {
 
     fn get(&self) -> Bits {
         [0, 1].map(|k: usize| self.value[k].load(Ordering::Relaxed))
+    }
+
+    fn total(&self) -> Total {
+        Total { value: self.get(), begun: self.mark.load(Ordering::Relaxed) == 1 }
     }
 }
 
@@ -83,8 +93,11 @@ impl Chain {
 
     /// What the parts of the workers before this one come to.
     pub fn before(&self, worker: Worker) -> impl Iterator<Item = Total> {
-        let total =
-            |place: &Place| Total { value: place.get(), begun: place.mark.load(Ordering::Relaxed) == 1 };
-        self.left[..worker.index].iter().map(total)
+        self.left[..worker.index].iter().map(Place::total)
+    }
+
+    /// What the parts of the workers behind this one come to, from the last one on.
+    pub fn behind(&self, worker: Worker) -> impl Iterator<Item = Total> {
+        self.left[worker.index + 1..].iter().rev().map(Place::total)
     }
 }

@@ -233,8 +233,14 @@ pub fn first(bits: *const u8, range: Range<usize>) -> Option<usize> {
     })
 }
 
+/// How many flags of `range` are set.
+pub fn count(bits: *const u8, range: Range<usize>) -> usize {
+    let words = range.start / 64..range.end.div_ceil(64);
+    words.map(|w| within(bits, w, &range).count_ones() as usize).sum()
+}
+
 /// The flags of elements 64w to 64w + 63 that lie in the range.
-fn within(bits: *const u8, w: usize, range: &Range<usize>) -> u64 {
+pub fn within(bits: *const u8, w: usize, range: &Range<usize>) -> u64 {
     // SAFETY: the bits of a tile are in whole words, and those of a case have a guard behind them.
     let word = unsafe { bits.wrapping_add(8 * w).cast::<u64>().read_unaligned() };
     let low = u64::MAX.checked_shl(range.start.saturating_sub(64 * w) as u32).unwrap_or(0);
@@ -277,6 +283,7 @@ mod tests {
                 }
                 let mut inside = range.clone().filter(|&i| segments.head(i as u64));
                 assert_eq!(first(bits, range.clone()), inside.clone().next());
+                assert_eq!(count(bits, range.clone()), inside.clone().count());
                 assert_eq!(last(bits, range), inside.next_back());
             }
         }

@@ -12,9 +12,9 @@
 //! cache. Arrays that exceed the caches are written without a temporal hint.
 
 mod certificate;
-mod chain;
+pub(in crate::primitives) mod chain;
 mod fault;
-mod heads;
+pub(in crate::primitives) mod heads;
 pub mod kernels;
 mod lanes;
 
@@ -25,7 +25,7 @@ use super::operator::{Bits, combine, identity};
 use super::spec::{Method, Spec};
 use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, caches, check, fence, memory};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
-use chain::Chain;
+use chain::{Chain, Total};
 use kernels::{Arrays, Kernels};
 
 /// Bytes of a tile of in, at most: a quarter of a small second-level cache.
@@ -99,13 +99,6 @@ fn tile(n: usize, threads: usize, element: usize) -> usize {
 fn exceeds_caches(bytes: u64, pool: &Pool) -> bool {
     const UNKNOWN: u64 = 32 << 20;
     bytes > caches::of(pool.cpus()).iter().map(|cache| cache.bytes).max().unwrap_or(UNKNOWN)
-}
-
-/// What a range comes to, and whether nothing before it matters any more.
-#[derive(Clone, Copy, Debug)]
-struct Total {
-    value: Bits,
-    begun: bool,
 }
 
 impl Scan {

@@ -3,7 +3,7 @@
 use crate::backend::cuda::{DevicePtr, Plain};
 use crate::patterns::mix::key64;
 use crate::primitives::scan::operator::{Operator, Type};
-use crate::primitives::scan::segments::{Heads, Lengths};
+use crate::primitives::scan::segments::{self, Heads, Lengths};
 use crate::primitives::scan::spec::Spec;
 
 /// The kernels of an operator and a type: the end of their names, and what they exclusive-or
@@ -132,13 +132,17 @@ impl Inputs {
 impl Segments {
     /// Those of a case; one that is not segmented is one segment.
     pub fn new(spec: &Spec) -> Segments {
-        let segments = spec.segments();
+        Segments::of(&spec.segments())
+    }
+
+    /// As the kernels take them.
+    pub fn of(segments: &segments::Segments) -> Segments {
         let (lengths, mean) = match segments.lengths {
             Lengths::Constant { length } => (0, length),
             Lengths::Random { mean } => (1, mean),
             Lengths::Geometric { mean } => (2, mean),
         };
-        Segments { key: key64(segments.tag()), n: spec.elements, mean, lengths, unused: 0 }
+        Segments { key: key64(segments.tag()), n: segments.elements, mean, lengths, unused: 0 }
     }
 }
 

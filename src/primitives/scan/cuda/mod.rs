@@ -1,9 +1,9 @@
 //! scan and segmented-scan on a GPU (`kernels/scan.cu`).
 
 mod certify;
-mod forms;
+pub(in crate::primitives) mod forms;
 mod heads;
-mod look_back;
+pub(in crate::primitives) mod look_back;
 mod sengupta2007;
 
 use super::spec::{Kind, Method, Spec};

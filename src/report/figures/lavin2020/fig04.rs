@@ -55,7 +55,7 @@ fn draw(runs: &[Named]) -> Result<Drawn> {
     some_point(&absolute, "uniform-stride gathers of CPUs")?;
     let marks = [absolute.clone(), normalised.clone()].concat();
     let states: Vec<String> = runs.iter().enumerate().map(|(at, run)| told(at, run)).collect();
-    let caption = caption(CLAIM, POINTS, &platforms, &marks, &states);
+    let caption = caption(CLAIM, &super::sampled(POINTS), &platforms, &marks, &states);
     let charts =
         [sweep::chart(title(runs), sweep::bandwidth(), &absolute), sweep::chart("", parts(), &normalised)];
     let document = paint::svg(&layout::stacked(&charts, &caption))?;

@@ -54,7 +54,7 @@ fn draw(runs: &[Named]) -> Result<Drawn> {
                paper's Scalar backend: its OpenMP backend without vectorisation (§3.2), not one thread"
             .to_owned();
     let data = sweep::chart(TITLE, improvement(), &marks);
-    let document = render(&data, &caption(CLAIM, POINTS, &vector, &marks, &[how]))?;
+    let document = render(&data, &caption(CLAIM, &super::sampled(POINTS), &vector, &marks, &[how]))?;
     Ok(Drawn { document, table: table(NAME, &marks)?, text: None })
 }
 

@@ -51,7 +51,12 @@ fn draw(runs: &[Named]) -> Result<Drawn> {
     let how = "On the diagonal: stride 1. A platform's dots stand over each other; dashed lines: constant parts of \
                stride 1; solid ones join CPUs with CPUs and GPUs with GPUs"
         .to_owned();
-    let scene = rating::draw(TITLE, &plots, &legend, &caption(CLAIM, POINTS, &platforms, &marks, &[how]));
+    let scene = rating::draw(
+        TITLE,
+        &plots,
+        &legend,
+        &caption(CLAIM, &super::sampled(POINTS), &platforms, &marks, &[how]),
+    );
     Ok(Drawn { document: paint::svg(&scene)?, table: table(NAME, &marks)?, text: None })
 }
 

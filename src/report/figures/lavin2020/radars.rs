@@ -34,8 +34,11 @@ pub fn draw(figure: &str, side: Use, title: &str, claim: &str, runs: &[Named]) -
     let kinds = [Kind::Cpu, Kind::Gpu];
     let sections: Vec<Section> =
         kinds.iter().filter_map(|kind| section(*kind, &platforms, &letters, &apps, &marks)).collect();
-    let scene =
-        radar::draw(title, &together(sections), &caption(claim, BARE_POINTS, &platforms, &marks, &lines));
+    let scene = radar::draw(
+        title,
+        &together(sections),
+        &caption(claim, &super::sampled(BARE_POINTS), &platforms, &marks, &lines),
+    );
     Ok(Drawn { document: paint::svg(&scene)?, table: table(figure, &marks)?, text: None })
 }
 

@@ -88,3 +88,20 @@ impl Tuple for Halves {
         }
     }
 }
+
+/// Nothing: where there are no tuples beside the keys.
+#[derive(Clone, Copy)]
+pub struct None;
+
+impl Tuple for None {
+    #[inline(always)]
+    unsafe fn take(_: *const None) -> None {
+        None
+    }
+
+    #[inline(always)]
+    unsafe fn put(self, _: *mut None) {}
+
+    #[inline(always)]
+    unsafe fn stream(self, _: *mut None) {}
+}

@@ -1,0 +1,9 @@
+// cub::DeviceRadixSort by all 32 bits of the keys, for the primitive multisplit: what ashkiani2017's
+// speed-ups are against (Table 3, Fig. 7). Its order within a bucket is another.
+#include "radix-sort.cuh"
+
+const char* const PEER = "cub-sort";
+
+template <typename V> using ByKey = Sort<V, true>;
+
+std::unique_ptr<Work> prepare(Case& parameters) { return by_value<ByKey>(splits_of(parameters)); }

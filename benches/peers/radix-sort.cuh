@@ -1,0 +1,27 @@
+// cub::DeviceRadixSort by some bits of the keys, for the primitive multisplit.
+#pragma once
+
+#include <cub/device/device_radix_sort.cuh>
+
+#include "split.cuh"
+
+// By the bits of the bucket, or by all of a key.
+template <typename V, bool ALL> struct Sort : Pairs<V> {
+    using Pairs<V>::s;
+    const int begin, end;
+
+    explicit Sort(const Splits& given)
+        : Pairs<V>(given), begin(ALL ? 0 : (int)given.begin), end(ALL ? 32 : (int)given.end) {
+        CUDA(run(nullptr));
+        this->room = std::make_unique<Buffer<char>>(this->bytes);
+    }
+    cudaError_t run(void* at) {
+        const int n = (int)s.n;
+        u32 *in = this->keys.data, *out = this->keys_out.data;
+        if (s.value == 0) return cub::DeviceRadixSort::SortKeys(at, this->bytes, in, out, n, begin, end);
+        V *from = this->values.data, *to = this->values_out.data;
+        return cub::DeviceRadixSort::SortPairs(at, this->bytes, in, out, from, to, n, begin, end);
+    }
+    void execute() override { CUDA(run(this->room->data)); }
+    u64 wrong() override { return this->wrong_where(true, (u32)begin, (u32)end); }
+};

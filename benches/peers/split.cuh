@@ -1,0 +1,105 @@
+// What the peers of the primitive multisplit share: the lab's keys, values and buckets, and whether a
+// result has them in the order of the buckets. Deltas that are a power of two, and fields of the key.
+#pragma once
+
+#include "peer.cuh"
+
+#include "../../kernels/multisplit_inputs.cuh"
+
+// A case: what its keys are, and where in them the bucket stands.
+struct Splits {
+    KeySource source;
+    BucketFunction function;
+    u64 n;
+    u32 begin, end;  // bits of the bucket
+    u64 value;       // bytes, 0 without
+};
+
+static u64 of_word(const std::string& word, const std::map<std::string, u64>& meanings) { return meanings.at(word); }
+
+static Splits splits_of(Case& parameters) {
+    parameters.one_of("primitive", {"multisplit"});
+    const bool field = parameters.one_of("by", {"delta-buckets", "identity"}) == "identity";
+    const u64 values = of_word(parameters.one_of("values", {"none", "4B", "8B"}), {{"none", 0}, {"4B", 4}, {"8B", 8}});
+    const std::map<std::string, u64> draws = {{"uniform", DRAW_UNIFORM}, {"binomial", DRAW_BINOMIAL}, {"skewed", DRAW_SKEWED}};
+    const u64 draw = of_word(parameters.one_of("distribution", {"uniform", "binomial", "skewed"}), draws);
+    const u64 n = parameters.number("keys"), m = parameters.number("buckets"), seed = parameters.number("seed", "1");
+    const u64 shift = field ? parameters.number("by.identity.shift", "0") : 0;
+    parameters.nothing_else();
+    if (n == 0 || n > 0x7FFFFFFFull) throw NotApplicable{"it takes 1 to 2^31 - 1 keys"};
+    u32 bits = 0;
+    while ((1ull << bits) < m) ++bits;
+    if (m < 2 || bits > 16 || (!field && 1ull << bits != m)) {
+        throw NotApplicable{"its buckets are bits of the key: 2 to 65536, a power of two"};
+    }
+    Splits s{};
+    s.n = n;
+    s.value = values;
+    s.begin = field ? (u32)shift : 32u - bits;
+    s.end = s.begin + bits;
+    if (s.end > 32u) throw NotApplicable{"a key has 32 bits"};
+    const u32 mask = (u32)((1ull << bits) - 1u);
+    s.function = {0, nullptr, BY_IDENTITY, (u32)m, s.begin, mask};
+    // Keys of a delta are drawn by its first one, so that they are the lab's.
+    s.source = {key64(seed), key64(seed ^ 0x4D535F424954535Full), key64(seed ^ 0x4D535F56414C5545ull), 0, nullptr,
+                (u32)draw, field ? IMAGE_FIELD : IMAGE_KEY, (u32)m, 0, s.begin, mask};
+    return s;
+}
+
+template <typename V> LAB V value_at(const KeySource& s, u64 i) {
+    return sizeof(V) == 8 ? (V)value64_at(s, i) : (V)value32_at(s, i);
+}
+template <typename V> LAB u64 index_of(const KeySource& s, V value) {
+    return sizeof(V) == 8 ? index_of_word64(s.values, value) : index_of_word32(s.values, (u32)value);
+}
+
+template <typename V> static __global__ void fill_pairs(u32* keys, V* values, KeySource source, u64 n) {
+    const u64 i = this_thread();
+    if (i >= n) return;
+    keys[i] = key_at(source, i);
+    if (values != nullptr) values[i] = value_at<V>(source, i);
+}
+
+// Keys, or pairs, and room for the result and for what a program needs besides.
+template <typename V> struct Pairs : Work {
+    Splits s;
+    Buffer<u64> first;
+    Buffer<u32> keys, keys_out;
+    Buffer<V> values, values_out;
+    std::unique_ptr<Buffer<char>> room;
+    size_t bytes = 0;
+
+    explicit Pairs(const Splits& given)
+        : s(given), first(given.function.buckets + 1ull), keys(s.n), keys_out(s.n), values(s.value ? s.n : 0),
+          values_out(s.value ? s.n : 0) {
+        std::vector<u64> all;
+        for (u64 b = 0; b <= s.function.buckets; ++b) all.push_back(b << s.begin);
+        CUDA(cudaMemcpy(first.data, all.data(), first.bytes, cudaMemcpyHostToDevice));
+        s.source.first = first.data;
+        fill_pairs<<<blocks(s.n), BLOCK>>>(keys.data, s.value ? values.data : nullptr, s.source, s.n);
+        effective_bytes = 2 * s.n * (4 + s.value);
+    }
+
+    // Pairs are right where each holds its key, and comes behind one of a lower bucket, or of the same
+    // one and earlier in the input where that is to be kept; keys alone where their buckets ascend.
+    u64 wrong_where(bool stable, u32 begin, u32 end) {
+        const u32* k = keys_out.data;
+        const V* v = s.value ? values_out.data : nullptr;
+        const KeySource source = s.source;
+        const u64 n = s.n;
+        const u32 mask = (u32)((1ull << (end - begin)) - 1u);
+        return wrong_of(n, [=] __device__(u64 j) {
+            const u32 bucket = k[j] >> begin & mask, before = j == 0 ? 0u : k[j - 1] >> begin & mask;
+            if (v == nullptr || before > bucket) return before <= bucket;
+            const u64 i = index_of<V>(source, v[j]);
+            if (i >= n || key_at(source, i) != k[j]) return false;
+            return !stable || j == 0 || before < bucket || index_of<V>(source, v[j - 1]) < i;
+        });
+    }
+};
+
+// The work of a case, by the size of its values.
+template <template <typename> class W> static std::unique_ptr<Work> by_value(const Splits& s) {
+    if (s.value == 8) return std::make_unique<W<u64>>(s);
+    return std::make_unique<W<u32>>(s);
+}

@@ -1,0 +1,337 @@
+// A multisplit in a single pass over keys whose counts are known (kernels/multisplit_fused.cu).
+//
+// A tile is what a block reorders at once. Its warps rank their keys by voting on the bits of the
+// bucket, with a counter for each bucket and warp; the counters, summed up over buckets and warps,
+// say where in the tile a key belongs; and from there the tile goes out in runs, one a bucket. Where a
+// run begins follows from the counts of the tiles before, which a pass over the keys has left: so no
+// tile waits for another. Blocks draw tiles by ticket: neighbours are written at the same time, and the
+// sectors that their runs share meet in the cache. They begin with the last tile, which the counting
+// pass has read last. Below its own stores a block has the next tile's loads under way.
+#pragma once
+
+#include "multisplit_inputs.cuh"
+
+#define ALL 0xFFFFFFFFu
+
+#if defined(__CUDACC__)
+#define LAB_MEMBER __forceinline__ __device__
+#else
+#define LAB_MEMBER inline
+#endif
+
+extern __shared__ u64 dense[];
+
+// Tiles of a group: its counts are summed up by one block.
+#define GROUP 8u
+
+struct Fused {
+    const u32* keys;
+    const void* values;
+    u32* keys_out;
+    void* values_out;
+    u32* offsets;    // m + 1 of them, or null
+    u32* in_group;   // [tile][M]: keys of the group's tiles before it
+    u32* groups;     // [M][group]: keys of the group
+    u32* before;     // [group][M]: keys of the groups before it
+    u32* totals;     // [M]
+    u32* ticket;     // the tile that is drawn next
+    BucketFunction f;
+    u32 n, tile;     // keys, and those of a tile
+    u32 tiles, all;  // tiles, and groups of them
+    u32 blocks;      // of the pass
+    u32 unused;
+};
+
+static_assert(sizeof(Fused) == 136, "the layout of the host");
+
+// Four times a key's bucket, which is where its counter lies. M buckets, a power of two, of which the
+// last ones may be empty. A field of the key is cheap enough to be looked at again and again; other
+// functions a tile asks for once, and keeps what they say.
+template <bool FIELD> struct Bucket;
+
+// Called, for it is long, and stands for each of a thread's keys.
+static __noinline__ __device__ u32 label_of(const BucketFunction& f, u32 key) { return bucket_of(f, key); }
+
+template <> struct Bucket<true> {
+    u32 turn, mask;
+    LAB_MEMBER Bucket(const BucketFunction& f) : turn((f.shift - 2u) & 31u), mask(4u * f.mask) {}
+    LAB_MEMBER u32 operator()(u32 key) const { return __funnelshift_r(key, key, turn) & mask; }
+};
+
+template <> struct Bucket<false> {
+    const BucketFunction& f;
+    LAB_MEMBER Bucket(const BucketFunction& f) : f(f) {}
+    LAB_MEMBER u32 operator()(u32 key) const { return 4u * label_of(f, key); }
+};
+
+LAB u32& at4(u32* counters, u32 bucket4) { return *(u32*)((char*)counters + bucket4); }
+
+LAB u32 lane_of() { return threadIdx.x & 31u; }
+
+// The sum of the lanes up to this one.
+LAB u32 sum_lanes(u32 v) {
+#pragma unroll
+    for (u32 by = 1; by < 32u; by *= 2) {
+        const u32 other = __shfl_up_sync(ALL, v, by);
+        if (lane_of() >= by) v += other;
+    }
+    return v;
+}
+
+#if defined(__CUDACC__)
+// The lanes whose bucket has the same bit as this one's. (The compiler takes seven instructions for
+// what are four.)
+LAB u32 alike(u32 bucket4, u32 bit) {
+    u32 votes;
+    asm("{\n\t.reg .pred p;\n\t.reg .b32 t;\n\tand.b32 t, %1, %2;\n\tsetp.ne.u32 p, t, 0;\n\t"
+        "vote.sync.ballot.b32 %0, p, 0xffffffff;\n\t@!p not.b32 %0, %0;\n\t}"
+        : "=r"(votes) : "r"(bucket4), "r"(bit));
+    return votes;
+}
+LAB void named_sync(u32 barrier, u32 threads) {
+    asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+#else
+LAB u32 alike(u32 bucket4, u32 bit) {
+    const u32 votes = __ballot_sync(ALL, (bucket4 & bit) != 0);
+    return (bucket4 & bit) != 0 ? votes : ~votes;
+}
+#endif
+
+// The lanes with the same bucket.
+template <int BITS> LAB u32 peers(u32 bucket4) {
+    u32 all = ALL;
+#pragma unroll
+    for (int k = 0; k < BITS; ++k) all &= alike(bucket4, 4u << k);
+    return all;
+}
+
+// ---- a tile ----------------------------------------------------------------------------------
+
+// Threads of a block, keys of each, blocks of a multiprocessor (src/primitives/multisplit/cuda/fused/shape.rs).
+// The more buckets, the larger the tiles, for runs of some sectors; of keys alone these are long enough.
+template <int BITS, int VALUE> struct Shape {
+    static const int THREADS = VALUE > 0 && BITS >= 6 ? 1024 : 512;
+    static const int ITEMS = VALUE == 8 ? 12 : 16;
+    static const int BLOCKS = 1024 / THREADS;
+};
+
+// A number below 2^16 for each of a thread's keys, two in a register where registers are few.
+template <int ITEMS, bool PACKED> struct Numbers {
+    u32 w[PACKED ? (ITEMS + 1) / 2 : ITEMS];
+    // In the order of the items, the first time.
+    LAB_MEMBER void put(int i, u32 v) {
+        if (!PACKED) w[i] = v;
+        else if (i % 2 == 0) w[i / 2] = v;
+        else w[i / 2] |= v << 16;
+    }
+    LAB_MEMBER void replace(int i, u32 v) {
+        if (!PACKED) w[i] = v;
+        else w[i / 2] = i % 2 == 0 ? (w[i / 2] & 0xFFFF0000u) | v : (w[i / 2] & 0xFFFFu) | v << 16;
+    }
+    LAB_MEMBER u32 operator[](int i) const { return !PACKED ? w[i] : i % 2 == 0 ? w[i / 2] & 0xFFFFu : w[i / 2] >> 16; }
+};
+
+template <int VALUE> struct ValueOf { typedef u32 V; };
+template <> struct ValueOf<8> { typedef u64 V; };
+
+template <int BITS, int VALUE, bool FIELD> struct Pass {
+    typedef typename ValueOf<VALUE>::V V;
+    typedef Shape<BITS, VALUE> S;
+    static const int M = 1 << BITS, THREADS = S::THREADS, ITEMS = S::ITEMS, T = THREADS * ITEMS, WARPS = THREADS / 32;
+    static const int COUNTERS = M < 32 ? 32 : M;
+    static const bool PACKED = FIELD && VALUE > 0;
+
+    // In shared memory.
+    struct Room {
+        V values[VALUE > 0 ? T : 1];
+        u32 keys[T];
+        u32 counters[WARPS][COUNTERS];  // of a warp: its keys of a bucket so far, then where they begin in the tile
+        u32 to[COUNTERS];               // of a bucket: from places in the tile to those in the output
+        u32 sums[8];
+        u32 next;                       // tile
+        unsigned char labels[FIELD ? 4 : T];
+    };
+
+    // Of a thread.
+    u32 key[ITEMS];
+    Numbers<ITEMS, PACKED> number;  // the rank in warp and bucket, with the label where functions are asked once; then the place
+
+    LAB_MEMBER static u32 first_item() { return threadIdx.x / 32u * (32u * ITEMS) + lane_of(); }
+
+    LAB_MEMBER void load(const Fused& s, u32 tile) {
+        const u32 at = tile * T + first_item();
+        const u32* keys = s.keys + at;
+        if ((tile + 1u) * (u64)T <= s.n) {
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) key[i] = __ldcs(keys + i * 32);
+        } else {
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) key[i] = at + i * 32 < s.n ? keys[i * 32] : ALL;
+        }
+    }
+
+    // What lies behind the last key is of the last bucket, and so at the tile's end.
+    LAB_MEMBER u32 label(const Fused& s, const Bucket<FIELD>& bucket, u32 tile, int i) const {
+        if (FIELD || tile * T + first_item() + i * 32 < s.n) return bucket(key[i]);
+        return 4u * (M - 1);
+    }
+
+    // With two buckets the ones of a warp are counted in a register.
+    LAB_MEMBER void rank_two(const Fused& s, const Bucket<FIELD>& bucket, u32 tile, u32* counters) {
+        const u32 below = (1u << lane_of()) - 1u;
+        u32 ones = 0;
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) {
+            const u32 b = label(s, bucket, tile, i);
+            const u32 votes = __ballot_sync(ALL, b != 0), before = ones + __popc(votes & below);
+            number.put(i, (b != 0 ? before : i * 32 + lane_of() - before) | (FIELD ? 0 : b << 16));
+            ones += __popc(votes);
+        }
+        if (lane_of() < 2u) counters[lane_of()] = lane_of() == 0 ? ITEMS * 32 - ones : ones;
+    }
+
+    // A key's rank is its bucket's counter and how many lanes below have the same bucket; the last of
+    // them leaves the counter for the next keys.
+    LAB_MEMBER void rank_many(const Fused& s, const Bucket<FIELD>& bucket, u32 tile, u32* counters) {
+        const u32 below = (1u << lane_of()) - 1u, above = ~below << 1;
+#pragma unroll
+        for (int k = 0; k < COUNTERS / 32; ++k) counters[k * 32 + lane_of()] = 0;
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) {
+            const u32 b = label(s, bucket, tile, i), same = peers<BITS>(b);
+            const u32 mine = at4(counters, b) + __popc(same & below);
+            __syncwarp();
+            if ((same & above) == 0) at4(counters, b) = mine + 1u;
+            __syncwarp();
+            number.put(i, mine | (FIELD ? 0 : b << 16));
+        }
+    }
+
+    // Counters of all warps become places in the tile, by a thread for each bucket, to which
+    // `start` says where the tile's keys of its bucket go.
+    LAB_MEMBER static void place_warps(Room& r, u32 start) {
+        const u32 b = threadIdx.x;
+        const bool there = b < (u32)M;
+        u32 total = 0;
+        if (there) {
+#pragma unroll 4
+            for (int w = 0; w < WARPS; ++w) total += r.counters[w][b];
+        }
+        u32 end = sum_lanes(total);
+        if (M > 32) {
+            if (lane_of() == 31u) r.sums[b / 32u] = end;
+            named_sync(1, M);
+#pragma unroll
+            for (int w = 0; w < M / 32 - 1; ++w) end += (u32)w < b / 32u ? r.sums[w] : 0u;
+        }
+        if (!there) return;
+        u32 at = end - total;
+        r.to[b] = start - at;
+#pragma unroll 4
+        for (int w = 0; w < WARPS; ++w) {
+            const u32 count = r.counters[w][b];
+            r.counters[w][b] = at;
+            at += count;
+        }
+    }
+
+    // Keys into their places in shared memory.
+    LAB_MEMBER void reorder(Room& r, const Bucket<FIELD>& bucket) {
+        u32* counters = r.counters[threadIdx.x / 32u];
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) {
+            const u32 n = number[i], b = FIELD ? bucket(key[i]) : n >> 16, at = at4(counters, b) + (FIELD ? n : n & 0xFFFFu);
+            r.keys[at] = key[i];
+            if (!FIELD) r.labels[at] = (unsigned char)(b / 4u);
+            if (VALUE > 0) number.replace(i, at);
+        }
+    }
+
+    // Values after them, when the keys have left their registers.
+    LAB_MEMBER void reorder_values(const Fused& s, Room& r, u32 tile) const {
+        const u32 at = tile * T + first_item();
+        const V* values = (const V*)s.values + at;
+        V value[ITEMS];
+        if ((tile + 1u) * (u64)T <= s.n) {
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) value[i] = __ldcs(values + i * 32);
+        } else {
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) value[i] = at + i * 32 < s.n ? values[i * 32] : V(0);
+        }
+#pragma unroll
+        for (int i = 0; i < ITEMS; ++i) r.values[number[i]] = value[i];
+    }
+
+    LAB_MEMBER static void store_one(const Fused& s, const Room& r, const Bucket<FIELD>& bucket, u32 at) {
+        const u32 key = r.keys[at], b = FIELD ? bucket(key) : 4u * r.labels[at];
+        const u32 to = at4((u32*)r.to, b) + at;
+        __stcs(s.keys_out + to, key);
+        if (VALUE > 0) __stcs((V*)s.values_out + to, r.values[at]);
+    }
+
+    LAB_MEMBER static void store(const Fused& s, const Room& r, const Bucket<FIELD>& bucket, u32 tile) {
+        const u32 here = s.n - tile * T;
+        if (here >= T) {
+#pragma unroll
+            for (int i = 0; i < ITEMS; ++i) store_one(s, r, bucket, i * THREADS + threadIdx.x);
+        } else {
+            for (u32 at = threadIdx.x; at < here; at += THREADS) store_one(s, r, bucket, at);
+        }
+    }
+
+    // Where bucket threadIdx.x begins.
+    LAB_MEMBER static u32 bucket_start(const Fused& s, Room& r) {
+        const u32 b = threadIdx.x, total = b < (u32)M ? s.totals[b] : 0u;
+        u32 end = sum_lanes(total);
+        if (lane_of() == 31u && b < 256u) r.sums[b / 32u] = end;
+        __syncthreads();
+        for (u32 w = 0; w < b / 32u && w < 8u; ++w) end += r.sums[w];
+        __syncthreads();
+        if (blockIdx.x == 0 && s.offsets != nullptr) {
+            if (b < (u32)M && b < s.f.buckets) s.offsets[b] = end - total;
+            if (b == 0) s.offsets[s.f.buckets] = s.n;
+        }
+        return end - total;
+    }
+
+    LAB_MEMBER static void run(const Fused& s) {
+        Room& r = *(Room*)dense;
+        const Bucket<FIELD> bucket(s.f);
+        const u32 b = threadIdx.x, start = bucket_start(s, r);
+        Pass mine;
+        u32 drawn = blockIdx.x;
+        if (drawn < s.tiles) mine.load(s, s.tiles - 1u - drawn);
+        while (drawn < s.tiles) {
+            const u32 tile = s.tiles - 1u - drawn;
+            u32 next = 0, to = start;
+            if (b == 0) next = atomicAdd(s.ticket, 1u);
+            if (b < (u32)M) to += s.in_group[(u64)tile * M + b] + s.before[(u64)(tile / GROUP) * M + b];
+            if (BITS == 1) mine.rank_two(s, bucket, tile, r.counters[b / 32u]);
+            else mine.rank_many(s, bucket, tile, r.counters[b / 32u]);
+            if (b == 0) r.next = next;
+            __syncthreads();  // all have counted, and the tile before is stored
+            drawn = r.next;
+            if (b < (u32)COUNTERS) place_warps(r, to);
+            __syncthreads();
+            mine.reorder(r, bucket);
+            if (VALUE > 0) mine.reorder_values(s, r, tile);
+            if (drawn < s.tiles) mine.load(s, s.tiles - 1u - drawn);
+            __syncthreads();
+            store(s, r, bucket, tile);
+        }
+    }
+};
+
+#define PASS(by, BITS, VALUE)                                                                          \
+    extern "C" __global__ void __launch_bounds__(Shape<BITS, VALUE>::THREADS, Shape<BITS, VALUE>::BLOCKS)   \
+        fused_pass_##by##_##BITS##_##VALUE(Fused s) {                                                   \
+        Pass<BITS, VALUE, FIELD_##by>::run(s);                                                          \
+    }
+#define FIELD_field true
+#define FIELD_any false
+#define PASSES(by, VALUE)                                                                              \
+    PASS(by, 1, VALUE) PASS(by, 2, VALUE) PASS(by, 3, VALUE) PASS(by, 4, VALUE)                         \
+    PASS(by, 5, VALUE) PASS(by, 6, VALUE) PASS(by, 7, VALUE) PASS(by, 8, VALUE)

@@ -1,0 +1,57 @@
+//! Blocks of threads that start one after another, one for each tile.
+//!
+//! Equation: T = blocks · τ + Σ bytes / (8 w) · cost(1), w accesses a group, cost of a group of words. A processor holds as many blocks as its threads
+//! allow, and each of them has to be placed, to find its tile and to load its indices before its
+//! first access: with little work a block these bound the rate, whatever memory could do
+//! (Little's law, of blocks). Beside τ stands the issue of the accesses themselves, each group
+//! answered as easily as can be; what they miss is waited for by others. Source: the profile's
+//! `blocks`, from blocks of one word a thread. Where there are no more blocks than are at work
+//! at once the term is nothing.
+
+use super::issue::{self, Groups};
+use super::machine::Machine;
+use crate::primitives::{Access, Direction, Order, Pass};
+
+/// Bytes of the elements whose strided accesses the profile has.
+const WORD: f64 = 8.0;
+
+/// Seconds in which the blocks of a pass start and issue its accesses.
+///
+/// # Errors
+/// A profile that does not say how fast blocks start.
+pub fn starting(machine: &Machine, pass: &Pass, blocks: u64) -> Result<f64, String> {
+    let scatters =
+        pass.accesses.iter().any(|a| a.direction == Direction::Write && a.order != Order::Sequential);
+    let direction = if scatters { Direction::Write } else { Direction::Read };
+    let each = machine.rates.blocks.iter().find(|start| start.direction == direction);
+    let each = each.ok_or("the profile does not say how fast blocks start; calibrate anew")?.seconds;
+    let issued: Result<f64, String> = pass.accesses.iter().map(|access| issued(machine, access)).sum();
+    Ok(blocks as f64 * each + issued?)
+}
+
+/// Seconds in which accesses are issued that a wavefront answers as many bytes of as it can.
+fn issued(machine: &Machine, access: &Access) -> Result<f64, String> {
+    let words = access.bytes() as f64 / WORD / machine.group() as f64;
+    Ok(words * issue::seconds(machine, access.direction, &Groups::EASY)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{access, close, on_toy};
+    use super::*;
+
+    /// 1000 blocks at 1 ns, or 2 ns where they scatter, and 32,000 accesses of 32 in 0.1 ns.
+    #[test]
+    fn blocks_start_and_issue() {
+        on_toy(|toy| {
+            let pass = |direction, order| Pass {
+                times: 1,
+                accesses: vec![access(direction, 32_000, 1 << 20, order)],
+            };
+            let of = |direction, order| starting(toy, &pass(direction, order), 1000);
+            assert!(close(of(Direction::Read, Order::Random).expect("a start"), 1e-6 + 1e-7));
+            assert!(close(of(Direction::Write, Order::Sequential).expect("a start"), 1e-6 + 1e-7));
+            assert!(close(of(Direction::Write, Order::Random).expect("a start"), 2e-6 + 1e-7));
+        });
+    }
+}

@@ -1,0 +1,364 @@
+//! The primitives atop scan on the CPU: each worker sums up the bits of its part, all meet, and each
+//! goes over its part from what comes before it, and what is behind it.
+//!
+//! A part is cut into runs, at the heads: a segment, or as much of one as lies in the part. Within a
+//! run an element's place depends on the flags alone. Where a segment has to be known to its end,
+//! as by a split, its part's flags are counted first; they are in the cache when it is moved.
+
+mod certificate;
+pub mod kernels;
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::inputs::Inputs;
+use super::spec::{Operation, Spec};
+use super::{flaws, work};
+use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Slot, Worker, check, memory, part};
+use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
+use crate::primitives::scan::cpu::chain::{Chain, Total};
+use crate::primitives::scan::cpu::heads;
+use kernels::Element;
+
+/// A case with its arrays.
+struct AtopScan {
+    spec: Spec,
+    inputs: Inputs,
+    isa: Isa,
+    /// Elements that are handled.
+    n: usize,
+    input: Buffer,
+    /// A bit an element, in words of 8 bytes.
+    flags: Buffer,
+    heads: Option<Buffer>,
+    output: Buffer,
+    /// How many elements of out there are.
+    number: Slot,
+    /// Where segments begin in out, or the new heads.
+    beside: Buffer,
+    before: Chain,
+    behind: Chain,
+    fault: Option<Fault>,
+}
+
+/// What an element's place depends on: where its segment begins or ends, and the trues from there
+/// to it. Of a compaction: the segments and trues before it.
+#[derive(Clone, Copy, Debug)]
+struct Reach {
+    at: usize,
+    trues: usize,
+}
+
+impl Reach {
+    fn of(total: Total) -> Reach {
+        Reach { at: total.value[0] as usize, trues: total.value[1] as usize }
+    }
+
+    fn total(self, begun: bool) -> Total {
+        Total { value: [self.at as u64, self.trues as u64], begun }
+    }
+}
+
+/// Allocates and fills the arrays of a case.
+///
+/// # Errors
+/// [`Failure::NotApplicable`] where memory or the instruction set is missing.
+pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
+    let moves = spec.operation.moves();
+    let isa =
+        context.isa_or(|| if kernels::has(Isa::widest(), moves) { Isa::widest() } else { Isa::Scalar })?;
+    if !kernels::has(isa, moves) {
+        return Err(Failure::NotApplicable(format!("{} is computed without {isa}", spec.operation.name())));
+    }
+    memory::require(work::work(&spec).footprint)?;
+    let job = AtopScan::new(spec, isa, &context.pool, context.fault)?;
+    job.fill(&context.pool, context.cancel)?;
+    Ok(context.prepared(job, isa))
+}
+
+impl AtopScan {
+    fn new(spec: Spec, isa: Isa, pool: &Pool, fault: Option<Fault>) -> Result<AtopScan, Failure> {
+        let bits = || Buffer::new(spec.elements.div_ceil(64) as usize * 8);
+        let read = if spec.operation == Operation::Enumerate { 0 } else { spec.elements * spec.element };
+        Ok(AtopScan {
+            spec,
+            inputs: spec.inputs(),
+            isa,
+            n: flaws::handled(&spec, fault) as usize,
+            input: Buffer::new(read as usize)?,
+            flags: if spec.operation.flagged() { bits()? } else { Buffer::new(0)? },
+            heads: spec.segmented().then(bits).transpose()?,
+            output: Buffer::new((spec.elements * spec.out_element()) as usize)?,
+            number: Slot::default(),
+            beside: Buffer::new(spec.beside() as usize)?,
+            before: Chain::new(pool.threads()),
+            behind: Chain::new(pool.threads()),
+            fault,
+        })
+    }
+
+    /// The flags and heads of those elements that are not handled are clear.
+    fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        let Inputs { segments, .. } = self.inputs;
+        let bits = |buffer: &Buffer, bit: &(dyn Fn(u64) -> bool + Sync)| {
+            pool.for_blocks(buffer.holds::<u64>(), cancel, |block| {
+                // SAFETY: blocks are disjoint and nobody else has the buffer yet.
+                let words = unsafe { buffer.write::<u64>(block.clone()) };
+                for (to, w) in words.iter_mut().zip(block) {
+                    let elements = 64 * w..(64 * w + 64).min(self.n).max(64 * w);
+                    *to = elements.map(|i| u64::from(bit(i as u64)) << (i % 64)).sum();
+                }
+            })
+        };
+        bits(&self.flags, &|i| self.inputs.flag(i))?;
+        if let Some(heads) = &self.heads {
+            bits(heads, &|i| segments.head(i))?;
+        }
+        let elements = self.input.bytes() / self.spec.element as usize;
+        pool.for_blocks(elements, cancel, |block| {
+            for i in block {
+                let value = self.inputs.value(i as u64);
+                // SAFETY: as above.
+                unsafe {
+                    match self.spec.element {
+                        4 => self.input.ptr::<u32>().add(i).write(value as u32),
+                        _ => self.input.ptr::<u64>().add(i).write(value),
+                    }
+                }
+            }
+        })?;
+        self.poison(pool, cancel)
+    }
+
+    fn poison(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        self.number.0.store(u64::MAX, Ordering::Relaxed);
+        check::poison(pool, &self.beside, 4, cancel)?;
+        check::poison(pool, &self.output, 4, cancel)
+    }
+
+    /// The elements of this worker: whole words of flags.
+    fn part(&self, worker: Worker) -> Range<usize> {
+        part(self.n, worker.index, worker.count)
+    }
+
+    fn flags_at(&self) -> *const u8 {
+        self.flags.ptr()
+    }
+
+    fn trues(&self, range: Range<usize>) -> usize {
+        if self.spec.operation.flagged() { heads::count(self.flags_at(), range) } else { 0 }
+    }
+
+    /// The last head of a range; of all elements as one segment the first.
+    fn last_head(&self, range: &Range<usize>) -> Option<usize> {
+        match &self.heads {
+            Some(heads) => heads::last(heads.ptr(), range.clone()),
+            None => range.contains(&0).then_some(0),
+        }
+    }
+
+    fn first_head(&self, range: &Range<usize>) -> Option<usize> {
+        match &self.heads {
+            Some(heads) => heads::first(heads.ptr(), range.clone()),
+            None => range.contains(&0).then_some(0),
+        }
+    }
+
+    /// What a part is to those behind it.
+    fn before_others(&self, part: Range<usize>) -> Total {
+        if self.spec.operation == Operation::Compact {
+            let segments = self.heads.as_ref().map_or(0, |heads| heads::count(heads.ptr(), part.clone()));
+            return Reach { at: segments, trues: self.trues(part) }.total(false);
+        }
+        let head = self.last_head(&part);
+        let at = head.unwrap_or(part.start);
+        Reach { at, trues: self.trues(at..part.end) }.total(head.is_some())
+    }
+
+    /// What a part is to those before it.
+    fn behind_others(&self, part: Range<usize>) -> Total {
+        let head = self.first_head(&part);
+        let at = head.unwrap_or(part.end);
+        Reach { at, trues: self.trues(part.start..at) }.total(head.is_some())
+    }
+
+    /// What comes before this worker's part.
+    fn reach_before(&self, worker: Worker) -> Reach {
+        let compact = self.spec.operation == Operation::Compact;
+        self.before.before(worker).fold(Reach { at: 0, trues: 0 }, |reach, total| {
+            let own = Reach::of(total);
+            match total.begun {
+                true => own,
+                false if compact => Reach { at: reach.at + own.at, trues: reach.trues + own.trues },
+                false => Reach { trues: reach.trues + own.trues, ..reach },
+            }
+        })
+    }
+
+    /// What is behind this worker's part, to the end of its last segment.
+    fn reach_behind(&self, worker: Worker) -> Reach {
+        self.behind.behind(worker).fold(Reach { at: self.n, trues: 0 }, |reach, total| {
+            let own = Reach::of(total);
+            if total.begun { own } else { Reach { trues: reach.trues + own.trues, ..reach } }
+        })
+    }
+
+    /// Sums up the own part for the others.
+    fn leave(&self, worker: Worker) {
+        let part = self.part(worker);
+        if self.spec.operation == Operation::SplitAndSegment {
+            // SAFETY: a part has whole words, and no bit is set before all have met.
+            unsafe { self.beside.write::<u32>(part.start / 32..part.end.div_ceil(32)) }.fill(0);
+        }
+        let [before, behind] = work::sums_needed(&self.spec);
+        if before {
+            self.before.leave(worker, self.before_others(part.clone()));
+        }
+        if behind {
+            self.behind.leave(worker, self.behind_others(part));
+        }
+    }
+
+    /// Goes over the own part.
+    fn place<T: Element>(&self, worker: Worker) {
+        let part = self.part(worker);
+        let [before, behind] = work::sums_needed(&self.spec);
+        let mut reach = if before { self.reach_before(worker) } else { Reach { at: 0, trues: 0 } };
+        let ahead = if behind { self.reach_behind(worker) } else { Reach { at: self.n, trues: 0 } };
+        let mut start = part.start;
+        while start < part.end {
+            let end = self.first_head(&(start + 1..part.end)).unwrap_or(part.end);
+            let begins = self.first_head(&(start..start + 1)).is_some();
+            let behind = if end == part.end { ahead } else { Reach { at: end, trues: 0 } };
+            reach = self.run::<T>(start..end, begins, reach, behind);
+            start = end;
+        }
+        if self.spec.operation == Operation::Compact && worker.index + 1 == worker.count {
+            self.number.0.store(reach.trues as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Goes over a run, which may begin a segment, between what is before and what behind it in
+    /// its segment; what comes before the next one.
+    fn run<T: Element>(&self, run: Range<usize>, begins: bool, before: Reach, behind: Reach) -> Reach {
+        let (from, to) = (self.input.ptr::<T>(), self.out::<T>());
+        if self.spec.operation == Operation::Compact {
+            return self.keep::<T>(run, begins, before);
+        }
+        let before = if begins { Reach { at: run.start, trues: 0 } } else { before };
+        let own = self.trues(run.clone());
+        // SAFETY: runs and the places of their elements are disjoint, and inside the arrays but for a
+        // fault, which is one element beside, in the guard.
+        unsafe {
+            match self.spec.operation {
+                Operation::Enumerate => {
+                    kernels::number(self.flags_at(), run, self.out::<u32>(), before.trues as u32)
+                }
+                Operation::Distribute => {
+                    let source = if self.spec.backward() { behind.at - 1 } else { before.at };
+                    kernels::fill(to, run, from.add(source).read())
+                }
+                _ => {
+                    let keep = T::keep(self.isa);
+                    let falses = run.start - before.trues;
+                    let trues = behind.at - behind.trues - own;
+                    self.begin_segments(&run, before, falses, (trues, own));
+                    kernels::keep_range(keep, self.flags_at(), (run.clone(), false), from, to.add(falses));
+                    kernels::keep_range(keep, self.flags_at(), (run, true), from, to.add(trues));
+                }
+            }
+        }
+        Reach { trues: before.trues + own, ..before }
+    }
+
+    /// Marks where the falses and the trues of a segment begin, if those of this run are the first.
+    fn begin_segments(&self, run: &Range<usize>, before: Reach, falses: usize, (trues, own): (usize, usize)) {
+        if self.spec.operation != Operation::SplitAndSegment {
+            return;
+        }
+        let mark = |at: usize| {
+            // SAFETY: inside the words, which are only accessed as atomic ones meanwhile.
+            let word = unsafe { &*self.beside.ptr::<AtomicU32>().add(at / 32) };
+            word.fetch_or(1 << (at % 32), Ordering::Relaxed);
+        };
+        if falses == before.at && own < run.len() {
+            mark(falses);
+        }
+        if before.trues == 0 && own > 0 {
+            mark(trues);
+        }
+    }
+
+    /// Keeps the elements of a run that are true.
+    fn keep<T: Element>(&self, run: Range<usize>, begins: bool, before: Reach) -> Reach {
+        let mut behind = before;
+        if begins && self.heads.is_some() {
+            // SAFETY: a segment begins in one run.
+            unsafe { self.beside.ptr::<u32>().add(before.at).write(before.trues as u32) };
+            behind.at += 1;
+        }
+        behind.trues += self.trues(run.clone());
+        // SAFETY: as in `run`.
+        unsafe {
+            let to = self.out::<T>().add(before.trues);
+            kernels::keep_range(T::keep(self.isa), self.flags_at(), (run, true), self.input.ptr(), to);
+        }
+        behind
+    }
+
+    fn out<T>(&self) -> *mut T {
+        let beside = if self.fault == Some(Fault::OffByOne) { 1 } else { 0 };
+        self.output.ptr::<T>().wrapping_add(beside)
+    }
+
+    /// One execution for its result.
+    fn once(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        self.poison(pool, cancel)?;
+        pool.run(|worker| self.execute(worker));
+        if let Some(at) = flaws::skipped(&self.spec, self.fault) {
+            let size = self.spec.out_element() as usize;
+            // SAFETY: the workers are done.
+            unsafe { self.output.write::<u8>(at as usize * size..(at as usize + 1) * size) }.fill(0xDE);
+        }
+        Ok(())
+    }
+}
+
+impl Job for AtopScan {
+    fn execute(&self, worker: Worker) {
+        self.leave(worker);
+        worker.meet();
+        match self.spec.element {
+            4 => self.place::<u32>(worker),
+            _ => self.place::<u64>(worker),
+        }
+        worker.meet();
+    }
+
+    fn certify(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+        self.once(pool, cancel)?;
+        let mistake = certificate::first_mistake(self, pool, cancel)?;
+        Ok(check::verdict(mistake, self.spec.elements))
+    }
+
+    fn memory(&self) -> u64 {
+        let heads = self.heads.as_ref().map_or(0, Buffer::bytes);
+        let all = [&self.input, &self.flags, &self.output, &self.beside].map(Buffer::bytes);
+        (all.iter().sum::<usize>() + heads) as u64
+    }
+
+    fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
+        self.once(pool, &Cancel::default())?;
+        // SAFETY: the workers are done.
+        let (mut out, beside) = unsafe { (self.output.to_vec(), self.beside.to_vec()) };
+        let mut all = Vec::new();
+        if self.spec.operation == Operation::Compact {
+            let number = self.number.0.load(Ordering::Relaxed);
+            all.extend(number.to_le_bytes());
+            out.truncate((number.min(self.spec.elements) * self.spec.out_element()) as usize);
+        }
+        all.extend(out);
+        all.extend(beside);
+        Ok(all)
+    }
+}

@@ -1,0 +1,65 @@
+//! The sums of the tiles, scanned by the look-back of the scans.
+
+use super::forms::Bits;
+use crate::backend::Failure;
+use crate::backend::cuda::{DeviceBuffer, Gpu, Kernel, Module};
+use crate::primitives::atop_scan::spec::Spec;
+use crate::primitives::atop_scan::work::{sums_needed, tiles};
+use crate::primitives::cuda::length;
+use crate::primitives::scan::cuda::look_back::{Arrays, LookBack, Manner};
+
+/// Threads of a block that sums up a word's worth of tiles, a warp each.
+const BLOCK: u32 = 1024;
+
+/// The kernels and arrays.
+pub struct Sums {
+    sum: Kernel,
+    scan: LookBack,
+    /// Of each tile: those before all, then those behind, from the last on.
+    sums: DeviceBuffer<u64>,
+    scanned: DeviceBuffer<u64>,
+    /// Bits: where they begin anew.
+    starts: DeviceBuffer<u32>,
+    /// Whether there are any of either kind.
+    directions: u64,
+}
+
+impl Sums {
+    /// Those of a case; `None` where it needs none.
+    pub fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Option<Sums>, Failure> {
+        let directions = sums_needed(spec).map(u64::from).iter().sum::<u64>();
+        if directions == 0 {
+            return Ok(None);
+        }
+        let all = directions * tiles(spec.elements);
+        let scans = gpu.module("scan")?;
+        Ok(Some(Sums {
+            sum: module.kernel("atop_scan_sums")?,
+            scan: LookBack::new(gpu, &scans, (true, "add_u64"), 8, all)?,
+            sums: gpu.alloc(length(all)?)?,
+            scanned: gpu.alloc(length(all)?)?,
+            starts: gpu.alloc(length(all / 32)?)?,
+            directions,
+        }))
+    }
+
+    /// Bytes that it holds.
+    pub fn bytes(&self) -> u64 {
+        self.scan.bytes() + self.sums.bytes() + self.scanned.bytes() + self.starts.bytes()
+    }
+
+    /// Queues the sums of `bits` and their scan; `bits` with what has become of them.
+    pub fn execute(&mut self, gpu: &Gpu, bits: Bits) -> Result<Bits, Failure> {
+        let summed = Bits { sums: self.sums.pointer(), starts: self.starts.pointer(), ..bits };
+        gpu.launch(&self.sum, bits.tiles / 32, BLOCK, 0, &[(&summed).into()])?;
+        let arrays = Arrays {
+            input: self.sums.pointer().cast(),
+            output: self.scanned.pointer().cast(),
+            heads: self.starts.pointer(),
+            aligned: true,
+        };
+        let manner = Manner { flip: 0, backward: false, inclusive: true };
+        self.scan.execute(gpu, &arrays, self.directions * u64::from(bits.tiles), manner)?;
+        Ok(Bits { sums: self.scanned.pointer(), ..summed })
+    }
+}

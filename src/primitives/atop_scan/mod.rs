@@ -1,0 +1,149 @@
+//! enumerate, compact, distribute, split and split-and-segment: the primitives that sengupta2007
+//! §2.3 builds atop scan.
+//!
+//! Each of n elements has a flag, true or false ([`inputs`]). With t(i) the trues before i in its
+//! segment [s, e), u(i) those from i on, and one segment where nothing else is said:
+//!
+//! ```text
+//! enumerate    out[i] = t(i)
+//! compact      out has the elements that are true, in order; of segments also where each begins in out
+//! distribute   out[i] = in[s], backward in[e − 1]
+//! split        out[i − t(i)] = in[i] where i is false, out[e − u(i)] = in[i] where it is true
+//! split-and-segment   the same, and each segment becomes two: the falses and the trues, each a
+//!              segment unless it is empty
+//! ```
+//!
+//! Those are the paper's addresses: i − t(i) is its f within the segment, counted from s, and
+//! e − u(i) its id − f + NF. So a split takes two scans, a forward one for t and a backward one for
+//! e and u. compact's t counts over all segments, for what is kept lies side by side; a segment
+//! that keeps nothing begins where the next one does.
+//!
+//! Flags and heads are a bit an element, and all that is scanned: each part or tile is summed up
+//! from its bits alone, those sums are scanned, and every element finds its place from the sum
+//! before its part and the bits beside its own. The effective bytes are those of the elements read
+//! (of distribute one a segment), of what is written, and of the bits, once each.
+//!
+//! The certificates: t by its recurrence; distribute by the closed form of the segments; of compact
+//! and the splits each element of out tells by its value which i it was, so that in every segment
+//! the falses and then the trues must rise, which leaves no other order.
+
+pub mod cpu;
+pub mod cuda;
+mod flaws;
+pub mod inputs;
+mod oracle;
+mod schema;
+pub mod spec;
+mod work;
+
+pub use spec::{Operation, Spec};
+
+use super::schema::Param;
+use super::{Primitive, Refusal, Work};
+use crate::backend::Fault;
+use crate::plan::Params;
+
+/// One of the five.
+pub struct AtopScan(pub Operation);
+
+/// The operation of a primitive's name.
+pub fn operation(name: &str) -> Option<Operation> {
+    Operation::ALL.into_iter().find(|operation| operation.name() == name)
+}
+
+impl Primitive for AtopScan {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn summary(&self) -> &'static str {
+        match self.0 {
+            Operation::Enumerate => "how many flags before each element are true (sengupta2007 §2.3.1)",
+            Operation::Compact => "the elements whose flags are true, side by side (sengupta2007 §2.3.1)",
+            Operation::Distribute => {
+                "the first or last element of each segment in place of all (sengupta2007 §2.3.2)"
+            }
+            Operation::Split => {
+                "the elements whose flags are false, then those whose flags are true (sengupta2007 §2.3.3)"
+            }
+            Operation::SplitAndSegment => {
+                "a split of each segment into a segment of falses and one of trues (sengupta2007 §2.3.3)"
+            }
+        }
+    }
+
+    fn params(&self) -> &'static [Param] {
+        schema::params(self.0)
+    }
+
+    fn methods(&self) -> &'static [&'static str] {
+        &["two-pass"]
+    }
+
+    fn work(&self, params: &Params) -> Result<Work, Refusal> {
+        Ok(work::work(&Spec::from_params(self.0, params, 0)?))
+    }
+
+    fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
+        let spec = Spec::from_params(self.0, params, seed).map_err(|e| e.to_string())?;
+        oracle::check(&spec, output)
+    }
+
+    /// Where nothing is kept, nothing is written.
+    fn shows(&self, params: &Params, _fault: Fault) -> bool {
+        Spec::from_params(self.0, params, 0).is_ok_and(|spec| spec.written() > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Value;
+    use proptest::prelude::*;
+
+    /// A case of `elements` in segments of around `mean`; in one where that is 0.
+    pub(super) fn spec(operation: Operation, elements: u64, mean: u64, seed: u64) -> Spec {
+        Spec::from_params(operation, &params(operation, elements, mean), seed).expect("a case")
+    }
+
+    pub(super) fn params(operation: Operation, elements: u64, mean: u64) -> Params {
+        let params = Params::default().with("elements", Value::Int(elements));
+        if mean == 0 {
+            return params;
+        }
+        let kind = if operation == Operation::Enumerate { "constant" } else { "random" };
+        let key = if kind == "constant" { "segments.constant.length" } else { "segments.random.mean" };
+        params.with("segments", Value::Text(kind.into())).with(key, Value::Int(mean))
+    }
+
+    #[test]
+    fn a_mistake_shows_where_something_is_written() {
+        let shows = |operation, trues: f64| {
+            let params = params(operation, 9, 0).with("trues", Value::Float(trues));
+            AtopScan(operation).shows(&params, Fault::MissingTail)
+        };
+        assert!(shows(Operation::Compact, 0.2) && !shows(Operation::Compact, 0.1));
+        assert!(shows(Operation::Split, 0.0));
+    }
+
+    proptest! {
+        #[test]
+        fn no_parameters_make_work_panic(
+            operation in prop::sample::select(Operation::ALL.to_vec()),
+            elements in any::<u64>().prop_map(|v| v >> (v % 64)),
+            mean in any::<u64>().prop_map(|v| v >> (v % 64)),
+            trues in prop::sample::select(vec![0.0, 0.25, 1.0, 7.5, f64::NAN]),
+            element in prop::sample::select(vec![4u64, 8, 3]),
+            backend in prop::sample::select(vec!["scalar", "cpu", "cuda"]),
+        ) {
+            let params = params(operation, elements, mean)
+                .with("trues", Value::Float(trues))
+                .with("element", Value::Int(element))
+                .with("backend", Value::Text(backend.into()));
+            if let Ok(work) = AtopScan(operation).work(&params) {
+                prop_assert!(work.declared_bytes() >= work.effective_bytes);
+                prop_assert!(work.footprint >= work.effective_bytes || elements == 0);
+            }
+        }
+    }
+}

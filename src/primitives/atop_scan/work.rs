@@ -1,0 +1,180 @@
+//! What the primitives atop scan do to memory, pass by pass.
+
+use super::spec::{Operation, Spec, TILE};
+use crate::primitives::scan::segments::Lengths;
+use crate::primitives::{Access, Concurrency, Direction, Order, Pass, Work};
+
+/// The work of a case.
+pub fn work(spec: &Spec) -> Work {
+    let bits = spec.bits() * (u64::from(spec.operation.flagged()) + u64::from(spec.segmented()));
+    let read = input(spec).map_or(0, |input| input.bytes());
+    let written = spec.written() * spec.out_element() + spec.beside();
+    let held = if spec.operation == Operation::Enumerate { 0 } else { spec.elements * spec.element };
+    Work {
+        passes: if spec.on_cuda { cuda(spec) } else { cpu(spec) },
+        elements: spec.elements,
+        effective_bytes: bits + read + written,
+        system_bytes: bits + read + written,
+        footprint: bits + held + spec.elements * spec.out_element() + spec.beside() + temporary(spec),
+        scratch: 0,
+    }
+}
+
+/// The elements of in that are needed: of distribute the first or last of each segment.
+fn input(spec: &Spec) -> Option<Access> {
+    let stride = match spec.lengths {
+        Some(Lengths::Constant { length: mean } | Lengths::Random { mean }) => mean,
+        _ => 1,
+    };
+    let all = access("in", Direction::Read, (spec.element, spec.elements), spec.elements);
+    match spec.operation {
+        Operation::Enumerate => None,
+        Operation::Distribute => Some(Access {
+            count: spec.segment_count(),
+            order: if stride > 1 { Order::Strided { stride } } else { Order::Sequential },
+            ..all
+        }),
+        _ => Some(all),
+    }
+}
+
+/// A split writes two ascending streams a segment; all else is written in order.
+fn output(spec: &Spec) -> impl Iterator<Item = Access> {
+    let out = access("out", Direction::Write, (spec.out_element(), spec.written()), spec.written());
+    let order = if spec.operation.splits() { Order::Partitions { partitions: 2 } } else { Order::Sequential };
+    let beside = spec.beside() / 4;
+    let name = if spec.operation == Operation::Compact { "pointers" } else { "new heads" };
+    let beside = (beside > 0).then(|| access(name, Direction::Write, (4, beside), beside));
+    [Access { order, ..out }].into_iter().chain(beside)
+}
+
+/// `times` times the first `elements` flags, and what tells the segments.
+fn bits(spec: &Spec, elements: u64, times: u64) -> impl Iterator<Item = Access> {
+    let words = elements.div_ceil(32);
+    let read = move |array| access(array, Direction::Read, (4, times * words), words);
+    let flags = spec.operation.flagged().then(|| read("flags"));
+    flags.into_iter().chain(spec.segmented().then(|| read("heads")))
+}
+
+/// On CPUs: each thread sums up its part, but for the compaction no more of it than follows its
+/// last head or comes before its first one; how many threads there are is not known here, so one
+/// is counted. Then it goes over it; a split counts a segment's flags before it moves it.
+fn cpu(spec: &Spec) -> Vec<Pass> {
+    let mean = match spec.lengths {
+        Some(Lengths::Constant { length: mean } | Lengths::Random { mean }) => mean.min(spec.elements),
+        _ => spec.elements,
+    };
+    let splits = u64::from(spec.operation.splits());
+    let summed = if spec.operation == Operation::Compact { spec.elements } else { mean };
+    let moved = bits(spec, spec.elements, 1 + splits).chain(input(spec)).chain(output(spec));
+    // Before a split's new heads are set, all are cleared.
+    let cleared = output(spec).skip(1).filter(|_| splits > 0);
+    pass(bits(spec, summed, 1 + splits).chain(cleared)).into_iter().chain(pass(moved)).collect()
+}
+
+/// Sums of tiles: whether those before each are needed, and those behind it.
+pub fn sums_needed(spec: &Spec) -> [bool; 2] {
+    match spec.operation {
+        // Of a single segment its first and last element are known.
+        Operation::Distribute => [spec.segmented() && !spec.backward(), spec.segmented() && spec.backward()],
+        Operation::Enumerate | Operation::Compact => [true, false],
+        Operation::Split | Operation::SplitAndSegment => [true; 2],
+    }
+}
+
+/// Tiles that are scanned in a direction: in whole words of flags, the last one of which has no
+/// elements, so that something is behind the last element.
+pub fn tiles(elements: u64) -> u64 {
+    (elements.div_ceil(TILE) / 32 + 1) * 32
+}
+
+/// Sums of both directions.
+fn sums(spec: &Spec) -> u64 {
+    tiles(spec.elements) * sums_needed(spec).map(u64::from).iter().sum::<u64>()
+}
+
+/// On GPUs: tiles are summed up, the sums scanned, and then elements go to their places.
+fn cuda(spec: &Spec) -> Vec<Pass> {
+    let (n, sums) = (spec.elements, sums(spec));
+    let of_sums = |direction| (sums > 0).then(|| access("sums", direction, (8, sums), sums));
+    let starts = |direction| (sums > 0).then(|| access("starts", direction, (4, sums / 32), sums / 32));
+    let summed = bits(spec, n, 1).chain(of_sums(Direction::Write)).chain(starts(Direction::Write));
+    let scanned =
+        of_sums(Direction::Read).into_iter().chain(starts(Direction::Read)).chain(of_sums(Direction::Write));
+    let moved = of_sums(Direction::Read).into_iter().chain(bits(spec, n, 1));
+    let moved = pass(moved.chain(input(spec)).chain(output(spec)));
+    let first = if sums > 0 { [pass(summed), pass(scanned)] } else { [None, None] };
+    // The new heads are set one by one, so all are cleared before.
+    let cleared = pass(output(spec).skip(1).filter(|_| spec.operation == Operation::SplitAndSegment));
+    cleared.into_iter().chain(first.into_iter().flatten()).chain(moved).collect()
+}
+
+/// Bytes of the sums of tiles, before and after they are scanned, and of where they begin anew.
+fn temporary(spec: &Spec) -> u64 {
+    if spec.on_cuda { 16 * sums(spec) + sums(spec) / 8 } else { 0 }
+}
+
+fn pass(accesses: impl Iterator<Item = Access>) -> Option<Pass> {
+    let accesses: Vec<Access> = accesses.filter(|access| access.count > 0).collect();
+    (!accesses.is_empty()).then_some(Pass { times: 1, accesses })
+}
+
+fn access(array: &str, direction: Direction, (element, count): (u64, u64), held: u64) -> Access {
+    Access {
+        array: array.to_owned(),
+        direction,
+        element,
+        count,
+        footprint: element * held,
+        order: Order::Sequential,
+        concurrency: Concurrency::Independent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::spec;
+    use super::*;
+
+    fn passes(spec: &Spec) -> Vec<u64> {
+        let bytes = |pass: &Pass| pass.accesses.iter().map(Access::bytes).sum();
+        work(spec).passes.iter().map(bytes).collect()
+    }
+
+    /// 10000 elements, 5000 of them true: 313 words of bits, and of 7 elements 1429 segments.
+    #[test]
+    fn what_counts_is_what_the_definition_moves() {
+        let effective = |operation, mean| work(&spec(operation, 10_000, mean, 1)).effective_bytes;
+        assert_eq!(effective(Operation::Enumerate, 0), 40_000 + 1252);
+        assert_eq!(effective(Operation::Enumerate, 7), 40_000 + 2 * 1252);
+        assert_eq!(effective(Operation::Compact, 0), 60_000 + 1252);
+        assert_eq!(effective(Operation::Compact, 7), 60_000 + 2 * 1252 + 4 * 1429);
+        assert_eq!(effective(Operation::Distribute, 0), 40_000 + 4);
+        assert_eq!(effective(Operation::Distribute, 7), 40_000 + 1252 + 4 * 1429);
+        assert_eq!(effective(Operation::Split, 0), 80_000 + 1252);
+        assert_eq!(effective(Operation::SplitAndSegment, 7), 80_000 + 3 * 1252);
+    }
+
+    #[test]
+    fn cpus_sum_up_what_they_must() {
+        assert_eq!(passes(&spec(Operation::Enumerate, 10_000, 0, 1)), [1252, 41_252]);
+        assert_eq!(passes(&spec(Operation::Enumerate, 10_000, 64, 1)), [16, 42_504]);
+        assert_eq!(passes(&spec(Operation::Distribute, 10_000, 0, 1)), [40_004]);
+        assert_eq!(passes(&spec(Operation::Split, 10_000, 0, 1)), [2504, 82_504]);
+    }
+
+    /// Three tiles are 32 sums of 8 bytes in each direction.
+    #[test]
+    fn gpus_sum_up_tiles() {
+        let on_cuda = |operation, mean| Spec { on_cuda: true, ..spec(operation, 10_000, mean, 1) };
+        let sums = 32 * 8;
+        assert_eq!(passes(&on_cuda(Operation::Enumerate, 0)), [1252 + sums + 4, 2 * sums + 4, sums + 41_252]);
+        assert_eq!(passes(&on_cuda(Operation::Distribute, 0)), [40_004]);
+        let sums = 2 * sums;
+        assert_eq!(
+            passes(&on_cuda(Operation::SplitAndSegment, 7)),
+            [1252, 2 * 1252 + sums + 8, 2 * sums + 8, sums + 3 * 1252 + 80_000]
+        );
+        assert_eq!([0, 4096, 4096 * 31, 4096 * 32].map(tiles), [32, 32, 32, 64]);
+    }
+}

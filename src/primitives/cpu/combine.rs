@@ -1,0 +1,205 @@
+//! Pairs of a key and a tuple, moved to as many streams as there are labels, stable. Writes are
+//! combined in software: a group of pairs for each label fills up in cache and leaves it in whole
+//! lines by non-temporal stores, so that memory is not read where it is only written, and so that
+//! as many streams as labels need neither lines nor translations of their own at every store.
+
+use std::ops::Range;
+
+use super::tuple::Tuple;
+use crate::backend::Failure;
+use crate::backend::cpu::Buffer;
+use crate::backend::cpu::simd::Lanes;
+
+/// What tells where a key goes.
+pub trait Labels<K> {
+    /// The label of a key.
+    fn label(&self, key: K) -> usize;
+}
+
+/// A worker's tables, a word for each label, and its groups.
+pub struct Own {
+    pub counts: Buffer,
+    pub next: Buffer,
+    pub first: Buffer,
+    pub starts: Buffer,
+    pub staging: Buffer,
+}
+
+impl Own {
+    /// Those of at most so many labels, with so many bytes of groups.
+    pub fn new(labels: usize, staging: usize) -> Result<Own, Failure> {
+        let table = || Buffer::new(labels * 8);
+        let [counts, next, first, starts] = [table()?, table()?, table()?, table()?];
+        Ok(Own { counts, next, first, starts, staging: Buffer::new(staging)? })
+    }
+
+    /// Bytes that it holds.
+    pub fn bytes(&self) -> u64 {
+        let all = [&self.counts, &self.next, &self.first, &self.starts, &self.staging];
+        all.into_iter().map(|buffer| buffer.bytes() as u64).sum()
+    }
+}
+
+/// Where each label's pairs of worker `index` begin, as its `next` and its `first`: labels one
+/// after the other, and within a label the workers.
+///
+/// # Safety
+/// All workers have counted, none counts again meanwhile, and only worker `index` uses its other
+/// tables.
+pub unsafe fn begin(own: &[Own], index: usize, labels: usize) {
+    let (next, first) = (own[index].next.ptr::<u64>(), own[index].first.ptr::<u64>());
+    let mut place = 0;
+    for label in 0..labels {
+        for (worker, own) in own.iter().enumerate() {
+            // SAFETY: by the caller's promise.
+            unsafe {
+                if worker == index {
+                    (*next.add(label), *first.add(label)) = (place, place);
+                }
+                place += *own.counts.ptr::<u64>().add(label);
+            }
+        }
+    }
+}
+
+/// One worker's part of a pass that moves pairs.
+#[derive(Clone, Debug)]
+pub struct Part {
+    pub labels: usize,
+    /// The pairs that it moves.
+    pub range: Range<usize>,
+    /// Keys and tuples, all of them, and where they go.
+    pub from: (*const u8, *const u8),
+    pub to: (*mut u8, *mut u8),
+    /// For each label: counts, or the place of its next pair.
+    pub next: *mut u64,
+    /// For each label, the place of the worker's first pair.
+    pub first: *mut u64,
+    /// For each label, a word of room.
+    pub starts: *mut u64,
+    /// A group of keys for each label, then one of tuples for each.
+    pub staging: *mut u8,
+    /// Pairs of a group, a power of two, at least 16: whole lines of both.
+    pub group: usize,
+}
+
+/// Adds up in `next` how often each label comes.
+///
+/// # Safety
+/// The pointers are valid for what their fields say, and labels are in range.
+#[inline(always)]
+pub unsafe fn count<K: Tuple>(labels: &impl Labels<K>, part: &Part) {
+    let keys = part.from.0.cast::<K>();
+    for i in part.range.clone() {
+        // SAFETY: by the caller's promise.
+        unsafe { *part.next.add(labels.label(K::take(keys.add(i)))) += 1 };
+    }
+}
+
+/// Moves every pair of the part.
+///
+/// # Safety
+/// As [`count`]; nobody else writes to the places of the part, and the processor has the
+/// instruction set.
+#[inline(always)]
+pub unsafe fn sort<S: Lanes<u64>, T: Tuple, K: Tuple>(labels: &impl Labels<K>, part: &Part) {
+    let (keys, tuples) = (part.from.0.cast::<K>(), part.from.1.cast::<T>());
+    unsafe {
+        let groups = part.groups::<T, K>();
+        part.begin_groups();
+        for i in part.range.clone() {
+            let key = K::take(keys.add(i));
+            let label = labels.label(key);
+            let slot = *part.next.add(label) as usize;
+            key.put(groups.keys.add(slot));
+            T::take(tuples.add(i)).put(groups.tuples.add(slot));
+            *part.next.add(label) = slot as u64 + 1;
+            if (slot + 1).is_multiple_of(part.group) {
+                part.leave::<S, T, K>(&groups, label, part.group);
+                *part.next.add(label) = (slot + 1 - part.group) as u64;
+            }
+        }
+        part.end_groups::<S, T, K>(&groups);
+    }
+}
+
+/// The groups of all labels.
+struct Groups<T, K> {
+    keys: *mut K,
+    tuples: *mut T,
+}
+
+impl Part {
+    fn groups<T, K>(&self) -> Groups<T, K> {
+        let keys = self.staging.cast::<K>();
+        Groups { keys, tuples: keys.wrapping_add(self.labels * self.group).cast() }
+    }
+
+    /// A place becomes that of its group, in `starts`, and the slot in the groups, in `next`: that
+    /// spares every pair a few instructions.
+    #[inline(always)]
+    unsafe fn begin_groups(&self) {
+        for label in 0..self.labels {
+            unsafe {
+                let place = *self.next.add(label);
+                let slot = place & (self.group as u64 - 1);
+                *self.starts.add(label) = place - slot;
+                *self.next.add(label) = (label * self.group) as u64 + slot;
+            }
+        }
+    }
+
+    /// Slots become places again, and what is left in the groups is written.
+    #[inline(always)]
+    unsafe fn end_groups<S: Lanes<u64>, T: Tuple, K: Tuple>(&self, groups: &Groups<T, K>) {
+        for label in 0..self.labels {
+            unsafe {
+                let pairs = *self.next.add(label) as usize - label * self.group;
+                *self.next.add(label) = *self.starts.add(label) + pairs as u64;
+                self.leave::<S, T, K>(groups, label, pairs);
+            }
+        }
+    }
+
+    /// Writes the first `pairs` of a label's group. Only a group that is full and all of it this
+    /// worker's has whole lines of its own.
+    #[inline(always)]
+    unsafe fn leave<S: Lanes<u64>, T: Tuple, K: Tuple>(
+        &self,
+        groups: &Groups<T, K>,
+        label: usize,
+        pairs: usize,
+    ) {
+        let (to_keys, to_tuples) = (self.to.0.cast::<K>(), self.to.1.cast::<T>());
+        unsafe {
+            let slots = label * self.group;
+            let (keys, tuples) = (groups.keys.add(slots), groups.tuples.add(slots));
+            let (start, first) = (*self.starts.add(label) as usize, *self.first.add(label) as usize);
+            *self.starts.add(label) = (start + pairs) as u64;
+            if first <= start && pairs == self.group {
+                lines::<S>(tuples.cast(), to_tuples.add(start).cast(), self.group * size_of::<T>());
+                lines::<S>(keys.cast(), to_keys.add(start).cast(), self.group * size_of::<K>());
+                return;
+            }
+            for place in start.max(first)..start + pairs {
+                T::take(tuples.add(place - start)).put(to_tuples.add(place));
+                K::take(keys.add(place - start)).put(to_keys.add(place));
+            }
+        }
+    }
+}
+
+/// Copies whole lines without a temporal hint.
+#[inline(always)]
+unsafe fn lines<S: Lanes<u64>>(from: *const u64, to: *mut u64, bytes: usize) {
+    let mut word = 0;
+    while word < bytes / 8 {
+        unsafe {
+            match S::LANES {
+                1 => u64::take(from.add(word)).stream(to.add(word)),
+                _ => S::stream(to.add(word), S::load(from.add(word))),
+            }
+        }
+        word += S::LANES;
+    }
+}

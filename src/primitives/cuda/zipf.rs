@@ -1,0 +1,27 @@
+//! A Zipf table on the device.
+
+use crate::backend::Failure;
+use crate::backend::cuda::{DeviceBuffer, Gpu};
+use crate::patterns::Zipf;
+
+/// What the kernels look ranks up in.
+pub struct ZipfTable {
+    pub cumulative: DeviceBuffer<u64>,
+    pub start: DeviceBuffer<u64>,
+    pub guide: DeviceBuffer<u32>,
+}
+
+impl ZipfTable {
+    pub fn new(gpu: &Gpu, zipf: &Zipf) -> Result<ZipfTable, Failure> {
+        Ok(ZipfTable {
+            cumulative: gpu.upload(&zipf.cumulative)?,
+            start: gpu.upload(&zipf.start)?,
+            guide: gpu.upload(&zipf.guide)?,
+        })
+    }
+
+    /// Bytes on the device.
+    pub fn bytes(&self) -> u64 {
+        self.cumulative.bytes() + self.start.bytes() + self.guide.bytes()
+    }
+}

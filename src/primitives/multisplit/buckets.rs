@@ -1,0 +1,253 @@
+//! The bucket functions, the twins of those in `kernels/multisplit_inputs.cuh`, and for each the
+//! keys of a bucket.
+
+use super::prime::{self, is_prime};
+use super::spec::{By, Spec};
+use crate::patterns::mix::{mix32, scale, unmix32, word64};
+
+const TAG: u64 = 0x5350_4C49_545F_4259;
+
+/// A key's bucket.
+pub trait Function {
+    /// The bucket of `key`, below m for the keys of a case.
+    fn of(&self, key: u32) -> u32;
+}
+
+/// ⌊u / Δ⌋ as the upper half of a product.
+#[derive(Clone, Copy, Debug)]
+pub struct Delta {
+    /// ⌈2^64 / Δ⌉: exact for 32-bit keys and Δ < 2^32, as u / 2^64 < 1 / Δ.
+    pub reciprocal: u64,
+}
+
+/// A field of the key.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    pub shift: u32,
+    pub mask: u32,
+}
+
+/// How many splitters are not above the key.
+#[derive(Clone, Debug)]
+pub struct Splitters(pub Vec<u32>);
+
+/// ⌊h(u) · m / 2^32⌋ with h = [`mix32`].
+#[derive(Clone, Copy, Debug)]
+pub struct Hash {
+    pub buckets: u64,
+}
+
+/// Primes, and all others.
+#[derive(Clone, Copy, Debug)]
+pub struct Primes;
+
+impl Function for Delta {
+    #[inline(always)]
+    fn of(&self, key: u32) -> u32 {
+        scale(self.reciprocal, u64::from(key)) as u32
+    }
+}
+
+impl Function for Field {
+    #[inline(always)]
+    fn of(&self, key: u32) -> u32 {
+        key >> self.shift & self.mask
+    }
+}
+
+impl Function for Splitters {
+    #[inline(always)]
+    fn of(&self, key: u32) -> u32 {
+        self.0.partition_point(|&splitter| splitter <= key) as u32
+    }
+}
+
+impl Function for Hash {
+    #[inline(always)]
+    fn of(&self, key: u32) -> u32 {
+        (u64::from(mix32(key)) * self.buckets >> 32) as u32
+    }
+}
+
+impl Function for Primes {
+    #[inline(always)]
+    fn of(&self, key: u32) -> u32 {
+        u32::from(!is_prime(key))
+    }
+}
+
+/// The function of a case.
+#[derive(Clone, Debug)]
+pub enum Buckets {
+    Delta(Delta),
+    Identity(Field),
+    Range(Splitters),
+    Hash(Hash),
+    Prime(Primes),
+}
+
+impl Buckets {
+    /// That of a case. Takes time and memory in proportion to the buckets at most.
+    pub fn new(spec: &Spec) -> Buckets {
+        match spec.by {
+            By::DeltaBuckets => Buckets::Delta(Delta { reciprocal: u64::MAX / spec.delta() + 1 }),
+            By::Identity { shift } => {
+                Buckets::Identity(Field { shift, mask: (spec.buckets.next_power_of_two() - 1) as u32 })
+            }
+            By::Range => Buckets::Range(Splitters(splitters(spec))),
+            By::Hash => Buckets::Hash(Hash { buckets: spec.buckets }),
+            By::Prime => Buckets::Prime(Primes),
+        }
+    }
+
+    /// The bucket of a key.
+    pub fn of(&self, key: u32) -> u32 {
+        match self {
+            Buckets::Delta(function) => function.of(key),
+            Buckets::Identity(function) => function.of(key),
+            Buckets::Range(function) => function.of(key),
+            Buckets::Hash(function) => function.of(key),
+            Buckets::Prime(function) => function.of(key),
+        }
+    }
+}
+
+/// The splitters s_1 < … < s_(m-1) of range buckets, each from 1 to 2^32 − 1: with
+/// r_1 ≤ … ≤ r_(m-1) the sorted scale(word64(seed ^ TAG, j), 2^32 − m), j from 1, they are
+/// s_j = r_j + j.
+pub fn splitters(spec: &Spec) -> Vec<u32> {
+    let room = (1u64 << 32) - spec.buckets;
+    let mut all: Vec<u64> = (1..spec.buckets).map(|j| scale(word64(spec.seed ^ TAG, j), room)).collect();
+    all.sort_unstable();
+    all.into_iter().zip(1..).map(|(r, j)| (r + j) as u32).collect()
+}
+
+/// The keys of a bucket: of these intervals, mapped to the keys.
+#[derive(Clone, Debug)]
+pub struct Members {
+    /// The first number of each bucket and 2^32, where buckets are intervals: of keys, of hashes.
+    pub first: Vec<u64>,
+    pub image: Image,
+}
+
+/// What becomes of a number of a bucket's interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Image {
+    /// It is the key.
+    Key,
+    /// It is the key's hash.
+    Hash,
+    /// Any number, whose field gives way to the bucket.
+    Field { shift: u32, mask: u32 },
+    /// Any number up to the last prime, of which the next prime, or the next other number, is
+    /// the key.
+    Prime,
+}
+
+impl Members {
+    /// Those of a case's buckets.
+    pub fn new(spec: &Spec) -> Members {
+        let (m, end) = (spec.buckets, 1u64 << 32);
+        let (first, image): (Vec<u64>, _) = match Buckets::new(spec) {
+            Buckets::Delta(_) => ((0..m).map(|b| b * spec.delta()).collect(), Image::Key),
+            Buckets::Range(s) => {
+                ([0].into_iter().chain(s.0.into_iter().map(u64::from)).collect(), Image::Key)
+            }
+            Buckets::Hash(_) => ((0..m).map(|b| (b * end).div_ceil(m)).collect(), Image::Hash),
+            Buckets::Identity(Field { shift, mask }) => (Vec::new(), Image::Field { shift, mask }),
+            Buckets::Prime(_) => (Vec::new(), Image::Prime),
+        };
+        let end = if first.is_empty() { None } else { Some(end) };
+        Members { first: first.into_iter().chain(end).collect(), image }
+    }
+
+    /// The key of `bucket` that a random word chooses.
+    pub fn key(&self, bucket: u32, word: u64) -> u32 {
+        let at = |bucket: usize| self.first[bucket];
+        let inside = || {
+            let low = at(bucket as usize);
+            (low + scale(word, at(bucket as usize + 1) - low)) as u32
+        };
+        match self.image {
+            Image::Key => inside(),
+            Image::Hash => unmix32(inside()),
+            Image::Field { shift, mask } => (word >> 32) as u32 & !(mask << shift) | bucket << shift,
+            Image::Prime => {
+                let from = scale(word, u64::from(prime::LAST) + 1) as u32;
+                (from..).find(|&key| is_prime(key) == (bucket == 0)).unwrap_or(prime::LAST)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::spec;
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Stably, the keys of each bucket after those of the one before.
+    fn split(keys: &[u32], bucket: impl Fn(u32) -> u32, buckets: u32) -> Vec<u32> {
+        let of = |b| {
+            keys.iter().copied().filter(move |_| true).filter(|&key| bucket(key) == b).collect::<Vec<_>>()
+        };
+        (0..buckets).flat_map(of).collect()
+    }
+
+    /// ashkiani2017 Fig. 1 (a) and (b).
+    #[test]
+    fn the_papers_examples() {
+        let keys = [9, 12, 4, 11, 3, 5, 16, 2, 1, 10, 13, 6, 15, 8, 14, 7];
+        let by_prime = [11, 3, 5, 2, 13, 7, 9, 12, 4, 16, 1, 10, 6, 15, 8, 14];
+        assert_eq!(split(&keys, |key| Primes.of(key), 2), by_prime);
+        let ranges = Splitters(vec![6, 14]);
+        let by_range = [4, 3, 5, 2, 1, 9, 12, 11, 10, 13, 6, 8, 7, 16, 15, 14];
+        assert_eq!(split(&keys, |key| ranges.of(key), 3), by_range);
+    }
+
+    #[test]
+    fn deltas_are_quotients() {
+        for m in [2, 3, 5, 7, 31, 32, 33, 255, 256, 257, 1000, 65_521, 65_535, 65_536] {
+            let spec = spec(&format!("keys=1 buckets={m}"));
+            let (delta, buckets) = (spec.delta() as u32, Buckets::new(&spec));
+            assert_eq!((buckets.of(0), u64::from(buckets.of(u32::MAX))), (0, m - 1));
+            for b in 1..m as u32 {
+                assert_eq!((buckets.of(b * delta - 1), buckets.of(b * delta)), (b - 1, b), "{m}");
+            }
+        }
+    }
+
+    #[test]
+    fn splitters_ascend() {
+        for m in [2, 3, 4096, 65_536] {
+            let splitters = splitters(&spec(&format!("keys=1 buckets={m} by=range")));
+            assert_eq!(splitters.len() as u64, m - 1);
+            assert!(splitters.windows(2).all(|pair| pair[0] < pair[1]) && splitters[0] > 0);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn members_lie_in_their_bucket(
+            by in prop::sample::select(vec!["delta-buckets", "identity", "range", "hash"]),
+            m in 2u64..=65_536, at in 0u64..65_536, word: u64,
+        ) {
+            let spec = spec(&format!("keys=1 buckets={m} by={by}"));
+            let bucket = (at % m) as u32;
+            let (buckets, members) = (Buckets::new(&spec), Members::new(&spec));
+            for word in [word, 0, u64::MAX] {
+                prop_assert_eq!(buckets.of(members.key(bucket, word)), bucket);
+            }
+        }
+    }
+
+    #[test]
+    fn primes_and_others_are_found() {
+        let spec = spec("keys=1 buckets=2 by=prime");
+        let (buckets, members) = (Buckets::new(&spec), Members::new(&spec));
+        for (bucket, word) in [0, 1].into_iter().flat_map(|b| [0, 1, u64::MAX / 3, u64::MAX].map(|w| (b, w)))
+        {
+            assert_eq!(buckets.of(members.key(bucket, word)), bucket);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The timed loops: one generic body for each, and named functions of it for each size of a value
+//! and instruction set, in which the bucket function is chosen before the loop.
+
+use crate::backend::cpu::Isa;
+#[cfg(target_arch = "x86_64")]
+use crate::backend::cpu::simd::Avx512;
+use crate::backend::cpu::simd::{Lanes, Scalar};
+use crate::primitives::cpu::combine::{self, Labels, Part};
+use crate::primitives::cpu::tuple::{None, Tuple};
+use crate::primitives::multisplit::Spec;
+use crate::primitives::multisplit::buckets::{Buckets, Function};
+use crate::primitives::multisplit::spec::Method;
+
+/// A loop over a part of the keys.
+///
+/// # Safety
+/// The pointers are valid for what their fields say, the buckets of the keys are in range, nobody
+/// else writes to the places of the part, and the processor has the instruction set.
+pub type Loop = unsafe fn(&Buckets, &Part);
+
+/// The loops of a case.
+#[derive(Clone, Copy, Debug)]
+pub struct Loops {
+    /// Adds up in `next` how many keys each bucket has.
+    pub count: Loop,
+    /// Moves every key, and its value, to the place that `next` says.
+    pub sort: Loop,
+}
+
+impl<F: Function> Labels<u32> for F {
+    #[inline(always)]
+    fn label(&self, key: u32) -> usize {
+        self.of(key) as usize
+    }
+}
+
+/// Calls a generic loop with the bucket function of the case.
+macro_rules! by_function {
+    ($buckets:expr, |$function:ident| $loop:expr) => {
+        match $buckets {
+            Buckets::Delta($function) => $loop,
+            Buckets::Identity($function) => $loop,
+            Buckets::Range($function) => $loop,
+            Buckets::Hash($function) => $loop,
+            Buckets::Prime($function) => $loop,
+        }
+    };
+}
+
+unsafe fn count(buckets: &Buckets, part: &Part) {
+    // SAFETY: by the caller's promise.
+    by_function!(buckets, |function| unsafe { combine::count::<u32>(function, part) })
+}
+
+/// Stores every key and value where it belongs as it comes.
+#[inline(always)]
+unsafe fn scatter<V: Tuple>(labels: &impl Labels<u32>, part: &Part) {
+    let (keys, values) = (part.from.0.cast::<u32>(), part.from.1.cast::<V>());
+    let (to_keys, to_values) = (part.to.0.cast::<u32>(), part.to.1.cast::<V>());
+    for i in part.range.clone() {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let key = u32::take(keys.add(i));
+            let next = part.next.add(labels.label(key));
+            let place = *next as usize;
+            *next = place as u64 + 1;
+            key.put(to_keys.add(place));
+            V::take(values.add(i)).put(to_values.add(place));
+        }
+    }
+}
+
+unsafe fn direct<V: Tuple>(buckets: &Buckets, part: &Part) {
+    // SAFETY: by the caller's promise.
+    by_function!(buckets, |function| unsafe { scatter::<V>(function, part) })
+}
+
+#[inline(always)]
+unsafe fn combined<S: Lanes<u64>, V: Tuple>(buckets: &Buckets, part: &Part) {
+    // SAFETY: by the caller's promise.
+    by_function!(buckets, |function| unsafe { combine::sort::<S, V, u32>(function, part) })
+}
+
+unsafe fn combined_scalar<V: Tuple>(buckets: &Buckets, part: &Part) {
+    // SAFETY: by the caller's promise.
+    unsafe { combined::<Scalar, V>(buckets, part) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,popcnt")]
+unsafe fn combined_avx512<V: Tuple>(buckets: &Buckets, part: &Part) {
+    // SAFETY: by the caller's promise.
+    unsafe { combined::<Avx512, V>(buckets, part) }
+}
+
+/// The loops of a case, for an instruction set that is present.
+pub fn loops(spec: &Spec, isa: Isa) -> Loops {
+    match spec.value {
+        4 => of::<u32>(spec, isa),
+        8 => of::<u64>(spec, isa),
+        _ => of::<None>(spec, isa),
+    }
+}
+
+fn of<V: Tuple>(spec: &Spec, isa: Isa) -> Loops {
+    let sort: Loop = match (spec.method, isa) {
+        #[cfg(target_arch = "x86_64")]
+        (Method::WriteCombining, Isa::Avx512) => combined_avx512::<V>,
+        (Method::WriteCombining, _) => combined_scalar::<V>,
+        _ => direct::<V>,
+    };
+    Loops { count, sort }
+}

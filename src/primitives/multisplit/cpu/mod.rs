@@ -1,0 +1,220 @@
+//! multisplit on the CPU: each worker counts the keys of each bucket in its part; where its first
+//! key of each bucket belongs follows from the counts of all; then it moves its keys there.
+
+mod certificate;
+mod kernels;
+
+use super::Spec;
+use super::buckets::Buckets;
+use super::keys::Keys;
+use super::spec::{KEY, Method, OFFSET};
+use crate::backend::cpu::check::{self, poison};
+use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, fence, memory, pieces};
+use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
+use crate::primitives::cpu::combine::{Own, Part, begin};
+use crate::primitives::groups;
+use certificate::Output;
+use kernels::Loops;
+
+/// A case with its arrays.
+struct Multisplit {
+    spec: Spec,
+    buckets: Buckets,
+    /// Keys and values, and one more of each, which a case without a fault does not read.
+    keys: Buffer,
+    values: Buffer,
+    keys_out: Buffer,
+    values_out: Buffer,
+    offsets: Buffer,
+    /// Of each worker.
+    own: Vec<Own>,
+    /// Keys that are gathered before they are stored.
+    group: usize,
+    loops: Loops,
+    fault: Option<Fault>,
+}
+
+/// Allocates and fills the arrays of a case.
+///
+/// # Errors
+/// [`Failure::NotApplicable`] where memory or the instruction set is missing.
+pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
+    let isa = context.isa_or(Isa::widest)?;
+    memory::require(spec.key_bytes() + spec.value_bytes() + spec.output())?;
+    let [keys, values] = [KEY, spec.value].map(|element| (spec.keys * element) as usize);
+    let (group, staging) = staging(&spec);
+    let own = |_| Own::new(spec.buckets as usize, staging);
+    let job = Multisplit {
+        buckets: Buckets::new(&spec),
+        keys: Buffer::new(keys + KEY as usize)?,
+        values: Buffer::new(values + spec.value as usize)?,
+        keys_out: Buffer::new(keys)?,
+        values_out: Buffer::new(values)?,
+        offsets: Buffer::new(spec.offset_bytes() as usize)?,
+        own: (0..context.pool.threads()).map(own).collect::<Result<_, _>>()?,
+        group,
+        loops: kernels::loops(&spec, isa),
+        fault: context.fault,
+        spec,
+    };
+    job.fill(&context.pool, context.cancel)?;
+    Ok(context.prepared(job, isa))
+}
+
+/// Keys of a group, and bytes of all groups.
+fn staging(spec: &Spec) -> (usize, usize) {
+    let (buckets, pair) = (spec.buckets as usize, (KEY + spec.value) as usize);
+    let group = groups::group(buckets, KEY.max(spec.value) as usize, pair);
+    let used = if spec.method == Method::WriteCombining { buckets * group * pair } else { 0 };
+    (group, used)
+}
+
+impl Multisplit {
+    fn n(&self) -> usize {
+        self.spec.keys as usize
+    }
+
+    fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        let source = Keys::new(&self.spec);
+        pool.for_blocks(self.n(), cancel, |block| {
+            // SAFETY: blocks are disjoint and nobody else has the buffers yet.
+            unsafe { self.fill_block(&source, block.start, block.len()) };
+        })?;
+        // SAFETY: the workers are done, and the buffers have one element more.
+        unsafe {
+            self.fill_block(&source, self.n(), 1);
+            self.keys.ptr::<u32>().add(self.n()).write(source.behind());
+        }
+        self.poison(pool, cancel)
+    }
+
+    /// Writes keys and values from `first` on.
+    ///
+    /// # Safety
+    /// Nobody else touches them.
+    unsafe fn fill_block(&self, source: &Keys, first: usize, count: usize) {
+        for i in first..first + count {
+            let at = i as u64;
+            // SAFETY: by the caller's promise; the buffers are as long.
+            unsafe {
+                self.keys.ptr::<u32>().add(i).write(source.at(at));
+                match self.spec.value {
+                    4 => self.values.ptr::<u32>().add(i).write(source.value32(at)),
+                    8 => self.values.ptr::<u64>().add(i).write(source.value64(at)),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn poison(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        poison(pool, &self.keys_out, KEY as usize, cancel)?;
+        poison(pool, &self.values_out, self.spec.value.max(4) as usize, cancel)?;
+        poison(pool, &self.offsets, OFFSET as usize, cancel)
+    }
+
+    /// A worker's part with its tables, but for its range.
+    fn part(&self, own: &Own) -> Part {
+        // A fault reads one element further, which the input has.
+        let beside = usize::from(self.fault == Some(Fault::OffByOne));
+        let from = |buffer: &Buffer, element: u64| {
+            buffer.ptr::<u8>().wrapping_add(beside * element as usize).cast_const()
+        };
+        Part {
+            labels: self.spec.buckets as usize,
+            range: 0..0,
+            from: (from(&self.keys, KEY), from(&self.values, self.spec.value)),
+            to: (self.keys_out.ptr(), self.values_out.ptr()),
+            next: own.counts.ptr(),
+            first: own.first.ptr(),
+            starts: own.starts.ptr(),
+            staging: own.staging.ptr(),
+            group: self.group,
+        }
+    }
+
+    /// The offsets follow from where the first worker's keys of each bucket begin, and from how
+    /// many keys there are.
+    ///
+    /// # Safety
+    /// All workers have counted, and the first one does this alone.
+    unsafe fn write_offsets(&self) {
+        let m = self.spec.buckets as usize;
+        // SAFETY: by the caller's promise.
+        unsafe {
+            let last = self.own.iter().map(|own| own.counts.ptr::<u64>().add(m - 1).read()).sum::<u64>();
+            let (first, offsets) = (self.own[0].first.read::<u64>(0..m), self.offsets.write::<u32>(0..m + 1));
+            offsets.iter_mut().zip(first).for_each(|(offset, &first)| *offset = first as u32);
+            offsets[m] = (first[m - 1] + last) as u32;
+        }
+    }
+
+    /// What an execution left.
+    ///
+    /// # Safety
+    /// The workers are done.
+    unsafe fn output(&self) -> Output<'_> {
+        let values = |element: u64| if self.spec.value == element { self.n() } else { 0 };
+        // SAFETY: by the caller's promise.
+        unsafe {
+            Output {
+                keys: self.keys_out.read(0..self.n()),
+                values32: self.values_out.read(0..values(4)),
+                values64: self.values_out.read(0..values(8)),
+                offsets: self.offsets.read(0..self.spec.buckets as usize + 1),
+            }
+        }
+    }
+}
+
+impl Job for Multisplit {
+    fn execute(&self, worker: Worker) {
+        let own = &self.own[worker.index];
+        let (m, mut part) = (self.spec.buckets as usize, self.part(own));
+        let pieces = pieces(self.n(), 64, worker, self.fault);
+        // SAFETY: the tables are as long as there are buckets, the arrays as the case; parts of
+        // workers are disjoint, before and, by their counts, after; the counts stay until all
+        // have used them.
+        unsafe {
+            own.counts.write::<u64>(0..m).fill(0);
+            for piece in &pieces {
+                part.range = piece.clone();
+                (self.loops.count)(&self.buckets, &part);
+            }
+            worker.meet();
+            begin(&self.own, worker.index, m);
+            if worker.index == 0 {
+                self.write_offsets();
+            }
+            part.next = own.next.ptr();
+            for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
+                part.range = piece;
+                (self.loops.sort)(&self.buckets, &part);
+            }
+        }
+        fence();
+        worker.meet();
+    }
+
+    fn certify(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+        self.poison(pool, cancel)?;
+        pool.run(|worker| self.execute(worker));
+        // SAFETY: the workers are done.
+        let output = unsafe { self.output() };
+        let mistake = certificate::judge(&self.spec, &output, pool, cancel)?;
+        Ok(check::verdict(mistake, self.spec.keys))
+    }
+
+    fn memory(&self) -> u64 {
+        let arrays = [&self.keys, &self.values, &self.keys_out, &self.values_out, &self.offsets];
+        let arrays: u64 = arrays.into_iter().map(|buffer| buffer.bytes() as u64).sum();
+        arrays + self.own.iter().map(Own::bytes).sum::<u64>()
+    }
+
+    fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
+        self.poison(pool, &Cancel::default())?;
+        pool.run(|worker| self.execute(worker));
+        // SAFETY: the workers are done.
+        Ok(unsafe { [&self.keys_out, &self.values_out, &self.offsets].map(|array| array.to_vec()) }.concat())
+    }
+}

@@ -1,0 +1,142 @@
+//! Keys and values on the device, and what kernels need to make them again and to tell their
+//! buckets (`kernels/multisplit_inputs.cuh`).
+
+use crate::backend::Failure;
+use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu, Module, Plain};
+use crate::patterns::mix::key64;
+use crate::primitives::cuda::{launch_over, length};
+use crate::primitives::multisplit::Spec;
+use crate::primitives::multisplit::buckets::{Buckets, Image};
+use crate::primitives::multisplit::keys::{BITS, Draw, Keys, VALUE};
+
+/// `BucketFunction` in the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Function {
+    reciprocal: u64,
+    splitters: DevicePtr<u32>,
+    by: u32,
+    buckets: u32,
+    shift: u32,
+    mask: u32,
+}
+
+// SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers and a device address.
+unsafe impl Plain for Function {}
+
+impl Function {
+    /// The field of `bits` bits from bit `shift` on, of which `buckets` values occur.
+    pub fn field(shift: u32, bits: u32, buckets: u64) -> Function {
+        let splitters = DevicePtr::null();
+        Function { reciprocal: 0, splitters, by: 1, buckets: buckets as u32, shift, mask: (1 << bits) - 1 }
+    }
+}
+
+/// `KeySource` in the kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct KeySource {
+    key: u64,
+    bits: u64,
+    values: u64,
+    coin: u64,
+    first: DevicePtr<u64>,
+    draw: u32,
+    image: u32,
+    buckets: u32,
+    hot: u32,
+    shift: u32,
+    mask: u32,
+}
+
+// SAFETY: as above.
+unsafe impl Plain for KeySource {}
+
+/// The keys and values, and one more of each, which only a deliberate mistake reads.
+pub struct Input {
+    pub keys: DeviceBuffer<u32>,
+    /// As words; of one element where there are no values.
+    pub values: DeviceBuffer<u32>,
+    pub source: KeySource,
+    pub function: Function,
+    splitters: DeviceBuffer<u32>,
+    first: DeviceBuffer<u64>,
+}
+
+/// Words of a value.
+pub fn words(spec: &Spec) -> u32 {
+    (spec.value / 4) as u32
+}
+
+impl Input {
+    /// Makes those of a case.
+    pub fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Input, Failure> {
+        let keys = Keys::new(spec);
+        let (splitters, function) = function(gpu, spec)?;
+        let first =
+            if keys.members.first.is_empty() { gpu.upload(&[0])? } else { gpu.upload(&keys.members.first)? };
+        let source = source(&keys, first.pointer());
+        let input = Input {
+            keys: gpu.alloc(length(spec.keys + 1)?)?,
+            values: gpu.alloc(length(((spec.keys + 1) * spec.value / 4).max(1))?)?,
+            source,
+            function,
+            splitters,
+            first,
+        };
+        let (n, behind, words) = (spec.keys, keys.behind(), words(spec));
+        let args = [(&input.keys).into(), (&input.values).into(), (&words).into(), (&source).into()];
+        let args = [&args[..], &[(&n).into(), (&behind).into()]].concat();
+        launch_over(gpu, &module.kernel("multisplit_fill")?, n + 1, &args)?;
+        Ok(input)
+    }
+
+    /// Bytes on the device.
+    pub fn bytes(&self) -> u64 {
+        self.keys.bytes() + self.values.bytes() + self.splitters.bytes() + self.first.bytes()
+    }
+}
+
+/// The function of a case with its splitters.
+fn function(gpu: &Gpu, spec: &Spec) -> Result<(DeviceBuffer<u32>, Function), Failure> {
+    let buckets = Buckets::new(spec);
+    let splitters = match &buckets {
+        Buckets::Range(splitters) => gpu.upload(&splitters.0)?,
+        _ => gpu.upload(&[0])?,
+    };
+    let plain = Function {
+        reciprocal: 0,
+        splitters: splitters.pointer(),
+        by: 0,
+        buckets: spec.buckets as u32,
+        shift: 0,
+        mask: 0,
+    };
+    let function = match buckets {
+        Buckets::Delta(delta) => Function { reciprocal: delta.reciprocal, ..plain },
+        Buckets::Identity(field) => Function { by: 1, shift: field.shift, mask: field.mask, ..plain },
+        Buckets::Range(_) => Function { by: 2, ..plain },
+        Buckets::Hash(_) => Function { by: 3, ..plain },
+        Buckets::Prime(_) => Function { by: 4, ..plain },
+    };
+    Ok((splitters, function))
+}
+
+fn source(keys: &Keys, first: DevicePtr<u64>) -> KeySource {
+    let (draw, coin, hot) = match keys.draw {
+        Draw::Uniform => (0, 0, 0),
+        Draw::AlphaUniform { coin, hot } => (1, coin, hot),
+        Draw::Binomial { .. } => (2, 0, 0),
+        Draw::Skewed => (3, 0, 0),
+        Draw::OneBucket { hot } => (4, 0, hot),
+    };
+    let (image, shift, mask) = match keys.members.image {
+        Image::Key => (0, 0, 0),
+        Image::Hash => (1, 0, 0),
+        Image::Field { shift, mask } => (2, shift, mask),
+        Image::Prime => (3, 0, 0),
+    };
+    let [key, bits, values] = [0, BITS, VALUE].map(|tag| key64(keys.seed ^ tag));
+    let buckets = keys.buckets as u32;
+    KeySource { key, bits, values, coin, first, draw, image, buckets, hot, shift, mask }
+}

@@ -1,0 +1,59 @@
+//! 32-bit counts and their exclusive sums, by the lab's look-back scan.
+
+use crate::backend::Failure;
+use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu};
+use crate::primitives::cuda::length;
+use crate::primitives::scan::cuda::look_back::{self, Arrays, LookBack, Manner};
+
+/// Bytes of a count.
+const COUNT: u64 = 4;
+/// Sums of u32, no segments.
+const FAMILY: (bool, &str) = (false, "add_u32");
+
+/// Counts and sums for up to so many, and the scan.
+pub struct Summed {
+    pub given: DeviceBuffer<u32>,
+    pub sums: DeviceBuffer<u32>,
+    scan: LookBack,
+}
+
+impl Summed {
+    /// Bytes for `n` counts.
+    pub fn bytes_for(n: u64) -> u64 {
+        2 * COUNT * n + look_back::bytes(false, n, COUNT)
+    }
+
+    /// The name of its kernel, which is the primitive scan's.
+    pub fn kernel() -> String {
+        look_back::name(FAMILY.0, FAMILY.1)
+    }
+
+    /// Room for up to `n` counts.
+    ///
+    /// # Errors
+    /// What the driver reports.
+    pub fn new(gpu: &Gpu, n: u64) -> Result<Summed, Failure> {
+        Ok(Summed {
+            given: gpu.alloc(length(n)?)?,
+            sums: gpu.alloc(length(n)?)?,
+            scan: LookBack::new(gpu, &gpu.module("scan")?, FAMILY, COUNT, n)?,
+        })
+    }
+
+    /// Bytes that it holds.
+    pub fn bytes(&self) -> u64 {
+        self.given.bytes() + self.sums.bytes() + self.scan.bytes()
+    }
+
+    /// Queues the sums of the counts before each of the first `n`.
+    pub fn scan(&mut self, gpu: &Gpu, n: u64) -> Result<(), Failure> {
+        let arrays = Arrays {
+            input: self.given.pointer(),
+            output: self.sums.pointer(),
+            heads: DevicePtr::null(),
+            aligned: true,
+        };
+        let manner = Manner { flip: 0, backward: false, inclusive: false };
+        self.scan.execute(gpu, &arrays, n, manner)
+    }
+}

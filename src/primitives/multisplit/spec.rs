@@ -1,0 +1,268 @@
+//! What a multisplit case computes: its parameters, typed.
+
+use super::subproblems::{Localisation, MOST_BUCKETS, Subproblems};
+use crate::backend::tuning::{Offered, Tuning};
+use crate::plan::Params;
+use crate::primitives::{Refusal, reader};
+
+/// Most keys: 32 bits count them and more.
+pub const MAX_KEYS: u64 = 1 << 31;
+/// Most buckets: so many deltas, none of them empty, make up 2^32.
+pub const MAX_BUCKETS: u64 = 1 << 16;
+/// Bytes of a key.
+pub const KEY: u64 = 4;
+/// Bytes of an offset.
+pub const OFFSET: u64 = 4;
+
+/// What the kernels of a GPU leave open.
+const OFFERED: Offered = Offered { fetch: &[32, 64, 128], ..Offered::NOTHING };
+
+/// What a key's bucket follows from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    DeltaBuckets,
+    /// The field of ⌈log2 m⌉ bits from bit `shift` on.
+    Identity {
+        shift: u32,
+    },
+    Range,
+    Hash,
+    Prime,
+}
+
+/// How the keys are distributed among the buckets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Distribution {
+    Uniform,
+    /// This share is uniform, the rest in one bucket.
+    AlphaUniform {
+        alpha: f64,
+    },
+    Binomial,
+    Skewed,
+    OneBucket,
+}
+
+/// How it is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// A counting pass and a plain scatter.
+    Direct,
+    /// The same with stores that are combined in software.
+    WriteCombining,
+    /// A split by each bit of the buckets' numbers, by a scan of flags (ashkiani2017 §3.2).
+    ScanSplit,
+    /// A sort of labels (ashkiani2017 §3.3).
+    RbSort,
+    /// A count of tiles, and a single pass.
+    Fused,
+    /// Counts of subproblems, their scan, and a store of the keys of each (ashkiani2017 §5).
+    Localised(Subproblems),
+}
+
+impl Method {
+    /// Whether it is one of the processors'; the others are those of GPUs.
+    pub fn on_cpus(self) -> bool {
+        match self {
+            Method::Direct | Method::WriteCombining => true,
+            Method::ScanSplit | Method::RbSort | Method::Fused | Method::Localised(_) => false,
+        }
+    }
+}
+
+/// A multisplit case, typed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spec {
+    pub by: By,
+    pub distribution: Distribution,
+    pub method: Method,
+    /// n. A recipe asks for at least 1; `verify` runs 0 as well.
+    pub keys: u64,
+    /// Bytes of a value: 0, 4 or 8.
+    pub value: u64,
+    /// m.
+    pub buckets: u64,
+    pub seed: u64,
+}
+
+impl Spec {
+    /// Reads and checks a case's parameters.
+    pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        Tuning::of(params)?.within("multisplit", &OFFERED)?;
+        let value = reader::word_or(params, "values", &[("none", 0), ("4B", 4), ("8B", 8)], 0)?;
+        let buckets = reader::int(params, "buckets")?;
+        let spec = Spec {
+            by: by(params)?,
+            distribution: distribution(params)?,
+            method: method(params, value, buckets)?,
+            keys: reader::int(params, "keys")?,
+            value,
+            buckets,
+            seed,
+        };
+        spec.check()?;
+        match (params.text("backend"), spec.method.on_cpus()) {
+            (Some("cuda"), true) => not_applicable("a method of CPUs"),
+            (Some("scalar" | "cpu"), false) => not_applicable("a method of GPUs"),
+            _ => Ok(spec),
+        }
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        if self.keys > MAX_KEYS {
+            return Err(Refusal::invalid("keys", format!("{} is more than {MAX_KEYS}", self.keys)));
+        }
+        if !(2..=MAX_BUCKETS).contains(&self.buckets) {
+            let range = format!("{} is not from 2 to {MAX_BUCKETS}", self.buckets);
+            return Err(Refusal::invalid("buckets", range));
+        }
+        if matches!(self.method, Method::Localised(_)) && self.buckets > MOST_BUCKETS {
+            return not_applicable(&format!("warps keep the counts of at most {MOST_BUCKETS} buckets"));
+        }
+        if self.method == Method::Fused && self.buckets > MOST_BUCKETS {
+            return not_applicable(&format!("a pass splits into at most {MOST_BUCKETS} buckets"));
+        }
+        match self.by {
+            By::Prime if self.buckets != 2 => not_applicable("primes and all others are 2 buckets"),
+            By::Identity { shift } if shift + self.bits() > 32 => Err(Refusal::invalid(
+                "by.identity.shift",
+                format!("{} bits from bit {shift} on are more than a key has", self.bits()),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Bits of a bucket's number, ⌈log2 m⌉.
+    pub fn bits(&self) -> u32 {
+        self.buckets.next_power_of_two().ilog2()
+    }
+
+    /// Δ, the width of the delta-buckets.
+    pub fn delta(&self) -> u64 {
+        (1u64 << 32).div_ceil(self.buckets)
+    }
+
+    /// Bytes of the keys, alone.
+    pub fn key_bytes(&self) -> u64 {
+        self.keys * KEY
+    }
+
+    /// Bytes of the values.
+    pub fn value_bytes(&self) -> u64 {
+        self.keys * self.value
+    }
+
+    /// Bytes of the offsets.
+    pub fn offset_bytes(&self) -> u64 {
+        (self.buckets + 1) * OFFSET
+    }
+
+    /// Bytes of the whole output: keys, values, offsets.
+    pub fn output(&self) -> u64 {
+        self.key_bytes() + self.value_bytes() + self.offset_bytes()
+    }
+}
+
+fn not_applicable<T>(reason: &str) -> Result<T, Refusal> {
+    Err(Refusal::NotApplicable(reason.to_owned()))
+}
+
+fn by(params: &Params) -> Result<By, Refusal> {
+    const KEY: &str = "by.identity.shift";
+    match params.text("by") {
+        Some("identity") => match params.get(KEY).map_or(Ok(0), |_| reader::int(params, KEY))? {
+            shift @ 0..32 => Ok(By::Identity { shift: shift as u32 }),
+            shift => Err(Refusal::invalid(KEY, format!("{shift} is not from 0 to 31"))),
+        },
+        _ => {
+            let names = [
+                ("delta-buckets", By::DeltaBuckets),
+                ("range", By::Range),
+                ("hash", By::Hash),
+                ("prime", By::Prime),
+            ];
+            reader::word_or(params, "by", &names, By::DeltaBuckets)
+        }
+    }
+}
+
+fn distribution(params: &Params) -> Result<Distribution, Refusal> {
+    const KEY: &str = "distribution.alpha-uniform.alpha";
+    match params.text("distribution") {
+        Some("alpha-uniform") => {
+            let alpha = params.get(KEY).map_or(Some(0.25), |_| params.float(KEY));
+            match alpha.filter(|alpha| (0.0..=1.0).contains(alpha)) {
+                Some(alpha) => Ok(Distribution::AlphaUniform { alpha }),
+                None => Err(Refusal::invalid(KEY, "is not from 0 to 1")),
+            }
+        }
+        _ => {
+            let names = [
+                ("uniform", Distribution::Uniform),
+                ("binomial", Distribution::Binomial),
+                ("skewed", Distribution::Skewed),
+                ("one-bucket", Distribution::OneBucket),
+            ];
+            reader::word_or(params, "distribution", &names, Distribution::Uniform)
+        }
+    }
+}
+
+fn method(params: &Params, value: u64, buckets: u64) -> Result<Method, Refusal> {
+    let localised = [Localisation::Direct, Localisation::Warp, Localisation::Block];
+    if let Some(one) = localised.into_iter().find(|one| params.text("method") == Some(one.name())) {
+        return Subproblems::of(params, one, value, buckets).map(Method::Localised);
+    }
+    let names = [
+        ("direct", Method::Direct),
+        ("write-combining", Method::WriteCombining),
+        ("scan-split", Method::ScanSplit),
+        ("rb-sort", Method::RbSort),
+        ("fused", Method::Fused),
+    ];
+    reader::word_or(params, "method", &names, Method::Direct)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{params, spec};
+    use super::*;
+
+    fn refusal(words: &str) -> String {
+        Spec::from_params(&params(words), 1).expect_err("refused").to_string()
+    }
+
+    #[test]
+    fn what_does_not_exist_is_refused_at_its_key() {
+        assert!(refusal("keys=4 buckets=1").starts_with("buckets: "));
+        assert!(refusal("keys=4 buckets=65537").starts_with("buckets: "));
+        assert!(refusal("keys=2147483649 buckets=2").starts_with("keys: "));
+        assert!(refusal("keys=4 buckets=2 values=16B").starts_with("values: "));
+        assert!(refusal("keys=4 buckets=2 by=odd").starts_with("by: "));
+        assert!(refusal("keys=4 buckets=3 by=prime").starts_with("n/a: "));
+        assert!(
+            refusal("keys=4 buckets=257 by=identity by.identity.shift=24")
+                .starts_with("by.identity.shift: 9 bits")
+        );
+        assert!(
+            refusal("keys=4 buckets=2 by=identity by.identity.shift=32").starts_with("by.identity.shift: ")
+        );
+        let alpha = "distribution=alpha-uniform distribution.alpha-uniform.alpha";
+        assert!(
+            refusal(&format!("keys=4 buckets=2 {alpha}=1.5"))
+                .starts_with("distribution.alpha-uniform.alpha: ")
+        );
+        assert!(refusal("keys=4 buckets=2 backend=cuda method=direct").starts_with("n/a: a method of CPUs"));
+    }
+
+    #[test]
+    fn what_is_left_out_has_a_meaning() {
+        let bare = spec("keys=9 buckets=5");
+        assert_eq!((bare.by, bare.distribution), (By::DeltaBuckets, Distribution::Uniform));
+        assert_eq!((bare.value, bare.bits(), bare.delta(), bare.output()), (0, 3, 858_993_460, 36 + 24));
+        let identity = spec("keys=9 buckets=256 by=identity by.identity.shift=24 values=8B");
+        assert_eq!((identity.by, identity.output()), (By::Identity { shift: 24 }, 36 + 72 + 4 * 257));
+        let quarter = spec("keys=9 buckets=5 distribution=alpha-uniform");
+        assert_eq!(quarter.distribution, Distribution::AlphaUniform { alpha: 0.25 });
+    }
+}

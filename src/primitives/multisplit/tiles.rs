@@ -1,0 +1,112 @@
+//! How a split by up to 8 bits cuts the keys into tiles, a block each at a time
+//! (`kernels/multisplit_fused.cuh`). Pure.
+
+use super::Spec;
+use super::spec::By;
+
+/// Most bits of a bucket's number: a block has a thread, and a counter of each warp, for each bucket.
+pub const MOST_BITS: u32 = 8;
+
+/// Tiles of a group: `GROUP` in the kernels.
+pub const GROUP: u64 = 8;
+
+/// A block of the pass: `Shape` in the kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub threads: u32,
+    /// Keys of a thread.
+    pub items: u32,
+}
+
+impl Shape {
+    /// That for 2^`bits` buckets and values of so many bytes.
+    pub fn of(bits: u32, value: u64) -> Shape {
+        let threads = if value > 0 && bits >= 6 { 1024 } else { 512 };
+        Shape { threads, items: if value == 8 { 12 } else { 16 } }
+    }
+
+    /// Keys of a tile.
+    pub fn tile(self) -> u64 {
+        u64::from(self.threads * self.items)
+    }
+
+    /// Dynamic shared memory: `Room` in the kernels.
+    pub fn shared(self, way: Way) -> u64 {
+        let counters = (1u64 << way.bits).max(32);
+        let labels = if way.field { 4 } else { self.tile() };
+        let rest = 4 * (counters * (u64::from(self.threads) / 32 + 1) + 8 + 1) + labels;
+        ((4 + way.value) * self.tile() + 8 + rest).next_multiple_of(8)
+    }
+}
+
+/// Which kernels a split takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// Bits of a bucket's number, 1 to [`MOST_BITS`].
+    pub bits: u32,
+    /// Bytes of a value: 0, 4 or 8.
+    pub value: u64,
+    /// Whether the bucket is a field of the key.
+    pub field: bool,
+}
+
+impl Way {
+    /// Names of the counting kernel and of the pass.
+    pub fn names(self) -> [String; 2] {
+        let Way { bits, value, field } = self;
+        let by = if field { "field" } else { "any" };
+        [format!("fused_count_{by}_{bits}"), format!("fused_pass_{by}_{bits}_{value}")]
+    }
+
+    /// Counts of `n` keys: of tiles, and of groups.
+    pub fn counts(self, n: u64) -> [u64; 2] {
+        let tiles = n.div_ceil(Shape::of(self.bits, self.value).tile());
+        [tiles << self.bits, tiles.div_ceil(GROUP) << self.bits]
+    }
+
+    /// Bytes that a split of up to `n` keys holds beside the arrays.
+    pub fn bytes(self, n: u64) -> u64 {
+        let [tiles, groups] = self.counts(n);
+        4 * (tiles + 2 * groups + (1 << self.bits) + 1)
+    }
+}
+
+/// The lowest bit of the field that is a key's bucket, if it is one: deltas of a power of two are, too.
+pub fn field(spec: &Spec) -> Option<u32> {
+    match spec.by {
+        By::Identity { shift } => Some(shift),
+        By::DeltaBuckets if spec.buckets.is_power_of_two() => Some(32 - spec.bits()),
+        _ => None,
+    }
+}
+
+/// How the method fused splits a case.
+pub fn way(spec: &Spec) -> Way {
+    Way { bits: spec.bits().min(MOST_BITS), value: spec.value, field: field(spec).is_some() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many blocks as the kernels' bounds ask for fit on a multiprocessor with 228 KiB, of which
+    /// each takes 1 KiB more.
+    #[test]
+    fn blocks_fit() {
+        for (bits, value, field) in (1..=MOST_BITS).flat_map(|b| [0, 4, 8].map(|v| (b, v, b % 2 == 0))) {
+            let shape = Shape::of(bits, value);
+            let bytes = shape.shared(Way { bits, value, field }) + 1024;
+            assert!(bytes * u64::from(1024 / shape.threads) <= 228 << 10, "{bits} {value} {bytes}");
+            assert!(shape.tile().is_multiple_of(1024), "two warps count a tile in batches");
+        }
+    }
+
+    #[test]
+    fn a_tile_has_a_count_of_each_bucket() {
+        let way = Way { bits: 5, value: 0, field: true };
+        assert_eq!(way.counts(8192 * 8), [8 * 32, 32]);
+        assert_eq!(way.counts(8192 * 8 + 1), [9 * 32, 64]);
+        assert_eq!(way.bytes(8192), 4 * (32 + 64 + 32 + 1));
+        assert_eq!(way.counts(0), [0, 0]);
+    }
+}

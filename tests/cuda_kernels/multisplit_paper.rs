@@ -1,0 +1,83 @@
+//! The methods of ashkiani2017: every kernel, every function and distribution, with parts of windows, of
+//! tiles and of subproblems, and above 32 buckets.
+
+use super::prove_all;
+
+/// Around windows, a warp's tile, a block's tile.
+const SIZES: [u64; 11] = [1, 31, 32, 33, 127, 128, 129, 255, 257, 895, 1025];
+
+const BUCKETS: [u64; 8] = [2, 3, 31, 32, 33, 64, 255, 256];
+
+const FUNCTIONS: [&str; 4] = ["delta-buckets", "identity by.identity.shift=9", "range", "hash"];
+
+const DISTRIBUTIONS: [&str; 5] = ["uniform", "alpha-uniform", "binomial", "skewed", "one-bucket"];
+
+const VALUES: [&str; 3] = ["none", "4B", "8B"];
+
+/// Every number of buckets with every kind of value, and the rest in turn, so that each meets each
+/// other somewhere.
+fn each(method: &str, buckets: &[u64]) -> Vec<String> {
+    let pairs = buckets.iter().flat_map(|m| VALUES.map(|values| (m, values)));
+    let words = |(k, (m, values)): (usize, (&u64, &str))| {
+        let (n, by, distribution) = (SIZES[(7 * k + 10) % 11], FUNCTIONS[k % 4], DISTRIBUTIONS[k % 5]);
+        format!("keys={n} values={values} buckets={m} by={by} distribution={distribution} method={method}")
+    };
+    pairs.enumerate().map(words).collect()
+}
+
+/// Every size, with few and with many buckets.
+fn each_size(method: &str) -> Vec<String> {
+    let words = |n| [5, 70].map(|m| format!("keys={n} values=4B buckets={m} method={method}"));
+    SIZES.into_iter().flat_map(words).collect()
+}
+
+/// A method with other subproblems than the paper's.
+fn cut(method: &str, words: &str, rest: &str) -> String {
+    let words: Vec<String> = words.split(' ').map(|word| format!("method.{method}.{word}")).collect();
+    format!("method={method} {} {rest}", words.join(" "))
+}
+
+/// Primes, of which there are none but two buckets.
+fn primes(method: &str) -> Vec<String> {
+    vec![format!("keys=300 values=4B buckets=2 by=prime method={method}")]
+}
+
+#[test]
+fn dms() {
+    prove_all("multisplit", &[each("dms", &BUCKETS), each_size("dms"), primes("dms")].concat());
+    let shapes = ["windows=1", "windows=9 warps=2", "windows=64 warps=1"];
+    let all = shapes.map(|words| cut("dms", words, "keys=1100 values=8B buckets=40"));
+    prove_all("multisplit", &all);
+}
+
+#[test]
+fn wms() {
+    prove_all("multisplit", &[each("wms", &BUCKETS), each_size("wms"), primes("wms")].concat());
+    for rest in ["keys=1100 buckets=32", "keys=2500 values=4B buckets=200 distribution=one-bucket"] {
+        let shapes =
+            ["windows=8", "windows=1 warps=1 tiles=3", "windows=7 warps=4 tiles=2", "windows=8 tiles=64"];
+        prove_all("multisplit", &shapes.map(|words| cut("wms", words, rest)));
+    }
+    // A bucket that is full, and nothing before or behind it in the tile, fills the counts of windows.
+    let full = "keys=513 distribution=one-bucket";
+    let one = |m: u64| cut("wms", "windows=8", &format!("{full} buckets={m}"));
+    prove_all("multisplit", &[2, 7, 32].map(one));
+}
+
+#[test]
+fn bms() {
+    prove_all("multisplit", &[each("bms", &BUCKETS), each_size("bms"), primes("bms")].concat());
+    for rest in ["keys=1100 buckets=17", "keys=2100 values=8B buckets=129 distribution=skewed"] {
+        let shapes =
+            ["windows=8 warps=8", "windows=1 warps=1 tiles=3", "windows=7 warps=2 tiles=2", "tiles=64"];
+        prove_all("multisplit", &shapes.map(|words| cut("bms", words, rest)));
+    }
+}
+
+/// Rounds by up to 16 bits.
+#[test]
+fn scan_split() {
+    prove_all("multisplit", &[each("scan-split", &[2, 3, 33, 256]), primes("scan-split")].concat());
+    prove_all("multisplit", &each_size("scan-split"));
+    prove_all("multisplit", &["keys=500 values=4B buckets=65536 method=scan-split".to_owned()]);
+}
