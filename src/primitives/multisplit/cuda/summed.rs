@@ -1,4 +1,4 @@
-//! 32-bit counts and their exclusive sums, by the lab's look-back scan.
+//! 32-bit counts and their exclusive sums, by the lab's own scan.
 
 use crate::backend::Failure;
 use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu};
@@ -9,8 +9,6 @@ use crate::primitives::scan::cuda::one_pass::{self, Arrays, Manner, Means, OnePa
 const COUNT: u64 = 4;
 /// Sums of u32, no segments.
 const FAMILY: (bool, &str) = (false, "add_u32");
-/// Without a block that must be at work beside the others: there may be few counts.
-const MEANS: Means = Means::LookBack;
 
 /// Counts and sums for up to so many, and the scan.
 pub struct Summed {
@@ -22,12 +20,12 @@ pub struct Summed {
 impl Summed {
     /// Bytes for `n` counts.
     pub fn bytes_for(n: u64) -> u64 {
-        2 * COUNT * n + one_pass::bytes(MEANS, n, COUNT)
+        2 * COUNT * n + one_pass::bytes(Means::Spine, n, COUNT)
     }
 
     /// The name of its kernel, which is the primitive scan's.
     pub fn kernel() -> String {
-        one_pass::name(MEANS, FAMILY.0, FAMILY.1)
+        one_pass::name(Means::Spine, FAMILY.0, FAMILY.1)
     }
 
     /// Room for up to `n` counts.
@@ -38,7 +36,7 @@ impl Summed {
         Ok(Summed {
             given: gpu.alloc(length(n)?)?,
             sums: gpu.alloc(length(n)?)?,
-            scan: OnePass::new(gpu, &gpu.module("scan")?, MEANS, FAMILY, COUNT, n)?,
+            scan: OnePass::new(gpu, &gpu.module("scan")?, Means::Spine, FAMILY, COUNT, n)?,
         })
     }
 
