@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(bytes("buckets=2"), 49_152 * (8 + 4 + 16) + counts(6));
         assert_eq!(bytes("buckets=2 values=4B"), 49_152 * (8 + 12 + 4 + 24 + 16) + counts(8));
         assert_eq!(bytes("buckets=2 values=8B"), 49_152 * (8 + 4 + 4 + 16 + 4 + 24) + counts(6));
-        let many = 49_152 * (8 + 2 * 20 + 4) + 2 * 32 * counts(6);
+        let many = 49_152 * (8 + 2 * 20 + 4) + 2 * 32 * counts(3);
         assert_eq!(bytes("buckets=4096"), many);
     }
 
