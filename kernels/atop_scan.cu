@@ -196,9 +196,9 @@ template <bool BEFORE, bool BEHIND, typename Get, typename Put> LAB void place(c
     }
 }
 
-// What enumerate and compact count, and the splits; the host gives sums of no other kind.
+// Nobody reads out again, and whole lines of it are written at once: it need not stay in the cache.
 extern "C" __global__ void __launch_bounds__(PLACING) atop_scan_enumerate(const Bits b, u32* out) {
-    place<true, false>(b, [](const Place*) {}, [&](const Place& p, u32) { out[p.i] = trues_of(p.before()); });
+    place<true, false>(b, [](const Place*) {}, [&](const Place& p, u32) { __stcs(out + p.i, trues_of(p.before())); });
 }
 
 template <typename T> LAB void load_rows(const Bits& b, const T* in, const Place* rows, T* x) {
@@ -226,7 +226,7 @@ template <typename T, bool BACKWARD> LAB void distribute(const Bits& b, const T*
         for (u32 k = 0; k < WORDS; ++k) {
             if (rows[k].i < b.n) x[k] = __ldg(in + (BACKWARD ? at_of(rows[k].behind()) - 1u : at_of(rows[k].before())));
         }
-    }, [&](const Place& p, u32 k) { out[p.i] = x[k]; });
+    }, [&](const Place& p, u32 k) { __stcs(out + p.i, x[k]); });
 }
 
 // Falses at i − t(i), trues at e − u(i) (src/primitives/atop_scan). The first of each begins a

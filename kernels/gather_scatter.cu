@@ -3,6 +3,7 @@
 // each handles a range of i and, of it, the locations in a chunk (he2007 §3.4).
 #include "fill.cuh"
 #include "hints.cuh"
+#include "sums.cuh"
 
 // ---- the timed kernels ----------------------------------------------------------------
 
@@ -175,41 +176,7 @@ extern "C" __global__ void partition_count(u64* counts, u64 key, u64 partitions,
 }
 
 // data[k] = sum of data[0..k), in place, by one block of 1024 threads.
-extern "C" __global__ void __launch_bounds__(1024) exclusive_sum(u64* data, u64 n) {
-    __shared__ u64 warps[32];
-    const u32 lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
-    u64 carry = 0;
-    for (u64 base = 0; base < n; base += 4096u) {
-        const u64 first = base + threadIdx.x * 4u;
-        u64 item[4], sum = 0;
-#pragma unroll
-        for (u32 k = 0; k < 4u; ++k) {
-            item[k] = first + k < n ? data[first + k] : 0;
-            sum += item[k];
-        }
-        u64 before = sum;  // inclusive over the warp's threads, then exclusive
-        for (u32 step = 1; step < 32u; step *= 2) {
-            const u64 other = __shfl_up_sync(0xFFFFFFFFu, before, step);
-            if (lane >= step) before += other;
-        }
-        if (lane == 31u) warps[warp] = before;
-        before -= sum;
-        __syncthreads();
-        u64 total = 0;
-        for (u32 w = 0; w < 32u; ++w) {
-            if (w == warp) before += total;
-            total += warps[w];
-        }
-        u64 running = carry + before;
-#pragma unroll
-        for (u32 k = 0; k < 4u; ++k) {
-            if (first + k < n) data[first + k] = running;
-            running += item[k];
-        }
-        carry += total;
-        __syncthreads();  // warps[] is written again
-    }
-}
+extern "C" __global__ void __launch_bounds__(1024) exclusive_sum(u64* data, u64 n) { sum_in_place(data, n); }
 
 // starts[q] = where partition q begins, from the summed counts; starts[partitions] = n.
 extern "C" __global__ void partition_starts(u64* __restrict__ starts, const u64* __restrict__ counts,

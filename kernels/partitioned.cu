@@ -7,6 +7,7 @@
 // tuples go to one place, any of them may win (he2007 §3.1 scatters to distinct places).
 #include "certify.cuh"
 #include "hints.cuh"
+#include "sums.cuh"
 
 typedef unsigned short u16;
 
@@ -79,41 +80,7 @@ COUNT(partitioned_count_i8, u64)
 
 // next[b] = sum of next[0..b), in place, by one block of 1024 threads: where each chunk's
 // pairs begin.
-extern "C" __global__ void __launch_bounds__(1024) partitioned_sum(u64* next, u64 n) {
-    __shared__ u64 warps[32];
-    const u32 lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
-    u64 carry = 0;
-    for (u64 base = 0; base < n; base += 4096u) {
-        const u64 first = base + threadIdx.x * 4u;
-        u64 item[4], sum = 0;
-#pragma unroll
-        for (u32 k = 0; k < 4u; ++k) {
-            item[k] = first + k < n ? next[first + k] : 0;
-            sum += item[k];
-        }
-        u64 before = sum;  // inclusive over the warp's threads, then exclusive
-        for (u32 step = 1; step < 32u; step *= 2) {
-            const u64 other = __shfl_up_sync(0xFFFFFFFFu, before, step);
-            if (lane >= step) before += other;
-        }
-        if (lane == 31u) warps[warp] = before;
-        before -= sum;
-        __syncthreads();
-        u64 total = 0;
-        for (u32 w = 0; w < 32u; ++w) {
-            if (w == warp) before += total;
-            total += warps[w];
-        }
-        u64 running = carry + before;
-#pragma unroll
-        for (u32 k = 0; k < 4u; ++k) {
-            if (first + k < n) next[first + k] = running;
-            running += item[k];
-        }
-        carry += total;
-        __syncthreads();  // warps[] is written again
-    }
-}
+extern "C" __global__ void __launch_bounds__(1024) partitioned_sum(u64* next, u64 n) { sum_in_place(next, n); }
 
 // coarse[b] = fine[b << bits] for n of them: where the partitions of an earlier pass begin.
 extern "C" __global__ void partitioned_coarsen(u64* __restrict__ coarse, const u64* __restrict__ fine, u32 bits,
@@ -173,7 +140,8 @@ LAB void next_part(const Divided& all, Part* part) {
     } while (part->high == part->low);
 }
 
-// The sum of `mine` over the threads before this one, of THREADS; two barriers.
+// The sum of `mine` over the threads before this one, of THREADS; one barrier. Before it is called
+// again, all threads are past another one.
 template <u32 THREADS> LAB u32 sum_before(u32 mine, u32* warps) {
     const u32 lane = threadIdx.x & 31u, warp = threadIdx.x / 32u;
     u32 sum = mine;

@@ -1,8 +1,9 @@
-// scan and segmented-scan (sengupta2007 §2.1, §2.2): their inputs, their two methods for every
+// scan and segmented-scan (sengupta2007 §2.1, §2.2): their inputs, their three methods for every
 // operator and type, and their certificate.
 #include "look_back.cuh"
 #include "scan_inputs.cuh"
 #include "sengupta2007.cuh"
+#include "spine.cuh"
 
 // The operators by type. Others are these with elements exclusive-ored (operators.cuh).
 #define FAMILIES(KERNELS)                \
@@ -19,29 +20,28 @@
     KERNELS(affine_u32, Compose<u32>)    \
     KERNELS(affine_u64, Compose<u64>)
 
-// ---- look-back ---------------------------------------------------------------------------
+// ---- one pass ----------------------------------------------------------------------------
 
-// Threads that scan, vectors of each of them, and blocks that run on a multiprocessor at once, for
+// Threads of a block, vectors of each of them, and blocks that run on a multiprocessor at once, for
 // there are registers enough for so many.
-#define SCAN_THREADS 512
-#define SCAN_VECTORS 6
-#define SCAN_BLOCKS 2
-#define SEGMENTED_THREADS 256  // beside the warp that looks back
-#define SEGMENTED_VECTORS 4
-#define SEGMENTED_BLOCKS 4
+#define TILE_THREADS 256
+#define TILE_VECTORS 7
+#define TILE_BLOCKS(O) (sizeof(O::T) > 8 ? 4 : 6)
 
-#define LOOK_BACK(name, O)                                                                        \
-    extern "C" __global__ void __launch_bounds__(SCAN_THREADS, SCAN_BLOCKS) lookback_##name(const Scan s) { \
-        scan_tile<O, false, false, SCAN_THREADS, SCAN_VECTORS, 2>(O(), s);                        \
-    }                                                                                             \
-    extern "C" __global__ void __launch_bounds__(SEGMENTED_THREADS + 32, SEGMENTED_BLOCKS)        \
-        segmented_lookback_##name(const Scan s) {                                                 \
-        scan_tile<O, true, true, SEGMENTED_THREADS, SEGMENTED_VECTORS, 1>(O(), s);                \
+#define ONE_PASS_OF(kernel, function, O, SEGMENTED)                                                    \
+    extern "C" __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS(O)) kernel(const Scan s) {  \
+        function<O, SEGMENTED, TILE_THREADS, TILE_VECTORS>(O(), s);                                    \
     }
 
-FAMILIES(LOOK_BACK)
+#define ONE_PASS(name, O)                                            \
+    ONE_PASS_OF(lookback_##name, scan_by_look_back, O, false)        \
+    ONE_PASS_OF(segmented_lookback_##name, scan_by_look_back, O, true) \
+    ONE_PASS_OF(spine_##name, scan_with_spine, O, false)             \
+    ONE_PASS_OF(segmented_spine_##name, scan_with_spine, O, true)
 
-// ---- heads as look-back reads them ----------------------------------------------------------
+FAMILIES(ONE_PASS)
+
+// ---- heads as one pass reads them ----------------------------------------------------------
 
 // Four bytes that are 0 or 1 as four bits.
 LAB u32 nibble(u32 bytes) { return bytes * 0x01020408u >> 24 & 15u; }

@@ -43,7 +43,6 @@ pub fn shipped() -> &'static [Shipped] {
         "he2007/gpu-passes.yaml",
         "he2007/gpu-partitioned.yaml",
         "sengupta2007/fig05.yaml",
-        "sengupta2007/gpu-scans.yaml",
         "sengupta2007/primitives.yaml",
         "sengupta2007/gpu-peers.yaml",
         "ashkiani2017/multisplit.yaml",

@@ -310,7 +310,7 @@ fn right_and_wrong(kind: &Kind) -> (Vec<String>, Vec<String>) {
             wrong.push("8".to_owned());
             quantities(format!("{}B", accepted.first().unwrap_or(min)), "x2")
         }
-        Kind::Float { .. } => strings(&["0", "1.5", "[0, 0.5]", "0..1 +0.25", "[.5..2 x2, 3]"]),
+        Kind::Float { .. } => strings(&["0", "0.5", "[0, 0.5]", "0..1 +0.25", "[.25..1 x2, 0]"]),
         Kind::Word(_) => Vec::new(),
         Kind::Choice(list) | Kind::Inline(list) => variants(list),
         Kind::Indices { .. } => strings(&["0", "[0, 8, 2Ki]", "[[0], [8, 16]]"]),

@@ -42,6 +42,16 @@ fn a_paper_s_recipe_gets_a_table_and_a_chart_and_no_run_is_written_over() {
 }
 
 #[test]
+fn what_auto_would_become_is_in_the_table() {
+    let data = tempfile::tempdir().expect("a folder");
+    let words = ["predict", "he2007/auto", "--backend", "cuda", "--profile", "h200", "--model", "sector"];
+    let output = scatterlab(data.path(), &words);
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && told.contains("chosen method"), "{told}");
+    assert!(told.contains("partitioned, bits ") && told.contains(" direct"), "{told}");
+}
+
+#[test]
 fn what_is_no_profile_or_model_is_told_with_what_there_is() {
     let data = tempfile::tempdir().expect("a folder");
     let error = |words: &[&str]| {
@@ -51,6 +61,13 @@ fn what_is_no_profile_or_model_is_told_with_what_there_is() {
     };
     let profile = error(&["predict", "quickstart", "--profile", "g81"]);
     assert!(profile.contains("g81") && profile.contains("g80"), "{profile}");
+    let refused = |words: &[&str], wanted: [&str; 2]| {
+        let output = scatterlab(data.path(), words);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && wanted.iter().all(|word| told.contains(word)), "{told}");
+    };
+    refused(&["accuracy", "reports/h200-sanity", "--backend", "gpu"], ["gpu", "scalar, cpu, cuda"]);
+    refused(&["calibrate", "--name", "../h200"], ["../h200", "letters"]);
     let model = error(&["predict", "quickstart", "--profile", "g80", "--model", "he2008"]);
     assert!(model.contains("--model he2008") && model.contains("he2007"), "{model}");
 }

@@ -23,10 +23,12 @@ fn cases(primitive: &dyn Primitive, method: &str, backend: &str, part: Suite) ->
 }
 
 /// Methods that no processor has: `tests/cuda_kernels` runs them.
-const ON_GPUS: [(&str, &str); 11] = [
+const ON_GPUS: [(&str, &str); 13] = [
     ("pattern", "atomic"),
     ("pattern", "global"),
+    ("scan", "spine"),
     ("scan", "sengupta2007"),
+    ("segmented-scan", "spine"),
     ("segmented-scan", "sengupta2007"),
     ("histogram", "ballot"),
     ("multisplit", "scan-split"),

@@ -1,5 +1,7 @@
 //! Whether two profiles of a device say the same.
 
+use std::collections::HashSet;
+
 use serde_yaml::Value;
 
 use crate::model::{Curve, Profile};
@@ -30,8 +32,8 @@ const LAUNCHES: f64 = 10.0;
 /// The same of passes that skip, of which many are timed together.
 const PASSES: f64 = 2.0;
 
-/// Every figure of two profiles, in the order of the file: numbers, and the points of curves at
-/// places that both have. Left out are what identifies the device, and points of streams whose
+/// Every figure of two profiles, in the order of the file: numbers, the points of curves at
+/// places that both have, and the first point of each kind of curve that only one has. Left out are what identifies the device, and points of streams whose
 /// executions take less than ten launches, and of passes less than two.
 ///
 /// # Errors
@@ -43,13 +45,13 @@ pub fn differences(before: &Profile, after: &Profile) -> anyhow::Result<Vec<Diff
     let find =
         |all: &[(String, f64)], name: &str| all.iter().find(|(n, _)| n == name).map(|(_, value)| *value);
     let mut names: Vec<&String> = ours.iter().chain(&theirs).map(|(name, _)| name).collect();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     names.retain(|name| seen.insert(name.as_str()));
-    let is_launch = |name: &str| is_launch(before, name);
+    let lacking = lacking(&ours, &theirs);
     let compared = |name: &&String| {
         // Places that only one of them measured are no figures of both.
         let both = find(&ours, name).is_some() && find(&theirs, name).is_some();
-        (both || !name.contains(" at ")) && !is_launch(name)
+        lacking.contains(name.as_str()) || (both || !name.contains(" at ")) && !is_launch(before, name)
     };
     let named = names.into_iter().filter(compared);
     Ok(named
@@ -59,6 +61,29 @@ pub fn differences(before: &Profile, after: &Profile) -> anyhow::Result<Vec<Diff
             after: find(&theirs, name),
         })
         .collect())
+}
+
+/// The first point of each curve that only one of them has, as far as its kind goes: quick
+/// calibrations go over other footprints.
+fn lacking<'n>(ours: &'n [(String, f64)], theirs: &'n [(String, f64)]) -> HashSet<&'n str> {
+    let mut first = HashSet::new();
+    for (some, others) in [(ours, theirs), (theirs, ours)] {
+        let known: HashSet<String> = others.iter().filter_map(|(name, _)| kind(name)).collect();
+        let mut told = HashSet::new();
+        for (name, _) in some {
+            if kind(name).is_some_and(|kind| !known.contains(&kind) && told.insert(kind)) {
+                first.insert(name.as_str());
+            }
+        }
+    }
+    first
+}
+
+/// The curve of a point, without its footprint; `None` for a figure that is no point.
+fn kind(name: &str) -> Option<String> {
+    let (curve, _) = name.split_once(" at ")?;
+    let Some((path, label)) = curve.split_once('[') else { return Some(curve.to_owned()) };
+    Some(format!("{path}[{}", label.split(' ').take(2).collect::<Vec<_>>().join(" ")))
 }
 
 /// Whether a figure is a point of a stream, or of passes, that is over before so many launches

@@ -114,6 +114,7 @@ fn subject() -> Subject {
             uuid: None,
             version: text("1"),
             revision: text("2"),
+            doubtful: None,
         },
         device: Device { name: text("a GPU"), driver: None, memory: Some(1 << 37), processors: Some(132) },
         caches: vec![(text("L1"), None), (text("L2"), Some(60 << 20))],
@@ -249,6 +250,20 @@ fn profiles_agree_where_their_figures_do() {
     let all = differences(&one, &without).expect("figures");
     let missing: Vec<&str> = all.iter().filter(|d| d.after.is_none()).map(|d| d.figure.as_str()).collect();
     assert_eq!(missing[0], "caches[L2].capacity");
+    let mut without = other.clone();
+    let rates = without.rates.get_mut("cuda").expect("rates");
+    (rates.scan, rates.interleaved) = (None, Vec::new());
+    let lacks = differences(&one, &without).expect("figures");
+    let lacks = lacks.iter().filter(|d| d.after.is_none() && d.figure.contains(" at "));
+    let lacks: Vec<&str> = lacks.map(|d| d.figure.as_str()).collect();
+    assert_eq!(
+        lacks,
+        [
+            "rates.cuda.scan at 262144",
+            "rates.cuda.interleaved[read 8 134217728].rate at 1",
+            "rates.cuda.interleaved[write 8 134217728].rate at 1",
+        ]
+    );
     assert!(
         all[0].share().is_finite()
             && differences(&one, &one).expect("figures").iter().all(|d| d.share() == 0.0)

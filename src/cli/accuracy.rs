@@ -27,7 +27,7 @@ pub struct AccuracyArguments {
     #[command(flatten)]
     model: ModelArguments,
     /// Only the cases of these backends: scalar, cpu, cuda
-    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = ["scalar", "cpu", "cuda"])]
     backend: Vec<String>,
     /// List the cases, the least accurate first
     #[arg(long)]

@@ -2,6 +2,7 @@
 
 mod subject;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -20,7 +21,7 @@ use crate::profiles::{self, Machine, Shelf};
 use crate::recipe;
 use crate::report::table::{self, numbers, words};
 use crate::run::runner::Runner;
-use crate::run::{EngineRunner, Ledger, clock};
+use crate::run::{EngineRunner, Ledger, Record, clock};
 use crate::units;
 use subject::subject;
 
@@ -45,7 +46,7 @@ pub(super) struct CalibrateArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     out: Option<PathBuf>,
     /// Name of the profile [default: the device's]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = named)]
     name: Option<String>,
     /// Keep the run that it follows from in this folder
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -55,6 +56,10 @@ pub(super) struct CalibrateArguments {
     check: Option<Option<String>>,
     #[command(flatten)]
     pub(super) engine: EngineArguments,
+}
+
+fn named(name: &str) -> Result<String, String> {
+    profiles::is_name(name).map(|()| name.to_owned())
 }
 
 /// Calibrates one device after the other.
@@ -155,8 +160,19 @@ fn calibrate(
         return Ok(None);
     }
     let measured: Vec<Measured> = ledger.records().iter().filter_map(Measured::of).collect();
-    let subject = subject(arguments, hello, target, device);
+    let doubtful = doubts(ledger.records());
+    let subject = subject(arguments, hello, (target, device), doubtful);
     derive(&subject, &measured).map(Some).map_err(|reason| anyhow!("no profile: {reason}"))
+}
+
+/// How many cases had doubtful rounds, and why.
+fn doubts(records: &[Record]) -> Option<String> {
+    let doubtful: Vec<_> = records.iter().map(Record::flags).filter(|flags| !flags.is_empty()).collect();
+    let mut why: BTreeMap<&str, usize> = BTreeMap::new();
+    doubtful.iter().flatten().for_each(|flag| *why.entry(flag.word()).or_default() += 1);
+    let why: Vec<String> = why.iter().map(|(word, cases)| format!("{word} {cases}")).collect();
+    let all = records.len();
+    (!doubtful.is_empty()).then(|| format!("{} of {all} cases: {}", doubtful.len(), why.join(", ")))
 }
 
 fn planned(text: &str) -> anyhow::Result<Plan> {
@@ -177,6 +193,9 @@ fn show(profile: &Profile, device: &Device) {
     let rows: Vec<[String; 3]> = rows.into_iter().map(|row| [row.figure, row.detected, row.stated]).collect();
     let columns = [words("figure"), numbers("detected"), numbers("stated")];
     table::lines(columns, &rows).iter().for_each(|line| out::line(line));
+    if let Some(doubtful) = profile.made.as_ref().and_then(|made| made.doubtful.as_ref()) {
+        out::line(&format!("doubtful, and so marked in the profile: {doubtful}"));
+    }
 }
 
 /// Writes the profile where it is asked for, or among the user's.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::choose::choose;
 use super::{Model, Prediction, Profile, expected};
-use crate::plan::Case;
+use crate::plan::{Case, Params};
 use crate::primitives::{self, Work};
 
 /// The model that charts show where the recipe names none.
@@ -89,10 +89,14 @@ impl Profiles {
     /// What every model says of a case that does `work`.
     pub fn forecasts(&self, case: &Case, work: Option<&Work>) -> Vec<Forecast> {
         let profile = self.of(case);
-        let forecast = |model: &&dyn Model| Forecast {
-            model: model.name(),
-            profile: profile.as_ref().ok().map(|profile| profile.name.clone()),
-            outcome: outcome(*model, profile.as_ref().map_err(|why| (*why).clone()), case, work),
+        let forecast = |model: &&dyn Model| {
+            let found = outcome(*model, profile.as_ref().map_err(|why| (*why).clone()), case, work);
+            let (chosen, outcome) = match found {
+                Ok((chosen, prediction)) => (chosen, Ok(prediction)),
+                Err(why) => (None, Err(why)),
+            };
+            let profile = profile.as_ref().ok().map(|profile| profile.name.clone());
+            Forecast { model: model.name(), profile, chosen, outcome }
         };
         super::all().iter().map(forecast).collect()
     }
@@ -112,16 +116,21 @@ pub struct Forecast {
     pub model: &'static str,
     /// Name of the profile that it went by, where there is one.
     pub profile: Option<String>,
+    /// Of a case whose method is open: the parameters with the method that it would become.
+    pub chosen: Option<Params>,
     /// The prediction, or why there is none, to follow `n/a: `.
     pub outcome: Result<Prediction, String>,
 }
+
+/// A prediction, and what was chosen for it.
+type Outcome = Result<(Option<Params>, Prediction), String>;
 
 fn outcome(
     model: &dyn Model,
     profile: Result<&&Profile, String>,
     case: &Case,
     work: Option<&Work>,
-) -> Result<Prediction, String> {
+) -> Outcome {
     if case.peer().is_some() {
         return Err("a peer's accesses are not declared".to_owned());
     }
@@ -129,16 +138,12 @@ fn outcome(
         return prediction;
     }
     let work = work.ok_or("the case declares no accesses")?;
-    expected(model, profile?, case, work)
+    Ok((None, expected(model, profile?, case, work)?))
 }
 
 /// Of a case whose method is open: the prediction of the method that the choosing model takes,
 /// from that model itself.
-fn chosen(
-    model: &dyn Model,
-    profile: &Result<&&Profile, String>,
-    case: &Case,
-) -> Option<Result<Prediction, String>> {
+fn chosen(model: &dyn Model, profile: &Result<&&Profile, String>, case: &Case) -> Option<Outcome> {
     if primitives::alternatives(case).is_empty() {
         return None;
     }
@@ -147,7 +152,7 @@ fn chosen(
     }
     let choice = |profile: &&&Profile| choose(case, profile, model);
     match profile.as_ref().map_err(String::clone).and_then(choice) {
-        Ok(Some(choice)) => Some(Ok(choice.prediction)),
+        Ok(Some(choice)) => Some(Ok((Some(choice.params), choice.prediction))),
         Ok(None) => None,
         Err(why) => Some(Err(why)),
     }

@@ -48,6 +48,9 @@ pub struct Made {
     /// Version and revision of the lab.
     pub version: String,
     pub revision: String,
+    /// Cases whose rounds were doubtful, by why: `spread 9, steal 1`; `None` where none were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubtful: Option<String>,
 }
 
 /// What it is the profile of.

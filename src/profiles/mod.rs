@@ -130,6 +130,19 @@ pub fn folder(read: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     Some(base.join("scatterlab").join("profiles"))
 }
 
+/// Whether a profile may be called so: it becomes a file's name, and a word on command lines.
+///
+/// # Errors
+/// What names are made of.
+pub fn is_name(name: &str) -> Result<(), String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    match name.chars().all(plain) && name.chars().next().is_some_and(|c| c.is_ascii_alphanumeric()) {
+        true => Ok(()),
+        false => Err("a name has letters, digits, dashes, underscores and full stops, and begins with a letter or digit"
+            .to_owned()),
+    }
+}
+
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut files: Vec<PathBuf> =

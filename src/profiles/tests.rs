@@ -41,6 +41,7 @@ fn h200() -> Profile {
         uuid: Some("GPU-1".into()),
         version: crate::VERSION.into(),
         revision: "abc".into(),
+        doubtful: None,
     };
     Profile {
         schema: SCHEMA,

@@ -13,15 +13,15 @@ use super::series::{models, series};
 use super::svg::{Caption, render};
 use super::table::{self, numbers, words};
 use super::{Origin, csv};
-use crate::plan::{Plan, Quantity};
+use crate::plan::{Params, Plan, Quantity};
 use crate::run::{Record, Status};
 use crate::units;
 
 /// The table of what is predicted.
 const TABLE: &str = "predictions.csv";
 
-/// Case, model, rate, time, limit.
-pub type Row = [String; 5];
+/// Case, model, rate, time, limit, and the method that would be chosen where it is open.
+pub type Row = [String; 6];
 
 /// What is predicted of an experiment.
 #[derive(Clone, Debug, Default)]
@@ -39,8 +39,9 @@ pub fn foretold(plan: &Plan, experiment: usize, records: &[Record]) -> Foretold 
     let own = || records.iter().filter(|r| r.case.experiment == experiment && r.case.peer().is_none());
     for model in models(&wanted.chart, own()) {
         for record in own().filter(|r| !matches!(r.status, Status::NotApplicable(_))) {
-            match record.forecast(model).map(|forecast| &forecast.outcome) {
-                Some(Ok(prediction)) => {
+            let Some(forecast) = record.forecast(model) else { continue };
+            match &forecast.outcome {
+                Ok(prediction) => {
                     let rate = record.quantity_at(Quantity::Bandwidth, prediction.seconds);
                     told.rows.push([
                         wanted.label(&record.case),
@@ -48,23 +49,40 @@ pub fn foretold(plan: &Plan, experiment: usize, records: &[Record]) -> Foretold 
                         rate.map(|rate| units::fmt_rate(rate).replace(" GB/s", "")).unwrap_or_default(),
                         units::fmt_seconds(prediction.seconds),
                         prediction.limit.to_owned(),
+                        forecast.chosen.as_ref().map(method).unwrap_or_default(),
                     ]);
                 }
-                Some(Err(why)) => {
+                Err(why) => {
                     let silence = (model, record.case.backend().to_owned(), why.clone());
                     *told.silent.entry(silence).or_default() += 1;
                 }
-                None => {}
             }
         }
     }
     told
 }
 
-/// A table for people.
+/// A method in words: `partitioned, bits 11, passes 1`.
+fn method(params: &Params) -> String {
+    let name = params.text("method").unwrap_or_default();
+    let own = format!("method.{name}.");
+    let values =
+        params.0.iter().filter_map(|(key, value)| Some(format!(", {} {value}", key.strip_prefix(&own)?)));
+    std::iter::once(name.to_owned()).chain(values).collect()
+}
+
+/// A table for people; the method only where one was open.
 pub fn lines(rows: &[Row]) -> Vec<String> {
     let columns = [words("case"), words("model"), numbers("GB/s"), numbers("time"), words("limit")];
-    table::lines(columns, rows)
+    if rows.iter().any(|row| !row[5].is_empty()) {
+        let [case, model, rate, time, limit] = columns;
+        return table::lines([case, model, rate, time, limit, words("chosen method")], rows);
+    }
+    let without: Vec<[String; 5]> = rows
+        .iter()
+        .map(|[case, model, rate, time, limit, _]| [case, model, rate, time, limit].map(String::clone))
+        .collect();
+    table::lines(columns, &without)
 }
 
 /// Writes `predictions.csv`, with the columns of `results.csv`, and one chart for each

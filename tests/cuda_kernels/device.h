@@ -1,5 +1,6 @@
 // What the kernels need of CUDA, for a C++ compiler. A thread of a block is a fiber;
-// barriers and the exchanges of a warp let others run. Blocks follow one another.
+// barriers and the exchanges of a warp let others run. Blocks follow one another, but while one
+// sleeps.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -12,7 +13,7 @@
 #define __forceinline__ inline
 #define __noinline__
 #define __launch_bounds__(...)
-#define __shared__ static
+#define __shared__ static thread_local
 
 struct Dim {
     unsigned x, y, z;
@@ -23,6 +24,8 @@ inline Dim threadIdx, blockIdx, blockDim, gridDim;
 // here (driver.cpp).
 void __syncthreads();
 void __syncwarp(unsigned mask = 0xFFFFFFFFu);
+// Lets the block's other threads run, and other blocks.
+void __nanosleep(unsigned);
 // As bar.sync of a barrier of some of the block's threads.
 void named_sync(unsigned barrier, unsigned threads);
 // Gives `value` to the lanes of `mask` and returns what each of them gave.

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <string>
+#include <thread>
 #include <ucontext.h>
 #include <vector>
 
@@ -75,20 +77,25 @@ struct Fiber {
     bool idle = true;
 };
 
-static jmp_buf scheduler;
-static std::vector<std::unique_ptr<Fiber>> fibers;
-static Fiber *current;
-static std::vector<Warp> warps;
-static Barrier block, named[16];
-static unsigned threads, next_thread, alive;
-static bool moved;
+// A block, or the room where one block after another is at work.
+struct Block {
+    jmp_buf scheduler;
+    std::vector<std::unique_ptr<Fiber>> fibers;
+    Fiber *current;
+    std::vector<Warp> warps;
+    Barrier all, named[16];
+    unsigned threads, next_thread, alive;
+    bool moved, slept;  // since the threads were last gone through
+};
+
+static Block *now;
 static void (*running)(void **);
 static void **arguments;
 
 alignas(16) unsigned long long dense[(227 << 10) / 8];
 
 static void yield() {
-    if (_setjmp(current->here) == 0) _longjmp(scheduler, 1);
+    if (_setjmp(now->current->here) == 0) _longjmp(now->scheduler, 1);
 }
 
 // Whether that was the last one.
@@ -96,7 +103,7 @@ static bool arrive(Barrier &barrier, unsigned expected) {
     if (++barrier.waiting < expected) return false;
     barrier.waiting = 0;
     barrier.generation++;
-    moved = true;
+    now->moved = true;
     return true;
 }
 
@@ -106,14 +113,19 @@ static void wait(Barrier &barrier, unsigned expected) {
     while (barrier.generation == generation) yield();
 }
 
-void __syncthreads() { wait(block, alive); }
+void __syncthreads() { wait(now->all, now->alive); }
 
-void named_sync(unsigned barrier, unsigned threads) { wait(named[barrier], threads); }
+void named_sync(unsigned barrier, unsigned threads) { wait(now->named[barrier], threads); }
 
-void __syncwarp(unsigned mask) { wait(warps[threadIdx.x / 32].barriers[mask], __builtin_popcount(mask)); }
+void __syncwarp(unsigned mask) { wait(now->warps[threadIdx.x / 32].barriers[mask], __builtin_popcount(mask)); }
+
+void __nanosleep(unsigned) {
+    now->slept = true;
+    yield();
+}
 
 const uint64_t *exchange(unsigned mask, uint64_t value) {
-    Warp &warp = warps[threadIdx.x / 32];
+    Warp &warp = now->warps[threadIdx.x / 32];
     warp.given[threadIdx.x % 32] = value;
     __syncwarp(mask);
     return warp.given;
@@ -123,62 +135,165 @@ void exchanged(unsigned mask) { __syncwarp(mask); }
 
 static void body() {
     for (;;) {
-        while (next_thread < threads) {
-            threadIdx.x = current->thread = next_thread++;
+        while (now->next_thread < now->threads) {
+            threadIdx.x = now->current->thread = now->next_thread++;
             running(arguments);
-            alive--;
-            moved = true;
+            now->alive--;
+            now->moved = true;
         }
-        current->idle = true;
+        now->current->idle = true;
         yield();
     }
 }
 
 static void resume(Fiber &fiber) {
-    current = &fiber;
+    now->current = &fiber;
     threadIdx.x = fiber.thread;
-    if (_setjmp(scheduler) == 0) _longjmp(fiber.here, 1);
+    if (_setjmp(now->scheduler) == 0) _longjmp(fiber.here, 1);
 }
 
 static void start(size_t number) {
-    if (number < fibers.size()) {
-        fibers[number]->idle = false;
-        resume(*fibers[number]);
+    if (number < now->fibers.size()) {
+        now->fibers[number]->idle = false;
+        resume(*now->fibers[number]);
     } else {
-        fibers.emplace_back(new Fiber);
-        Fiber &fresh = *fibers.back();
+        now->fibers.emplace_back(new Fiber);
+        Fiber &fresh = *now->fibers.back();
         getcontext(&fresh.context);
         fresh.context.uc_stack.ss_sp = fresh.stack.get();
         fresh.context.uc_stack.ss_size = STACK;
         makecontext(&fresh.context, body, 0);
         fresh.idle = false;
-        current = &fresh;
-        if (_setjmp(scheduler) == 0) setcontext(&fresh.context);
+        now->current = &fresh;
+        if (_setjmp(now->scheduler) == 0) setcontext(&fresh.context);
     }
 }
 
-// Whether all threads came to their end; not so if they wait for each other for ever.
+static bool let_others();
+
+// Whether all threads came to their end; not so if they wait for each other, or for another block,
+// for ever.
 static bool run_block(unsigned count, unsigned shared) {
-    warps.assign((count + 31) / 32, Warp());
-    block = Barrier();
-    for (Barrier &barrier : named) barrier = Barrier();
-    threads = alive = count;
-    next_thread = 0;
+    now->warps.assign((count + 31) / 32, Warp());
+    now->all = Barrier();
+    for (Barrier &barrier : now->named) barrier = Barrier();
+    now->threads = now->alive = count;
+    now->next_thread = 0;
     memset(dense, 0xA5, shared);
     size_t started = 0;
-    while (next_thread < threads) start(started++);
-    while (alive > 0) {
-        moved = false;
+    now->slept = false;
+    while (now->next_thread < count) start(started++);
+    while (now->alive > 0) {
+        if (now->slept && !let_others()) return false;
+        now->moved = now->slept = false;
         for (size_t f = 0; f < started; f++) {
-            if (!fibers[f]->idle) resume(*fibers[f]);
+            if (!now->fibers[f]->idle) resume(*now->fibers[f]);
         }
-        if (!moved) return false;
+        if (!now->moved && !now->slept) return false;
     }
     // Those that ended their last thread without waiting are idle; let the others be so.
     for (size_t f = 0; f < started; f++) {
-        if (!fibers[f]->idle) resume(*fibers[f]);
+        if (!now->fibers[f]->idle) resume(*now->fibers[f]);
     }
     return true;
+}
+
+// ---- a grid ----------------------------------------------------------------------------------
+
+// Blocks follow one another. Where a thread sleeps, for it waits for another block, the next one
+// begins, up to RESIDENT at a time, and these take turns. Each has a thread of the host's for
+// itself, where its `__shared__` variables live, but only one of them runs at a time.
+static const unsigned RESIDENT = 3;
+static const unsigned PATIENCE = 1 << 16;  // turns without a block's end: they wait for ever
+
+static struct Grid {
+    std::mutex lock;
+    std::condition_variable turn;
+    Block rooms[RESIDENT];
+    std::thread hosts[RESIDENT];
+    bool busy[RESIDENT];
+    unsigned room;  // whose turn it is
+    unsigned next, blocks, threads, shared, turns;
+    bool failed;
+} grid;
+
+static void run_blocks() {
+    while (!grid.failed && grid.next < grid.blocks) {
+        blockIdx = {grid.next++, 0, 0};
+        grid.turns = 0;
+        if (!run_block(grid.threads, grid.shared)) grid.failed = true;
+    }
+}
+
+// The room that is next in turn, after this one; this one if there is no other.
+static unsigned next_busy(unsigned room) {
+    unsigned next = room;
+    do next = (next + 1) % RESIDENT;
+    while (next != room && !grid.busy[next]);
+    return next;
+}
+
+static void give_turn(unsigned to) {
+    grid.room = to;
+    now = &grid.rooms[to];
+    grid.turn.notify_all();
+}
+
+static void await_turn(std::unique_lock<std::mutex> &held, unsigned room) {
+    grid.turn.wait(held, [=] { return grid.room == room; });
+}
+
+// What a room's host does.
+static void host(unsigned room) {
+    std::unique_lock<std::mutex> held(grid.lock);
+    await_turn(held, room);
+    run_blocks();
+    grid.busy[room] = false;
+    give_turn(next_busy(room));
+}
+
+// Lets another block run for a while. False where all wait for ever.
+static bool let_others() {
+    const unsigned room = grid.room;
+    if (++grid.turns > PATIENCE) grid.failed = true;
+    if (grid.failed) return false;
+    unsigned to = next_busy(room);
+    for (unsigned idle = 0; idle < RESIDENT && grid.next < grid.blocks; idle++) {
+        if (grid.busy[idle]) continue;
+        grid.busy[idle] = true;
+        grid.hosts[idle] = std::thread(host, to = idle);
+        break;
+    }
+    if (to == room) return true;
+    const Dim here = blockIdx;
+    const std::vector<char> kept((char *)dense, (char *)dense + grid.shared);
+    std::unique_lock<std::mutex> held(grid.lock, std::adopt_lock);
+    give_turn(to);
+    await_turn(held, room);
+    held.release();
+    blockIdx = here;
+    memcpy(dense, kept.data(), kept.size());
+    return !grid.failed;
+}
+
+// Whether all blocks came to their end.
+static bool run_grid(unsigned blocks, unsigned threads, unsigned shared) {
+    std::unique_lock<std::mutex> held(grid.lock);
+    grid.next = grid.turns = 0;
+    grid.blocks = blocks, grid.threads = threads, grid.shared = shared;
+    grid.failed = false;
+    grid.busy[0] = true;
+    give_turn(0);
+    run_blocks();
+    while (next_busy(0) != 0) {
+        give_turn(next_busy(0));
+        await_turn(held, 0);
+    }
+    held.unlock();
+    for (std::thread &host : grid.hosts) {
+        if (host.joinable()) host.join();
+    }
+    return !grid.failed;
 }
 
 // ---- the driver's part --------------------------------------------------------------------
@@ -222,10 +337,6 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned, unsigned, unsigned bx, unsign
     arguments = values;
     gridDim = {gx, 1, 1};
     blockDim = {bx, 1, 1};
-    for (unsigned b = 0; b < gx; b++) {
-        blockIdx = {b, 0, 0};
-        if (!run_block(bx, shared)) return 719;
-    }
-    return 0;
+    return run_grid(gx, bx, shared) ? 0 : 719;
 }
 }

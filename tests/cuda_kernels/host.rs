@@ -27,10 +27,11 @@ pub const MODULES: [&str; 14] = [
 ];
 
 /// What they include.
-const HEADERS: [&str; 16] = [
+const HEADERS: [&str; 19] = [
     "inputs.cuh",
     "certify.cuh",
     "fill.cuh",
+    "sums.cuh",
     "hints.cuh",
     "walk.cuh",
     "visits.cuh",
@@ -41,7 +42,9 @@ const HEADERS: [&str; 16] = [
     "subproblems.cuh",
     "reordering.cuh",
     "operators.cuh",
+    "scan_tile.cuh",
     "look_back.cuh",
+    "spine.cuh",
     "scan_inputs.cuh",
     "sengupta2007.cuh",
 ];

@@ -44,26 +44,36 @@ fn each_manner(family: &str, sizes: &[u64], rest: &str) -> Vec<String> {
 const SUM: &str = "operator=add type=u32";
 const COMPOSITION: &str = "operator=affine type=u64";
 
-#[test]
-fn look_back() {
-    prove_all("scan", &each_family(12_289, ""));
-    prove_all("scan", &each_manner(SUM, &[33, 12_288, 24_577], ""));
-    prove_all("scan", &each_manner(COMPOSITION, &[3072, 6147], ""));
-}
+/// Elements of a tile in one pass, of 4 bytes and of 16.
+const TILE: u64 = 7168;
+const PAIRS: u64 = TILE / 4;
 
 #[test]
-fn segmented_look_back() {
-    prove_all("segmented-scan", &each_family(4097, SEGMENTS[1]));
-    for segments in SEGMENTS {
-        prove_all("segmented-scan", &each_manner(SUM, &[1, 8195], segments));
-        prove_all("segmented-scan", &each_manner(COMPOSITION, &[2051], segments));
+fn one_pass() {
+    for method in ["method=spine", "method=lookback"] {
+        prove_all("scan", &each_family(TILE + 1, method));
+        prove_all("scan", &each_manner(SUM, &[33, TILE, 2 * TILE + 1], method));
+        prove_all("scan", &each_manner(COMPOSITION, &[PAIRS, 2 * PAIRS + 3], method));
     }
 }
 
-/// Two descriptors' words, and more tiles than are looked at together.
+#[test]
+fn segmented_in_one_pass() {
+    for method in ["method=spine", "method=lookback"] {
+        prove_all("segmented-scan", &each_family(TILE + 1, &format!("{method} {}", SEGMENTS[1])));
+        for segments in SEGMENTS {
+            let rest = format!("{method} {segments}");
+            prove_all("segmented-scan", &each_manner(SUM, &[1, 2 * TILE - 1], &rest));
+            prove_all("segmented-scan", &each_manner(COMPOSITION, &[PAIRS + 3], &rest));
+        }
+    }
+}
+
+/// Descriptors of two words, and more tiles than are looked at together.
 #[test]
 fn many_tiles() {
-    prove_all("scan", &each_manner(COMPOSITION, &[3072 * 66], "")[1..2]);
+    prove_all("scan", &each_manner(COMPOSITION, &[PAIRS * 66], "method=lookback")[1..2]);
+    prove_all("scan", &each_manner(COMPOSITION, &[PAIRS * 40], "method=spine")[1..2]);
 }
 
 #[test]
@@ -83,11 +93,11 @@ fn sengupta2007() {
     }
 }
 
-/// What tells the segments, with both methods.
+/// What tells the segments, with each method.
 #[test]
 fn heads() {
     for heads in ["bytes", "striped", "lengths", "pointers"] {
-        for method in ["lookback", "sengupta2007"] {
+        for method in ["best", "lookback", "sengupta2007"] {
             for segments in [SEGMENTS[0], SEGMENTS[1], SEGMENTS[3]] {
                 let rest = format!("{segments} heads={heads} method={method}");
                 prove_all("segmented-scan", &each_manner(SUM, &[1, 128, 1029], &rest)[1..10]);

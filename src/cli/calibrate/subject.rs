@@ -13,8 +13,13 @@ use crate::run::clock;
 const HUGE_PAGE: u64 = 2 << 20;
 const PAGE: u64 = 4 << 10;
 
-/// The device as the engine describes it.
-pub fn subject(arguments: &CalibrateArguments, hello: &Hello, target: Target, device: &Device) -> Subject {
+/// The device as the engine describes it, and what was doubtful about its cases.
+pub fn subject(
+    arguments: &CalibrateArguments,
+    hello: &Hello,
+    (target, device): (Target, &Device),
+    doubtful: Option<String>,
+) -> Subject {
     let mut ours = identity(device);
     let gpu = target != Target::Processors;
     if !gpu && hello.environment.memory > 0 {
@@ -26,6 +31,7 @@ pub fn subject(arguments: &CalibrateArguments, hello: &Hello, target: Target, de
         uuid: uuid(device),
         version: hello.version.clone(),
         revision: hello.revision.clone(),
+        doubtful,
     };
     let quick = if arguments.quick { " --quick" } else { "" };
     Subject {

@@ -77,14 +77,36 @@ fn hello() -> Hello {
 #[test]
 fn what_is_known_without_measuring_is_the_devices() {
     let (gpu, cpu) = (device("cuda", true), device("cpu", true));
-    let gpu = subject(&arguments(&[]), &hello(), Target::Gpu(0), &gpu);
+    let gpu =
+        subject(&arguments(&[]), &hello(), (Target::Gpu(0), &gpu), Some("1 of 2 cases: spread 1".into()));
     assert_eq!((gpu.name.as_str(), gpu.device.memory, gpu.page), ("a-cuda", Some(140 << 30), None));
     assert_eq!(gpu.made.uuid.as_deref(), Some("GPU-1"));
+    assert_eq!(gpu.made.doubtful.as_deref(), Some("1 of 2 cases: spread 1"));
     let names: Vec<&str> = gpu.caches.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!((names, gpu.caches[0].1), (vec!["L1", "L1d", "L2"], None));
-    let cpu = subject(&arguments(&["--name", "mine"]), &hello(), Target::Processors, &cpu);
+    let cpu = subject(&arguments(&["--name", "mine"]), &hello(), (Target::Processors, &cpu), None);
     assert_eq!((cpu.name.as_str(), cpu.device.memory, cpu.page), ("mine", Some(24 << 30), Some(2 << 20)));
     assert_eq!(cpu.line, Some(64));
     assert_eq!(cpu.caches, [("L1d".to_owned(), Some(48 << 10)), ("L2".to_owned(), Some(60 << 20))]);
     assert_eq!(subject::bus(&device("cuda", true)), Some(6144.0 / 8.0 * 3201e6 * 2.0));
+}
+
+#[test]
+fn a_name_is_no_path() {
+    for name in ["../h200", "/tmp/h200", "", ".h200", "an h200"] {
+        assert!(Line::try_parse_from(["calibrate", "--name", name]).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn doubtful_cases_are_counted_by_why() {
+    use crate::measure::noise::Flag;
+    use crate::tui::tests::{fixture, script};
+    let mut records = script::played(&fixture::passes()).records().to_vec();
+    records.iter_mut().flat_map(|r| &mut r.rounds).for_each(|round| round.flags.clear());
+    assert_eq!(doubts(&records), None);
+    let all = records.len();
+    let flagged = records.iter_mut().filter(|r| !r.rounds.is_empty()).take(2);
+    flagged.for_each(|r| r.rounds[0].flags = vec![Flag::Spread]);
+    assert_eq!(doubts(&records), Some(format!("2 of {all} cases: spread 2")));
 }

@@ -48,12 +48,17 @@ impl Model for He2007Model {
         covered(profile, case)?;
         let (backend, _) = case.place();
         let device = profile.he2007.get(backend).ok_or_else(|| {
-            format!("the profile {} has no parameters of he2007 for {backend}", profile.name)
+            format!(
+                "the profile {} has no parameters of he2007 for {backend} (b_seq, cache, block, transfer, delta, warp): \
+                 scatterlab calibrate --backend {} finds them, --profile g80 has the paper's",
+                profile.name,
+                if backend == "cuda" { "cuda" } else { "cpu" }
+            )
         })?;
         let parts = time(device, self.together, work)?;
         let seconds = parts.seconds();
         if !(seconds.is_finite() && seconds > 0.0) {
-            return Err("its equations give no time: the printed hit rate exceeds 1".to_owned());
+            return Err("the sum printed for Case II gives a hit rate above 1, so no time; the standard reading does not".to_owned());
         }
         let terms = vec![("sequential", parts.sequential), ("misses", parts.misses), ("hits", parts.hits)];
         Ok(Prediction::of(self.name(), seconds, terms))

@@ -6,6 +6,11 @@
 //! second load after the first, as long as the array that it comes from says; threads start and
 //! end in blocks, so a block waits for it if one of its threads does. Stores wait for nothing.
 //! Chained accesses have a latency each.
+//!
+//! A processor filters a block of B locations and then moves the tuples that it found. These are few
+//! in a pass that skips, so that their loads are in flight together and the processor, which retires
+//! in order, waits for the last of them before the next block's come: T = n / B · latency / threads
+//! for reads beyond the first cache.
 
 use super::machine::Machine;
 use crate::primitives::{Access, Concurrency};
@@ -30,6 +35,19 @@ pub fn latency_of(machine: &Machine, access: &Access) -> Result<f64, String> {
 }
 
 const NO_LATENCY: &str = "the profile has no latency";
+
+/// Locations that a processor filters before it moves what it found: how its kernels are built.
+const BLOCK: f64 = 1024.0;
+
+/// Seconds in which processors wait for the loads of an access of which each block of `scanned`
+/// locations finds some; of fewer loads than blocks only those count.
+///
+/// # Errors
+/// A profile without a latency.
+pub fn found_in_blocks(machine: &Machine, access: &Access, scanned: u64) -> Result<f64, String> {
+    let waits = (scanned as f64 / BLOCK).min(access.count as f64);
+    Ok(waits * latency_of(machine, access)? / machine.rates.threads.unwrap_or(1) as f64)
+}
 
 /// Seconds of accesses that each need the one before.
 ///

@@ -3,7 +3,7 @@
 use super::blocks::starting;
 use super::demand::Demand;
 use super::issue::{self, Groups};
-use super::latency::{chained, latency_of, looked_at};
+use super::latency::{chained, found_in_blocks, latency_of, looked_at};
 use super::machine::Machine;
 use super::partitions::{partitions, staged};
 use super::pattern::pattern;
@@ -177,10 +177,14 @@ impl Here<'_> {
     }
 
     /// Of reads that go where another array says, the latency of the first. A processor that
-    /// issues accesses one by one goes on with others.
+    /// issues accesses one by one goes on with others, but waits for the loads of what it found in a
+    /// block of locations.
     fn depth(&self) -> Result<f64, String> {
         if self.machine.group() == 1 {
-            return Ok(0.0);
+            let scanned = self.scan().filter(|_| self.is_thin()).map_or(0, |scan| scan.count);
+            let reads = self.pass.accesses.iter().filter(|a| a.direction == Direction::Read);
+            let moved = reads.filter(|a| scanned > 0 && a.concurrency == Concurrency::Led);
+            return moved.map(|a| found_in_blocks(self.machine, a, scanned)).sum();
         }
         let led = |a: &&Access| a.direction == Direction::Read && is_indexed(a);
         let first = self.pass.accesses.iter().find(led).filter(|first| self.is_led(first));
@@ -202,9 +206,14 @@ impl Here<'_> {
     /// locations and then moves the tuples that it found, so that what the scan takes beside
     /// reading them comes on top of the moves; a GPU's threads do both at a time.
     fn scanned(&self) -> Result<f64, String> {
-        let scans = self.pass.accesses.iter().filter(|a| a.order == Order::Sequential);
-        let longest = scans.max_by_key(|a| a.count).filter(|_| self.is_thin());
+        let longest = self.scan().filter(|_| self.is_thin());
         longest.map_or(Ok(0.0), |scan| looked_at(self.machine, scan.count as f64, self.distance(scan)))
+    }
+
+    /// The longest array that is read in order.
+    fn scan(&self) -> Option<&Access> {
+        let scans = self.pass.accesses.iter().filter(|a| a.order == Order::Sequential);
+        scans.max_by_key(|a| a.count)
     }
 }
 

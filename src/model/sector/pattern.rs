@@ -3,8 +3,8 @@
 //! Four resources, of which the slowest decides:
 //! - what is issued together (see `issue`);
 //! - what misses the first cache: the different lines and sectors of as many accesses as one
-//!   processor performs at a time (`tile`), for later uses run elsewhere; every store leaves the
-//!   first cache, a request for each line of each group;
+//!   processor performs at a time (`tile`), for later uses run elsewhere; every store leaves a GPU's
+//!   first cache, a request for each line of each group, where a processor's keeps the line;
 //! - what misses the last cache: each granule that any use touches, once, where all of them
 //!   together exceed it (see `touched` and `spaced`). Reads fetch granules; sectors that are
 //!   written in part are read and written.
@@ -30,9 +30,10 @@ pub fn pattern(machine: &Machine, access: &Access, moves: Moves) -> Result<Deman
     let groups = issue::groups(machine, &indices, access.element);
     let (n, looked_at) = (access.count as f64, indices.len() as f64);
     let all_groups = n / looked_at * groups.groups;
-    let (lines, sectors) = match access.direction {
-        Direction::Read => (of_all(&indices, access, machine.line), of_all(&indices, access, machine.sector)),
-        Direction::Write => (groups.groups * groups.lines, groups.groups * groups.sectors),
+    let (lines, sectors) = if access.direction == Direction::Read || machine.group() == 1 {
+        (of_all(&indices, access, machine.line), of_all(&indices, access, machine.sector))
+    } else {
+        (groups.groups * groups.lines, groups.groups * groups.sectors)
     };
     let times = n / looked_at;
     let handed = sectors * machine.sector * machine.cached_byte(access.direction);
@@ -89,7 +90,8 @@ fn memory(machine: &Machine, access: &Access, moves: Moves) -> Result<Demand, St
         Reads { granules: granules.granules, runs: granules.runs, footprint }.seconds(machine)?
     } else {
         let lines = touched(machine.line).granules;
-        Writes { lines, sectors: granules.granules, whole: granules.whole, footprint }.seconds(machine)?
+        Writes { lines, sectors: granules.granules, whole: granules.whole, footprint, chance: false }
+            .seconds(machine)?
     };
     Ok(Demand::memory("patterns", seconds))
 }

@@ -10,6 +10,9 @@
 //! sectors in part where every line is touched: strided writes of a word in each line, half line
 //! and sector give it for 1, 2 and more. A line of whole sectors is a stream's.
 //!
+//! Where chance says which lines are written, of the neighbours of one as many are as of all lines:
+//! it costs what lines side by side do that often, else what lines further apart do.
+//!
 //! Both: far apart they are random accesses, as memory finds fewer of its rows open. Source: the
 //! profile's `strided` over the greatest footprint; without it, random accesses to memory.
 
@@ -49,6 +52,8 @@ pub struct Writes {
     pub sectors: f64,
     pub whole: f64,
     pub footprint: f64,
+    /// Whether chance says which lines are written, so that some are neighbours.
+    pub chance: bool,
 }
 
 impl Writes {
@@ -61,12 +66,23 @@ impl Writes {
             return Ok(0.0);
         }
         let spacing = (self.footprint / self.lines).max(machine.line);
-        let far =
-            strided(machine, Direction::Write, spacing)? / strided(machine, Direction::Write, machine.line)?;
+        let near = strided(machine, Direction::Write, machine.line)?;
+        let far = self.apart(machine, spacing)? / near;
         let whole = (self.whole / self.sectors.max(1.0)).clamp(0.0, 1.0);
         let stream = machine.line * machine.per_byte(&machine.rates.write, f64::MAX);
         let parts = in_part(machine, self.sectors / self.lines)?;
         Ok(self.lines * (whole * stream + (1.0 - whole) * parts.max(stream)) * far.max(1.0))
+    }
+
+    /// Seconds of a word written in each line. Where chance says which, a line's neighbour is
+    /// written, too, as often as any is; else none is nearer than a line between.
+    fn apart(&self, machine: &Machine, spacing: f64) -> Result<f64, String> {
+        if !self.chance {
+            return strided(machine, Direction::Write, spacing);
+        }
+        let both = machine.line / spacing;
+        let alone = strided(machine, Direction::Write, spacing.max(2.0 * machine.line))?;
+        Ok(both * strided(machine, Direction::Write, machine.line)? + (1.0 - both) * alone)
     }
 }
 
@@ -108,7 +124,9 @@ mod tests {
 
     fn writes(lines: f64, sectors: f64, whole: f64, footprint: f64) -> f64 {
         let mut seconds = 0.0;
-        on_toy(|toy| seconds = Writes { lines, sectors, whole, footprint }.seconds(toy).expect("rates"));
+        on_toy(|toy| {
+            seconds = Writes { lines, sectors, whole, footprint, chance: false }.seconds(toy).expect("rates")
+        });
         seconds
     }
 
@@ -132,5 +150,20 @@ mod tests {
         // Eight times as far apart: half the rate.
         assert!(close(writes(1e6, 1e6, 0.0, 8.0 * lines), 1e6 / 2.5e8));
         assert_eq!(writes(0.0, 0.0, 0.0, lines), 0.0);
+    }
+
+    /// Every second line: half of those that chance writes have a neighbour, which costs 2 ns, the
+    /// others what lines with one between them do.
+    #[test]
+    fn chance_makes_neighbours() {
+        on_toy(|toy| {
+            let of = |chance| {
+                let lines = Writes { lines: 1e6, sectors: 1e6, whole: 0.0, footprint: 256e6, chance };
+                lines.seconds(toy).expect("rates")
+            };
+            let apart = 2e-9 * 2f64.cbrt();
+            assert!(close(of(false), 1e6 * apart));
+            assert!(close(of(true), 1e6 * (0.5 * 2e-9 + 0.5 * apart)));
+        });
     }
 }

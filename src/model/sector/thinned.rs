@@ -29,7 +29,8 @@ pub fn thinned(machine: &Machine, access: &Access, stride: u64, distance: f64) -
         Reads { granules, runs: granules * (1.0 - share), footprint: walked }.seconds(machine)?
     } else {
         let whole = whole(element, machine.sector, stride as f64) * walked / machine.sector;
-        Writes { lines, sectors: touched(machine.sector), whole, footprint: walked }.seconds(machine)?
+        Writes { lines, sectors: touched(machine.sector), whole, footprint: walked, chance: true }
+            .seconds(machine)?
     };
     Ok(Demand { requests, ..Demand::memory("strides", missed * seconds) })
 }

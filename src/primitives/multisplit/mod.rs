@@ -17,6 +17,7 @@
 //! Keys are made so that the buckets have the wanted sizes ([`keys`]), whatever the function.
 //! The effective bytes are keys and values, read once and written once: 2 · n · (4 + value).
 
+mod arrangement;
 pub mod buckets;
 pub mod cpu;
 pub mod cuda;
@@ -33,7 +34,7 @@ mod work;
 pub use spec::Spec;
 
 use super::schema::Param;
-use super::{Primitive, Refusal, Work};
+use super::{Primitive, Refusal, Walk, Work};
 use crate::plan::Params;
 
 /// The primitive `multisplit`.
@@ -54,6 +55,17 @@ impl Primitive for Multisplit {
 
     fn methods(&self) -> &'static [&'static str] {
         &["direct", "write-combining", "scan-split", "rb-sort", "fused", "dms", "wms", "bms"]
+    }
+
+    /// The places of the keys in the order in which methods of three kinds store them.
+    fn walks(
+        &self,
+        params: &Params,
+        seed: u64,
+        most: u64,
+        _stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
+    ) -> Result<Vec<Walk>, String> {
+        arrangement::walks(&Spec::from_params(params, seed).map_err(|e| e.to_string())?, most)
     }
 
     fn work(&self, params: &Params) -> Result<Work, Refusal> {

@@ -37,7 +37,7 @@ pub struct Scan;
 /// The primitive `segmented-scan`.
 pub struct SegmentedScan;
 
-const METHODS: &[&str] = &["lookback", "two-pass", "sengupta2007"];
+const METHODS: &[&str] = &["best", "spine", "lookback", "two-pass", "sengupta2007"];
 
 fn check(segmented: bool, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
     let spec = Spec::from_params(segmented, params, seed).map_err(|e| e.to_string())?;
@@ -135,7 +135,7 @@ mod tests {
         fn no_parameters_make_work_panic(
             operator in prop::sample::select(vec!["add", "and", "affine", "none"]),
             ty in prop::sample::select(vec!["u32", "f64", "none"]),
-            method in prop::sample::select(vec!["lookback", "two-pass", "sengupta2007", "none"]),
+            method in prop::sample::select(vec!["best", "spine", "lookback", "two-pass", "sengupta2007", "none"]),
             segments in prop::sample::select(vec!["constant", "random", "geometric", "none"]),
             heads in prop::sample::select(vec!["bits", "striped", "pointers", "none"]),
             elements in any::<u64>().prop_map(|v| v >> (v % 64)),

@@ -42,6 +42,11 @@ const ELEMENTS: Param = Param {
 const METHOD: Param = Param {
     name: "method",
     kind: Kind::Choice(&[
+        Variant::plain("best", "ours: spine on GPUs, lookback on CPUs"),
+        Variant::plain(
+            "spine",
+            "GPUs: one pass over memory: one block, the spine, scans the tiles' sums, while the others wait for one word each",
+        ),
         Variant::plain(
             "lookback",
             "one pass over memory: each tile takes the prefix of the tiles before it, on GPUs by decoupled look-back",
@@ -62,7 +67,7 @@ const METHOD: Param = Param {
             doc: "GPUs: reduce and down-sweep in blocks of 128 threads, level by level (sengupta2007 Algorithms 1 to 5)",
         },
     ]),
-    default: Default::Is("lookback"),
+    default: Default::Is("best"),
     doc: "how it is computed",
 };
 

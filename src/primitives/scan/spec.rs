@@ -4,7 +4,7 @@ use super::inputs::Inputs;
 use super::operator::{Operator, Type};
 use super::segments::{Heads, Lengths, Segments};
 use crate::backend::tuning::{Offered, Tuning};
-use crate::plan::Params;
+use crate::plan::{Params, Value};
 use crate::primitives::{Refusal, reader};
 
 /// Most elements.
@@ -38,6 +38,8 @@ pub enum Direction {
 /// How it is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
+    /// One pass: one block scans the tiles' sums and tells each tile what comes before it.
+    Spine,
     /// One pass: a tile takes the prefix of those before it (decoupled look-back, Merrill and
     /// Garland 2016).
     Lookback,
@@ -62,6 +64,8 @@ pub struct Spec {
     pub kind: Kind,
     pub direction: Direction,
     pub method: Method,
+    /// Whether the method was `best`.
+    pub open: bool,
     /// n. A recipe asks for at least 1; `verify` runs 0 as well.
     pub elements: u64,
     /// Of a segmented scan.
@@ -80,6 +84,7 @@ impl Spec {
             kind: reader::word_or(params, "kind", &kinds, Kind::Exclusive)?,
             direction: reader::word_or(params, "direction", &directions, Direction::Forward)?,
             method: method(params)?,
+            open: matches!(params.text("method"), None | Some("best")),
             elements: reader::int(params, "elements")?,
             segmented: if segmented { Some(read_segments(params)?) } else { None },
             seed,
@@ -125,6 +130,13 @@ impl Spec {
         self.segmented.map_or((0, 0), |segmented| segmented.heads.entries(self.elements, count))
     }
 
+    /// What `best` became, for the record.
+    pub fn resolved(&self) -> Vec<(String, Value)> {
+        let name = if self.method == Method::Spine { "spine" } else { "lookback" };
+        let method = ("method".to_owned(), Value::Text(name.to_owned()));
+        if self.open { vec![method] } else { Vec::new() }
+    }
+
     fn check_sizes(&self) -> Result<(), Refusal> {
         if self.elements > MAX_ELEMENTS {
             return Err(Refusal::invalid("elements", "at most 2^40"));
@@ -156,6 +168,7 @@ impl Spec {
             Method::TwoPass if on_cuda => {
                 Err(Refusal::NotApplicable("two-pass is a method of CPUs".to_owned()))
             }
+            Method::Spine if on_cpus => Err(Refusal::NotApplicable("spine is a method of GPUs".to_owned())),
             Method::Sengupta2007 { .. } if on_cpus => {
                 Err(Refusal::NotApplicable("sengupta2007 is a method of GPUs".to_owned()))
             }
@@ -171,8 +184,14 @@ fn method(params: &Params) -> Result<Method, Refusal> {
             Ok(Method::Sengupta2007 { elements_per_thread: reader::one_of(params, key, &[2, 8], 2)? })
         }
         _ => {
-            let plain = [("lookback", Method::Lookback), ("two-pass", Method::TwoPass)];
-            reader::word_or(params, "method", &plain, Method::Lookback)
+            let best = if reader::on_cuda(params) { Method::Spine } else { Method::Lookback };
+            let plain = [
+                ("best", best),
+                ("spine", Method::Spine),
+                ("lookback", Method::Lookback),
+                ("two-pass", Method::TwoPass),
+            ];
+            reader::word_or(params, "method", &plain, best)
         }
     }
 }
@@ -192,7 +211,6 @@ fn read_segments(params: &Params) -> Result<Segmented, Refusal> {
 mod tests {
     use super::super::tests::params;
     use super::*;
-    use crate::plan::Value;
 
     fn refusal(segmented: bool, params: Params) -> String {
         Spec::from_params(segmented, &params, 1).expect_err("refused").to_string()
@@ -220,9 +238,28 @@ mod tests {
             |method: &str, backend: &str| text("method", method).with("backend", Value::Text(backend.into()));
         assert!(refusal(true, on("two-pass", "cuda")).starts_with("n/a"));
         assert!(refusal(true, on("sengupta2007", "cpu")).starts_with("n/a"));
+        assert!(refusal(true, on("spine", "scalar")).starts_with("n/a"));
         assert!(Spec::from_params(true, &on("sengupta2007", "cuda"), 1).is_ok());
         let three = on("sengupta2007", "cuda").with("method.sengupta2007.elements-per-thread", Value::Int(3));
         assert!(refusal(true, three).contains("3 is none of [2, 8]"));
+    }
+
+    #[test]
+    fn the_best_method_is_the_backends() {
+        for (backend, method, name) in
+            [("cuda", Method::Spine, "spine"), ("cpu", Method::Lookback, "lookback")]
+        {
+            let on = |method: &str| params(false, 100).with("method", Value::Text(method.into()));
+            let spec = |params: Params| {
+                let params = params.with("backend", Value::Text(backend.into()));
+                Spec::from_params(false, &params, 1).expect("a case")
+            };
+            let resolved = [("method".to_owned(), Value::Text(name.into()))];
+            for open in [params(false, 100), on("best")] {
+                assert_eq!((spec(open.clone()).method, &spec(open).resolved()[..]), (method, &resolved[..]));
+            }
+            assert_eq!(spec(on("lookback")).resolved(), []);
+        }
     }
 
     #[test]

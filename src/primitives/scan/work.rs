@@ -45,7 +45,7 @@ fn passes(spec: &Spec) -> Vec<Pass> {
         pass(all.collect())
     };
     let scans = match spec.method {
-        Method::Lookback => vec![scan()],
+        Method::Lookback | Method::Spine => vec![scan()],
         Method::TwoPass => vec![pass(read(reduced(spec)).to_vec()), scan()],
         Method::Sengupta2007 { .. } if spec.segmented.is_some() => segmented_levels(spec),
         Method::Sengupta2007 { .. } => plain_levels(spec),
@@ -181,6 +181,9 @@ mod tests {
         );
         let flagged = work(&spec(true, 1000, "lookback"));
         assert_eq!((flagged.effective_bytes, flagged.declared_bytes()), (8128, 8128));
+        for method in ["best", "spine"] {
+            assert_eq!(work(&spec(true, 1000, method)), flagged);
+        }
         assert_eq!(work(&spec(false, 1000, "two-pass")).declared_bytes(), 12_000);
         assert_eq!(work(&spec(true, 1000, "two-pass")).declared_bytes(), 8128 + 4 * 7);
         let lengths = Segmented { lengths: Lengths::Constant { length: 7 }, heads: Heads::Lengths };

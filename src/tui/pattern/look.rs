@@ -47,8 +47,8 @@ impl Look {
     }
 }
 
-/// Primitives that go through indices.
-const WITH_INDICES: [&str; 3] = ["gather", "scatter", "pattern"];
+/// Primitives that go through indices, and the one whose stores are as far apart as they are.
+const WITH_INDICES: [&str; 4] = ["gather", "scatter", "pattern", "multisplit"];
 
 /// On a recipe, or a case of a run.
 pub const SHOW: Command = Command {

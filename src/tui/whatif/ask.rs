@@ -6,6 +6,7 @@ use ratatui::crossterm::event::KeyCode;
 
 use super::{Cases, WhatIf};
 use crate::model::Profile;
+use crate::profiles::is_name;
 use crate::run::Ledger;
 use crate::tui::command::{self, Action, Command, char, key};
 use crate::tui::field::Field;
@@ -220,15 +221,6 @@ pub fn accept(state: &mut State) -> Option<Effect> {
     let source = format!("{}, changed by hand", view.base.name);
     let profile = Profile { name, source, made: None, ..view.changed.clone() };
     Some(Effect::SaveProfile(Box::new(profile)))
-}
-
-/// It becomes a file's name, and a word on command lines.
-fn is_name(name: &str) -> Result<(), String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    match name.chars().all(plain) && name.chars().next().is_some_and(|c| c.is_ascii_alphanumeric()) {
-        true => Ok(()),
-        false => Err("a name has letters, digits, dashes, underscores and full stops".to_owned()),
-    }
 }
 
 /// What came of saving: the profile is one of the known from now on.

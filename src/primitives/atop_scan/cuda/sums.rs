@@ -6,7 +6,7 @@ use crate::backend::cuda::{DeviceBuffer, Gpu, Kernel, Module};
 use crate::primitives::atop_scan::spec::Spec;
 use crate::primitives::atop_scan::work::{sums_needed, tiles};
 use crate::primitives::cuda::length;
-use crate::primitives::scan::cuda::look_back::{Arrays, LookBack, Manner};
+use crate::primitives::scan::cuda::one_pass::{Arrays, Manner, Means, OnePass};
 
 /// Threads of a block that sums up a word's worth of tiles, a warp each.
 const BLOCK: u32 = 1024;
@@ -14,7 +14,7 @@ const BLOCK: u32 = 1024;
 /// The kernels and arrays.
 pub struct Sums {
     sum: Kernel,
-    scan: LookBack,
+    scan: OnePass,
     /// Of each tile: those before all, then those behind, from the last on.
     sums: DeviceBuffer<u64>,
     scanned: DeviceBuffer<u64>,
@@ -35,7 +35,7 @@ impl Sums {
         let scans = gpu.module("scan")?;
         Ok(Some(Sums {
             sum: module.kernel("atop_scan_sums")?,
-            scan: LookBack::new(gpu, &scans, (true, "add_u64"), 8, all)?,
+            scan: OnePass::new(gpu, &scans, Means::LookBack, (true, "add_u64"), 8, all)?,
             sums: gpu.alloc(length(all)?)?,
             scanned: gpu.alloc(length(all)?)?,
             starts: gpu.alloc(length(all / 32)?)?,

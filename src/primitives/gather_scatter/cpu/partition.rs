@@ -85,6 +85,7 @@ impl Moves {
             to,
             next: own.counts.ptr(),
             first: own.first.ptr(),
+            starts: own.starts.ptr(),
             staging: own.staging.ptr(),
             group: group(&self.spec, values),
         };

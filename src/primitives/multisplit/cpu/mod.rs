@@ -127,6 +127,7 @@ impl Multisplit {
             to: (self.keys_out.ptr(), self.values_out.ptr()),
             next: own.counts.ptr(),
             first: own.first.ptr(),
+            starts: own.starts.ptr(),
             staging: own.staging.ptr(),
             group: self.group,
         }
@@ -186,7 +187,7 @@ impl Job for Multisplit {
                 self.write_offsets();
             }
             part.next = own.next.ptr();
-            for piece in pieces {
+            for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
                 part.range = piece;
                 (self.loops.sort)(&self.buckets, &part);
             }

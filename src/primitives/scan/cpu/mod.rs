@@ -25,6 +25,7 @@ use super::operator::{Bits, combine, identity};
 use super::spec::{Method, Spec};
 use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, caches, check, fence, memory};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
+use crate::plan::Value;
 use chain::{Chain, Total};
 use kernels::{Arrays, Kernels};
 
@@ -292,6 +293,10 @@ impl Job for Scan {
     fn memory(&self) -> u64 {
         let heads = self.heads.as_ref().map_or(0, heads::Array::bytes);
         (self.input.bytes() + self.output.bytes() + heads) as u64
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        self.spec.resolved()
     }
 
     fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {

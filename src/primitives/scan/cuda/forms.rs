@@ -35,7 +35,7 @@ pub fn family(operator: Operator, ty: Type) -> (&'static str, u64) {
     }
 }
 
-/// `Scan`: a launch of look-back.
+/// `Scan`: a launch of one pass.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Scan {

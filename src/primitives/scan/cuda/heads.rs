@@ -2,7 +2,7 @@
 //! every execution, for a case may have its segments in any form.
 
 use super::forms::{Flags, Segments, form};
-use super::look_back::{self, Arrays, LookBack, Manner};
+use super::one_pass::{self, Arrays, Manner, Means, OnePass};
 use crate::backend::Failure;
 use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
@@ -23,10 +23,10 @@ struct Made {
     kernel: Kernel,
     bits: DeviceBuffer<u32>,
     /// Of lengths: where the segments begin.
-    starts: Option<(LookBack, DeviceBuffer<u32>)>,
+    starts: Option<(OnePass, DeviceBuffer<u32>)>,
 }
 
-/// Whether bits must be made: look-back reads nothing else, and the paper's kernels read flags of
+/// Whether bits must be made: one pass reads nothing else, and the paper's kernels read flags of
 /// any form.
 fn makes_bits(method: Method, form: Form) -> bool {
     match method {
@@ -39,7 +39,8 @@ fn makes_bits(method: Method, form: Form) -> bool {
 pub fn bytes(spec: &Spec) -> u64 {
     let Some(form) = spec.segmented.map(|segmented| segmented.heads) else { return 0 };
     let (entry, entries) = spec.head_entries();
-    let starts = if form == Form::Lengths { 4 * entries + look_back::bytes(false, entries, 4) } else { 0 };
+    let starts =
+        if form == Form::Lengths { 4 * entries + one_pass::bytes(Means::Spine, entries, 4) } else { 0 };
     let bits = if makes_bits(spec.method, form) { 4 * spec.elements.div_ceil(32) } else { 0 };
     (entry * entries).next_multiple_of(4) + starts + bits
 }
@@ -72,7 +73,7 @@ impl Heads {
         };
         let starts = match self.form {
             Form::Lengths => {
-                let scan = LookBack::new(gpu, module, (false, "add_u32"), 4, self.entries)?;
+                let scan = OnePass::new(gpu, module, Means::Spine, (false, "add_u32"), 4, self.entries)?;
                 Some((scan, gpu.alloc(length(self.entries)?)?))
             }
             _ => None,

@@ -3,7 +3,7 @@
 mod certify;
 pub(in crate::primitives) mod forms;
 mod heads;
-pub(in crate::primitives) mod look_back;
+pub(in crate::primitives) mod one_pass;
 mod sengupta2007;
 
 use super::spec::{Kind, Method, Spec};
@@ -14,7 +14,7 @@ use crate::primitives::cuda::several::Part;
 use crate::primitives::cuda::{Launched, POISON32, launch_over, length, poison, refused};
 use forms::{Inputs, family};
 use heads::Heads;
-use look_back::{Arrays, LookBack, Manner};
+use one_pass::{Arrays, Manner, Means, OnePass};
 use sengupta2007::Sengupta2007;
 
 /// A case in place. out has a guard element behind its last one, which the deliberately wrong
@@ -32,7 +32,7 @@ struct Case {
 
 /// How it is computed.
 enum Runner {
-    LookBack(LookBack),
+    OnePass(OnePass),
     Sengupta2007(Sengupta2007),
 }
 
@@ -85,7 +85,7 @@ fn needed(spec: &Spec) -> u64 {
         Method::Sengupta2007 { elements_per_thread } => {
             sengupta2007::bytes(n, elements_per_thread, element, spec.segmented.is_some())
         }
-        _ => look_back::bytes(spec.segmented.is_some(), n, element),
+        method => one_pass::bytes(Means::of(method), n, element),
     };
     2 * (n + 1) * element + heads::bytes(spec) + method
 }
@@ -102,7 +102,7 @@ pub fn launched(case: &plan::Case) -> Result<Launched, Failure> {
         Method::Sengupta2007 { elements_per_thread } => {
             sengupta2007::launched(spec.elements, elements_per_thread, segmented, family)
         }
-        _ => (look_back::name(segmented, family), 1),
+        method => (one_pass::name(Means::of(method), segmented, family), 1),
     };
     Ok(Launched { kernel, launches })
 }
@@ -116,13 +116,20 @@ impl Runner {
                 let (kernels, sizes) = ((segmented, family), (element, elements_per_thread));
                 Runner::Sengupta2007(Sengupta2007::new(gpu, module, kernels, sizes, n)?)
             }
-            _ => Runner::LookBack(LookBack::new(gpu, module, (segmented, family), element, n)?),
+            method => Runner::OnePass(OnePass::new(
+                gpu,
+                module,
+                Means::of(method),
+                (segmented, family),
+                element,
+                n,
+            )?),
         })
     }
 
     fn bytes(&self) -> u64 {
         match self {
-            Runner::LookBack(runner) => runner.bytes(),
+            Runner::OnePass(runner) => runner.bytes(),
             Runner::Sengupta2007(runner) => runner.bytes(),
         }
     }
@@ -181,7 +188,7 @@ impl Case {
             inclusive: self.spec.kind == Kind::Inclusive,
         };
         match &mut self.runner {
-            Runner::LookBack(runner) => runner.execute(&self.gpu, &arrays, n, manner),
+            Runner::OnePass(runner) => runner.execute(&self.gpu, &arrays, n, manner),
             Runner::Sengupta2007(runner) => runner.execute(&self.gpu, (&arrays, flags), n, manner),
         }
     }
@@ -203,6 +210,10 @@ impl Prepared for Case {
     fn memory(&self) -> u64 {
         let heads = self.heads.as_ref().map_or(0, Heads::bytes);
         self.input.bytes() + self.output.bytes() + heads + self.runner.bytes()
+    }
+
+    fn resolved(&self) -> Vec<(String, plan::Value)> {
+        self.spec.resolved()
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {

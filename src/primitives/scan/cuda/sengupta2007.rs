@@ -2,7 +2,7 @@
 //! (sengupta2007 §2.1, Algorithm 5).
 
 use super::forms::{Flags, Level, form};
-use super::look_back::{Arrays, Manner};
+use super::one_pass::{Arrays, Manner};
 use crate::backend::Failure;
 use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
 use crate::primitives::cuda::{grid, length};

@@ -1,0 +1,79 @@
+// Scans with a spine: a block of its own that scans the tiles' sums.
+//
+// The block of a tile publishes the tile's sum and then looks at a single descriptor, until the spine
+// has written there what comes before the tile. With look-back every block reads what those before
+// it have published, again and again, and tiles wait for each other one after another.
+//
+// The spine has the first ticket, and serves tiles as soon as all before them have published their sums, which
+// these do without waiting for anything. So a launch comes to its end where two blocks at least
+// are at work at once.
+#pragma once
+
+#include "scan_tile.cuh"
+
+#define PATIENCE 20u  // nanoseconds between two looks
+
+// States of descriptors: of a tile's sum 2 · epoch, and one more where the tile has a head; of what comes
+// before a tile 2 · epoch.
+struct Spine {
+    // Tells the spine the sum of this tile, and returns what comes before it to the first lane of a warp.
+    template <class O> static LAB_OPERATOR typename O::T before(O op, const Scan& s, u32 tile, typename O::T total, bool headed) {
+        typedef typename O::T T;
+        T sum = op.identity();
+        if ((threadIdx.x & 31u) != 0) return sum;
+        if (tile + 1 < s.tiles) Descriptor<T, sizeof(T)>::put(s.descriptors, tile, 2 * s.epoch + headed, total);
+        if (tile == 0) return sum;
+        while (Descriptor<T, sizeof(T)>::get(s.descriptors, s.tiles + tile, sum) != 2 * s.epoch) __nanosleep(PATIENCE);
+        return sum;
+    }
+};
+
+// Serves up to 32 tiles from `first` on: those before the first whose sum is missing. `sum` and `state` are
+// those of a lane's tile. Returns how many they are; `carry` is what comes before them, and then what
+// comes behind.
+template <class O, bool SEGMENTED> LAB u32 serve_row(O op, const Scan& s, u32 first, typename O::T sum, u32 state, typename O::T& carry) {
+    typedef typename O::T T;
+    const u32 lane = threadIdx.x & 31u;
+    const u32 missing = __ballot_sync(ALL, state >> 1 != s.epoch);
+    const u32 count = missing == 0 ? 32u : (u32)__ffs((int)missing) - 1u;
+    if (count == 0) return 0;
+    const u32 row = SEGMENTED ? __ballot_sync(ALL, (state & 1u) != 0) : 0u;
+    T behind = sum_lanes(op, sum, row);
+    if ((row & (ALL >> (31u - lane))) == 0) behind = op(carry, behind);
+    if (lane < count) Descriptor<T, sizeof(T)>::put(s.descriptors, s.tiles + first + lane + 1, 2 * s.epoch, behind);
+    carry = of_lane(behind, count - 1u);
+    return count;
+}
+
+// Serves all tiles, by a warp; nobody wants the sum of the last one.
+template <class O, bool SEGMENTED> LAB void serve(O op, const Scan& s) {
+    typedef typename O::T T;
+    const int ROWS = sizeof(T) > 4 ? 4 : 8;  // of 32 tiles, looked at together
+    const u32 lane = threadIdx.x & 31u, tiles = s.tiles - 1;
+    T carry = op.identity();
+    for (u32 first = 0; first < tiles;) {
+        T sum[ROWS];
+        u32 state[ROWS], served = 0;
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+            const u32 tile = first + r * 32 + lane;
+            sum[r] = op.identity();
+            state[r] = tile < tiles ? Descriptor<T, sizeof(T)>::get(s.descriptors, tile, sum[r]) : 0u;
+        }
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+            if (served == r * 32u) served += serve_row<O, SEGMENTED>(op, s, first + served, sum[r], state[r], carry);
+        }
+        if (served == 0) __nanosleep(PATIENCE);
+        first += served;
+    }
+}
+
+template <class O, bool SEGMENTED, int THREADS, int VECTORS> LAB void scan_with_spine(O op, const Scan& s) {
+    const u32 ticket = draw_ticket(s);
+    if (ticket == 0) {
+        if (threadIdx.x < 32u) serve<O, SEGMENTED>(op, s);
+    } else {
+        scan_tile<O, Spine, SEGMENTED, THREADS, VECTORS>(op, s, ticket - 1);
+    }
+}

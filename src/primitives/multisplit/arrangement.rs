@@ -1,0 +1,91 @@
+//! Where keys are stored, one after another, when they are put in order near the processor first
+//! (ashkiani2017 §5.6 and Fig. 5): not at all, those of each warp, or those of each block. The
+//! result is the same; what differs is how many of the keys that a warp stores lie side by side.
+
+use super::buckets::Buckets;
+use super::keys::Keys;
+use super::spec::{KEY, Spec};
+use crate::primitives::Walk;
+
+/// How far keys are put in order, in keys: Fig. 5's direct, warp-level and block-level
+/// multisplits.
+const REACHES: [(&str, usize); 3] = [("dms", 1), ("wms", 32), ("bms", 128)];
+
+/// Most keys of a case, which are all counted.
+const MOST: u64 = 1 << 24;
+
+/// The places of the first `most` keys in the order in which they are stored, for each of the three.
+///
+/// # Errors
+/// More keys than can be counted while somebody waits.
+pub fn walks(spec: &Spec, most: u64) -> Result<Vec<Walk>, String> {
+    if spec.keys > MOST {
+        return Err(format!("{} keys are more than the {MOST} that are counted for this", spec.keys));
+    }
+    let (keys, buckets) = (Keys::new(spec), Buckets::new(spec));
+    let bucket = |i: u64| buckets.of(keys.at(i)) as usize;
+    let mut next = vec![0u64; spec.buckets as usize + 1];
+    (0..spec.keys).for_each(|i| next[bucket(i) + 1] += 1);
+    for b in 1..next.len() {
+        next[b] += next[b - 1];
+    }
+    let places: Vec<(usize, u64)> = (0..most.min(spec.keys))
+        .map(|i| {
+            let b = bucket(i);
+            next[b] += 1;
+            (b, next[b] - 1)
+        })
+        .collect();
+    let walk =
+        |(side, reach)| Walk { side, element: KEY, indices: arranged(&places, reach), total: spec.keys };
+    Ok(REACHES.map(walk).to_vec())
+}
+
+/// The places of keys with their buckets, those of each `reach` keys ordered by bucket.
+fn arranged(places: &[(usize, u64)], reach: usize) -> Vec<u64> {
+    let ordered = places.chunks(reach).flat_map(|part| {
+        let mut part = part.to_vec();
+        part.sort_by_key(|&(bucket, _)| bucket);
+        part
+    });
+    ordered.map(|(_, place)| place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::spec;
+    use super::*;
+
+    /// Runs of neighbours among the keys that each warp stores.
+    fn runs(walk: &Walk) -> usize {
+        let of_warp = |warp: &[u64]| 1 + warp.windows(2).filter(|pair| pair[0] + 1 != pair[1]).count();
+        walk.indices.chunks(32).map(of_warp).sum()
+    }
+
+    /// Fig. 5: 256 keys, warps of 32, blocks of 128.
+    #[test]
+    fn the_further_keys_are_ordered_the_longer_their_runs() {
+        for m in [2, 8, 32] {
+            let spec = spec(&format!("keys=256 buckets={m}"));
+            let walks = walks(&spec, 4096).expect("few keys");
+            for walk in &walks {
+                let mut all = walk.indices.clone();
+                all.sort_unstable();
+                assert!(all.into_iter().eq(0..256), "{} {m}", walk.side);
+            }
+            let [direct, warp, block] = [0, 1, 2].map(|at| runs(&walks[at]));
+            assert!(
+                direct > warp && warp > block && warp <= 8 * m.min(32) as usize,
+                "{direct} {warp} {block}"
+            );
+        }
+    }
+
+    #[test]
+    fn many_keys_are_not_counted() {
+        assert!(walks(&spec("keys=16777217 buckets=2"), 64).is_err());
+        assert!(
+            walks(&spec("keys=0 buckets=2"), 64).expect("none").iter().all(|walk| walk.indices.is_empty())
+        );
+    }
+}
