@@ -65,7 +65,7 @@ impl Function for Splitters {
 impl Function for Hash {
     #[inline(always)]
     fn of(&self, key: u32) -> u32 {
-        (u64::from(mix32(key)) * self.buckets >> 32) as u32
+        ((u64::from(mix32(key)) * self.buckets) >> 32) as u32
     }
 }
 

@@ -165,18 +165,18 @@ mod tests {
             first_mistake(&self.case, &self.pool, &Cancel::default()).expect("not cancelled")
         }
 
-        fn out(&self) -> &mut [u32] {
+        fn out(&mut self) -> &mut [u32] {
             // SAFETY: the workers are done, and each test has one of these at a time.
             unsafe { self.case.output.write::<u32>(0..self.case.spec.elements as usize) }
         }
 
-        fn beside(&self) -> &mut [u32] {
+        fn beside(&mut self) -> &mut [u32] {
             // SAFETY: as above.
             unsafe { self.case.beside.write::<u32>(0..self.case.beside.holds::<u32>()) }
         }
 
         /// The mistake that `tamper` makes is found; it is undone by doing it again.
-        fn catches(&self, tamper: impl Fn(&Tampered)) {
+        fn catches(&mut self, tamper: impl Fn(&mut Tampered)) {
             tamper(self);
             assert!(self.mistake().is_some(), "{:?}", self.case.spec);
             tamper(self);
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn compactions_that_are_wrong() {
-        let job = Tampered::new(spec(Operation::Compact, 1000, 30, 5));
+        let mut job = Tampered::new(spec(Operation::Compact, 1000, 30, 5));
         job.catches(|job| job.out().swap(17, 18));
         job.catches(|job| job.out().swap(0, 499));
         // One that is false in the place of one that is true.
@@ -208,7 +208,7 @@ mod tests {
     fn splits_that_are_wrong() {
         for mean in [0, 40] {
             let operation = if mean == 0 { Operation::Split } else { Operation::SplitAndSegment };
-            let job = Tampered::new(spec(operation, 1000, mean, 5));
+            let mut job = Tampered::new(spec(operation, 1000, mean, 5));
             // Not stable, then not split, then across segments, then one of them twice.
             let flag = |k: u64| job.case.inputs.flag(job.case.inputs.index(found(&job.case, k)));
             let same = (1..1000).find(|&k| !flag(k - 1) && !flag(k)).expect("two falses") as usize;
@@ -231,7 +231,7 @@ mod tests {
             .into_iter()
             .flat_map(|o| [0, 20].map(|mean| (o, mean)))
         {
-            let job = Tampered::new(spec(operation, 1000, mean, 5));
+            let mut job = Tampered::new(spec(operation, 1000, mean, 5));
             job.catches(|job| job.out()[0] ^= 1);
             job.catches(|job| job.out()[999] ^= 1);
             // All of a segment, or its rest, by the same: only where it begins it shows.
