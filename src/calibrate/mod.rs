@@ -60,7 +60,7 @@ impl Target {
             (Target::Processors, true) => ["x4", "1", "2", "3"],
         };
         let [far, area, streamed, other] =
-            if quick { ["256MiB", "128MiB", "16Mi", "x8"] } else { ["1GiB", "256MiB", "32Mi", "x4"] };
+            if quick { ["128MiB", "128MiB", "8Mi", "x8"] } else { ["1GiB", "256MiB", "32Mi", "x4"] };
         let tokens = [
             ("BACKEND", backend.as_str()),
             ("BLOCKS", blocks.as_str()),

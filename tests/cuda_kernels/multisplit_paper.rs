@@ -1,7 +1,12 @@
 //! The methods of ashkiani2017: every kernel, every function and distribution, with parts of windows, of
 //! tiles and of subproblems, and above 32 buckets.
 
-use super::prove_all;
+use scatterlab::backend::{Cancel, Executor, Verdict};
+use scatterlab::engine::executors::cuda::CudaExecutor;
+use scatterlab::primitives;
+
+use super::{case, prove_all};
+use crate::host::Host;
 
 /// Around windows, a warp's tile, a block's tile.
 const SIZES: [u64; 11] = [1, 31, 32, 33, 127, 128, 129, 255, 257, 895, 1025];
@@ -79,4 +84,23 @@ fn bms() {
 fn scan_split() {
     prove_all("multisplit", &[each("scan-split", &[2, 3]), primes("scan-split")].concat());
     prove_all("multisplit", &["keys=1025 values=4B buckets=1000 method=scan-split".to_owned()]);
+}
+
+/// Of no keys there are no subproblems, and no room for their counts; the offsets are all 0.
+#[test]
+fn no_keys() {
+    let Some(host) = Host::new() else { return };
+    let cancel = Cancel::default();
+    for (method, m) in
+        ["scan-split", "dms", "wms", "bms"].iter().flat_map(|method| [5, 70].map(|m| (method, m)))
+    {
+        let case = case("multisplit", &format!("keys=0 buckets={m} method={method}"));
+        let mut empty = CudaExecutor::default().prepare(&case, None, &cancel).unwrap();
+        empty.sample(1).unwrap();
+        assert_eq!(empty.certify(&cancel).unwrap(), Verdict::Certified { checked: 0 }, "{method} {m}");
+        let output = empty.read_back().unwrap();
+        assert_eq!(primitives::check(&case, &empty.resolved(), &output), Ok(()), "{method} {m}");
+        drop(empty);
+        assert_eq!(host.strayed(), 0, "{method} {m} writes outside of its arrays");
+    }
 }

@@ -134,6 +134,8 @@ impl Splitter for Localised {
 
     fn stage(&mut self, gpu: &Gpu, what: &Split, stage: usize) -> Result<(), Failure> {
         match stage {
+            // There is no room for counts of nothing.
+            0 if what.n == 0 => Ok(()),
             1 => self.counts.scan(gpu, self.spec.buckets * self.shape.count(what.n)),
             _ => self.launch(gpu, what, stage == 0),
         }

@@ -1,9 +1,9 @@
-//! 32-bit counts and their exclusive sums, by the lab's look-back scan.
+//! 32-bit counts and their exclusive sums, by the lab's own scan.
 
 use crate::backend::Failure;
 use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu};
 use crate::primitives::cuda::length;
-use crate::primitives::scan::cuda::look_back::{self, Arrays, LookBack, Manner};
+use crate::primitives::scan::cuda::one_pass::{self, Arrays, Manner, Means, OnePass};
 
 /// Bytes of a count.
 const COUNT: u64 = 4;
@@ -14,18 +14,18 @@ const FAMILY: (bool, &str) = (false, "add_u32");
 pub struct Summed {
     pub given: DeviceBuffer<u32>,
     pub sums: DeviceBuffer<u32>,
-    scan: LookBack,
+    scan: OnePass,
 }
 
 impl Summed {
     /// Bytes for `n` counts.
     pub fn bytes_for(n: u64) -> u64 {
-        2 * COUNT * n + look_back::bytes(false, n, COUNT)
+        2 * COUNT * n + one_pass::bytes(Means::Spine, n, COUNT)
     }
 
     /// The name of its kernel, which is the primitive scan's.
     pub fn kernel() -> String {
-        look_back::name(FAMILY.0, FAMILY.1)
+        one_pass::name(Means::Spine, FAMILY.0, FAMILY.1)
     }
 
     /// Room for up to `n` counts.
@@ -36,7 +36,7 @@ impl Summed {
         Ok(Summed {
             given: gpu.alloc(length(n)?)?,
             sums: gpu.alloc(length(n)?)?,
-            scan: LookBack::new(gpu, &gpu.module("scan")?, FAMILY, COUNT, n)?,
+            scan: OnePass::new(gpu, &gpu.module("scan")?, Means::Spine, FAMILY, COUNT, n)?,
         })
     }
 
