@@ -14,8 +14,11 @@ fn segments(heads: &[bool]) -> impl Iterator<Item = std::ops::Range<usize>> {
 /// The trues before each element in its segment (sengupta2007 §2.3.1).
 pub fn enumerate(flags: &[bool], heads: &[bool]) -> Vec<u32> {
     let of = |segment: std::ops::Range<usize>| {
-        let count = |end: usize| flags[segment.start..end].iter().filter(|&&flag| flag).count() as u32;
-        segment.clone().map(count).collect::<Vec<_>>()
+        let mut count = 0;
+        flags[segment].iter().map(move |&flag| {
+            count += u32::from(flag);
+            count - u32::from(flag)
+        })
     };
     segments(heads).flat_map(of).collect()
 }
@@ -27,7 +30,14 @@ pub fn compact<T: Copy>(input: &[T], flags: &[bool]) -> Vec<T> {
 
 /// Where each segment begins in what is kept.
 pub fn pointers(flags: &[bool], heads: &[bool]) -> Vec<u32> {
-    segments(heads).map(|segment| compact(flags, &flags[..segment.start]).len() as u32).collect()
+    let mut kept = 0;
+    let count = |flags: &[bool]| flags.iter().filter(|&&flag| flag).count() as u32;
+    let before = |segment: std::ops::Range<usize>| {
+        let own = count(&flags[segment]);
+        kept += own;
+        kept - own
+    };
+    segments(heads).map(before).collect()
 }
 
 /// The first element of each segment, or its last, in place of all (§2.3.2).
