@@ -88,9 +88,6 @@ LAB u32 alike(u32 bucket4, u32 bit) {
         : "=r"(votes) : "r"(bucket4), "r"(bit));
     return votes;
 }
-LAB void named_sync(u32 barrier, u32 threads) {
-    asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
-}
 #else
 LAB u32 alike(u32 bucket4, u32 bit) {
     const u32 votes = __ballot_sync(ALL, (bucket4 & bit) != 0);
@@ -210,21 +207,21 @@ template <int BITS, int VALUE, bool FIELD> struct Pass {
     }
 
     // Counters of all warps become places in the tile, by a thread for each bucket, to which
-    // `start` says where the tile's keys of its bucket go.
+    // `start` says where the tile's keys of its bucket go. All threads call it.
     LAB_MEMBER static void place_warps(Room& r, u32 start) {
         const u32 b = threadIdx.x;
         const bool there = b < (u32)M;
-        u32 total = 0;
+        u32 total = 0, end = 0;
         if (there) {
 #pragma unroll 4
             for (int w = 0; w < WARPS; ++w) total += r.counters[w][b];
         }
-        u32 end = sum_lanes(total);
+        if (b < (u32)COUNTERS) end = sum_lanes(total);
         if (M > 32) {
-            if (lane_of() == 31u) r.sums[b / 32u] = end;
-            named_sync(1, M);
+            if (there && lane_of() == 31u) r.sums[b / 32u] = end;
+            __syncthreads();
 #pragma unroll
-            for (int w = 0; w < M / 32 - 1; ++w) end += (u32)w < b / 32u ? r.sums[w] : 0u;
+            for (int w = 0; w < M / 32 - 1; ++w) end += there && (u32)w < b / 32u ? r.sums[w] : 0u;
         }
         if (!there) return;
         u32 at = end - total;
@@ -314,7 +311,7 @@ template <int BITS, int VALUE, bool FIELD> struct Pass {
             if (b == 0) r.next = next;
             __syncthreads();  // all have counted, and the tile before is stored
             drawn = r.next;
-            if (b < (u32)COUNTERS) place_warps(r, to);
+            place_warps(r, to);
             __syncthreads();
             mine.reorder(r, bucket);
             if (VALUE > 0) mine.reorder_values(s, r, tile);

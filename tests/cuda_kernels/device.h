@@ -27,7 +27,6 @@ void __syncwarp(unsigned mask = 0xFFFFFFFFu);
 // Lets the block's other threads run, and other blocks.
 void __nanosleep(unsigned);
 // As bar.sync of a barrier of some of the block's threads.
-void named_sync(unsigned barrier, unsigned threads);
 // Gives `value` to the lanes of `mask` and returns what each of them gave.
 const uint64_t *exchange(unsigned mask, uint64_t value);
 void exchanged(unsigned mask);

@@ -83,7 +83,7 @@ struct Block {
     std::vector<std::unique_ptr<Fiber>> fibers;
     Fiber *current;
     std::vector<Warp> warps;
-    Barrier all, named[16];
+    Barrier all;
     unsigned threads, next_thread, alive;
     bool moved, slept;  // since the threads were last gone through
 };
@@ -115,7 +115,6 @@ static void wait(Barrier &barrier, unsigned expected) {
 
 void __syncthreads() { wait(now->all, now->alive); }
 
-void named_sync(unsigned barrier, unsigned threads) { wait(now->named[barrier], threads); }
 
 void __syncwarp(unsigned mask) { wait(now->warps[threadIdx.x / 32].barriers[mask], __builtin_popcount(mask)); }
 
@@ -176,7 +175,6 @@ static bool let_others();
 static bool run_block(unsigned count, unsigned shared) {
     now->warps.assign((count + 31) / 32, Warp());
     now->all = Barrier();
-    for (Barrier &barrier : now->named) barrier = Barrier();
     now->threads = now->alive = count;
     now->next_thread = 0;
     memset(dense, 0xA5, shared);

@@ -210,10 +210,12 @@ mod tests {
             let operation = if mean == 0 { Operation::Split } else { Operation::SplitAndSegment };
             let mut job = Tampered::new(spec(operation, 1000, mean, 5));
             // Not stable, then not split, then across segments, then one of them twice.
-            let flag = |k: u64| job.case.inputs.flag(job.case.inputs.index(found(&job.case, k)));
-            let same = (1..1000).find(|&k| !flag(k - 1) && !flag(k)).expect("two falses") as usize;
+            let flags: Vec<bool> =
+                (0..1000).map(|k| job.case.inputs.flag(job.case.inputs.index(found(&job.case, k)))).collect();
+            let two = |first, second| flags.windows(2).position(|pair| pair == [first, second]);
+            let same = two(false, false).expect("two falses") + 1;
             job.catches(|job| job.out().swap(same - 1, same));
-            let edge = (1..1000).find(|&k| !flag(k - 1) && flag(k)).expect("a first true") as usize;
+            let edge = two(false, true).expect("a first true") + 1;
             job.catches(|job| job.out().swap(edge - 1, edge));
             job.catches(|job| job.out().swap(3, 900));
             let twice = job.out()[same] ^ job.out()[same - 1];
