@@ -211,17 +211,17 @@ template <int BITS, int VALUE, bool FIELD> struct Pass {
     LAB_MEMBER static void place_warps(Room& r, u32 start) {
         const u32 b = threadIdx.x;
         const bool there = b < (u32)M;
-        u32 total = 0, end = 0;
+        u32 total = 0;
         if (there) {
 #pragma unroll 4
             for (int w = 0; w < WARPS; ++w) total += r.counters[w][b];
         }
-        if (b < (u32)COUNTERS) end = sum_lanes(total);
+        u32 end = sum_lanes(total);
         if (M > 32) {
             if (there && lane_of() == 31u) r.sums[b / 32u] = end;
             __syncthreads();
 #pragma unroll
-            for (int w = 0; w < M / 32 - 1; ++w) end += there && (u32)w < b / 32u ? r.sums[w] : 0u;
+            for (int w = 0; w < M / 32 - 1; ++w) end += (u32)w < b / 32u ? r.sums[w] : 0u;
         }
         if (!there) return;
         u32 at = end - total;

@@ -24,6 +24,7 @@ rates:
     write: [[65536, 3.0e11], [1073741824, 2.0e10]]
     copy: [[65536, 3.0e11], [1073741824, 3.0e10]]
     scan: [[65536, 5.0e9]]
+    latency: [[65536, 2.0e-9], [1073741824, 1.0e-7]]
     strided:
       - {direction: read, element: 8, footprint: 16384, rate: [[8, 3.0e9], [128, 2.0e9]]}
       - {direction: write, element: 8, footprint: 16384, rate: [[8, 2.0e9]]}
@@ -119,7 +120,8 @@ proptest! {
                 sound(&prediction);
             }
         }
-        prop_assert!(predicted("sector", &case).is_none_or(|found| found.is_ok()));
+        let found = predicted("sector", &case);
+        prop_assert!(found.as_ref().is_none_or(Result::is_ok), "{found:?}");
     }
 
     #[test]

@@ -78,6 +78,20 @@ fn a_case_is_found_by_its_first_digits() {
     assert!(error("xyz").starts_with("no case xyz in "), "{}", error("xyz"));
 }
 
+/// What the PTX has of the kernels that the profiler is told of: one, several by what their names begin
+/// with, or several by name.
+fn entries(name: &str) -> Vec<String> {
+    let Some(beginning) = name.strip_prefix("regex:^") else { return vec![format!(".entry {name}(")] };
+    let Some(all) = beginning.strip_prefix('(').and_then(|rest| rest.strip_suffix(")$")) else {
+        return vec![format!(".entry {beginning}")];
+    };
+    let one = |name: &str| match name.strip_suffix(".*") {
+        Some(beginning) => format!(".entry {beginning}"),
+        None => format!(".entry {name}("),
+    };
+    all.split('|').map(one).collect()
+}
+
 /// The kernels' names are those of the PTX that is in the tree.
 #[test]
 fn every_timed_kernel_is_in_the_ptx() {
@@ -86,6 +100,11 @@ fn every_timed_kernel_is_in_the_ptx() {
         "gather_scatter",
         "histogram",
         "multisplit",
+        "multisplit_fused",
+        "multisplit_fused_0",
+        "multisplit_fused_4",
+        "multisplit_fused_8",
+        "multisplit_paper",
         "partitioned",
         "pattern",
         "random_access",
@@ -106,12 +125,7 @@ fn every_timed_kernel_is_in_the_ptx() {
         names.insert(launched.kernel);
     }
     assert!(names.len() > 20, "{names:?}");
-    for name in names {
-        // Of several kernels the profiler is told what their names begin with.
-        let entry = match name.strip_prefix("regex:^") {
-            Some(beginning) => format!(".entry {beginning}"),
-            None => format!(".entry {name}("),
-        };
-        assert!(ptx.iter().any(|text| text.contains(&entry)), "{name}");
+    for entry in names.iter().flat_map(|name| entries(name)) {
+        assert!(ptx.iter().any(|text| text.contains(&entry)), "{entry}");
     }
 }

@@ -55,7 +55,7 @@ pub fn on_toy(check: impl FnOnce(&Machine)) {
 pub fn on_processors(check: impl FnOnce(&Machine)) {
     let mut profile = toy();
     let rates = profile.rates.get_mut("cuda").expect("a backend");
-    (rates.group, rates.tile, rates.threads) = (1, None, Some(2));
+    (rates.group, rates.tile, rates.threads, rates.launch) = (1, None, Some(2), 1e-9);
     let near = [(65536.0, 8e11), (131_072.0, 4e11)];
     rates.copy =
         Curve::new(near.into_iter().chain(rates.copy.points().iter().copied()).collect()).expect("a curve");

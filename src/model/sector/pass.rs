@@ -267,11 +267,11 @@ mod tests {
         on_toy(|toy| assert_eq!(first(toy, &led), 0.0));
     }
 
-    /// A pass that takes one in 64 of 2^24 elements looks at 1e10 a second and reads them at 2.5e10:
+    /// A pass that takes one in 64 of 2^28 elements looks at 1e10 a second and reads them at 2.5e10:
     /// on a GPU this is one of what it waits for, a processor does it before it moves anything.
     #[test]
     fn processors_scan_before_they_move() {
-        let n = 1 << 24;
+        let n = 1 << 28;
         let scan = access(Direction::Read, n, 4 * n, Order::Sequential);
         let scan = Access { element: 4, ..scan };
         let moved = access(Direction::Write, n / 64, 8 * n, Order::Strided { stride: 64 });

@@ -94,7 +94,7 @@ mod tests {
                 streams(two, &all).expect("rates").first
             };
             assert!(close(first(25_000), 200_000.0 * (1.0 / 4e11 - 1.0 / 8e11)));
-            assert_eq!((first(10_000), first(1_000_000)), (0.0, 0.0));
+            assert!(first(10_000) == 0.0 && first(1_000_000) < 1e-18);
         });
     }
 
