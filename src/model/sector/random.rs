@@ -15,8 +15,8 @@
 //! Streams that pass by without a word that they are not needed again push out lines that were
 //! written, a line at a time. With x the accesses to a line between its last one and when it
 //! would leave a cache of C bytes that keeps what was used last, F(1 − e⁻ˣ) + s·(F/l)·x = C for s
-//! bytes of streams with each access to F bytes; 1 − e⁻ˣ of the accesses find their line (Che, Tung,
-//! Wang 2002). The hits are less by what this is less than without streams. Lines that are only
+//! bytes of streams with each access to F bytes; 1 − e⁻ˣ of the accesses find their line (Che et al.
+//! 2002). The hits are less by what this is less than without streams. Lines that are only
 //! read stay: passes of gathers show no such loss.
 
 use super::demand::Demand;
