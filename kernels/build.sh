@@ -60,7 +60,11 @@ in_parallel() {
     return $failed
 }
 
-build_one() { compile_ptx "$1" "$out/$1.ptx"; }
+# What the compiler makes of a kernel may still be more than the assembler can place in registers; then
+# the driver refuses the whole module.
+assembles() { "$toolkit/bin/ptxas" -arch="$real_arch" -o /dev/null "$1"; }
+
+build_one() { compile_ptx "$1" "$out/$1.ptx" && assembles "$out/$1.ptx"; }
 
 resources_one() {
     (cd "$here" && "$nvcc" "${flags[@]}" -arch="$real_arch" -cubin -Xptxas -v "$1.cu" -o "$out/$1.cubin") \
