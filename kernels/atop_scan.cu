@@ -54,7 +54,7 @@ LAB u64 ahead(u64 behind, u32 flags, u32 heads, u32 at) {
 struct Words {
     u32 flags[WORDS], heads[WORDS];
 
-    LAB_OPERATOR void load(const Bits& b, u32 tile) {
+    LAB_MEMBER void load(const Bits& b, u32 tile) {
         const u32 at = tile * 32u + (threadIdx.x & 31u);
         const uint4 none = {0u, 0u, 0u, 0u};
         const uint4 f = b.flags == nullptr ? none : __ldg((const uint4*)b.flags + at);
@@ -64,28 +64,28 @@ struct Words {
         heads[0] = h.x, heads[1] = h.y, heads[2] = h.z, heads[3] = h.w;
     }
 
-    LAB_OPERATOR u32 any_head() const { return heads[0] | heads[1] | heads[2] | heads[3]; }
+    LAB_MEMBER u32 any_head() const { return heads[0] | heads[1] | heads[2] | heads[3]; }
 
-    LAB_OPERATOR u64 before(u64 sum, u32 at, bool together) const {
+    LAB_MEMBER u64 before(u64 sum, u32 at, bool together) const {
 #pragma unroll
         for (u32 k = 0; k < WORDS; ++k) sum = past(sum, flags[k], heads[k], at + 32u * k, together);
         return sum;
     }
 
-    LAB_OPERATOR u64 behind(u64 sum, u32 at) const {
+    LAB_MEMBER u64 behind(u64 sum, u32 at) const {
 #pragma unroll
         for (u32 k = WORDS; k-- > 0u;) sum = ahead(sum, flags[k], heads[k], at + 32u * k);
         return sum;
     }
 };
 
-LAB u64 of_mirrored_lane(u64 v) { return __shfl_sync(ALL, v, (int)(31u - (threadIdx.x & 31u))); }
+LAB u64 of_mirrored_lane(u64 v) { return __shfl_sync(EVERYONE, v, (int)(31u - (threadIdx.x & 31u))); }
 
 // The sums before a lane's words and behind them, given those before and behind the tile; `before`
 // and `behind` become what the tile is to those after it and before it.
 LAB void sums_of_lanes(const Words& words, u32 at, bool together, u64& before, u64& behind, u64& left, u64& right) {
     const u32 lane = threadIdx.x & 31u;
-    const u32 row = together ? 0u : __ballot_sync(ALL, words.any_head() != 0);
+    const u32 row = together ? 0u : __ballot_sync(EVERYONE, words.any_head() != 0);
     const u32 below = row & ((1u << lane) - 1u), above = lane == 31u ? 0u : row >> (lane + 1u);
     u64 total;
     const u64 lanes = scan_lanes(Add<u64>(), words.before(0, at, together), row, total);
@@ -113,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(1024) atop_scan_sums(const Bits b) 
     else words = Words{};
     u64 before = 0, behind = 0, left, right;
     sums_of_lanes(words, (tile * 32u + lane) * 32u * WORDS, b.together != 0, before, behind, left, right);
-    const u32 any = __ballot_sync(ALL, words.any_head() != 0);
+    const u32 any = __ballot_sync(EVERYONE, words.any_head() != 0);
     if (lane == 0 && any != 0 && b.together == 0) atomicOr(&headed, 1u << warp);
     if (tile == b.tiles - 1u) behind = sum_of(b.n, 0u);
     if (lane == 0 && b.before != 0) b.sums[place_before(tile)] = before;
@@ -135,19 +135,19 @@ struct Place {
     u32 flags, heads;  // of its row
     u64 left, right;   // sums before the row and behind it
 
-    LAB_OPERATOR u32 upto() const { return ALL >> (31u - lane); }
-    LAB_OPERATOR bool flag() const { return (flags >> lane & 1u) != 0; }
-    LAB_OPERATOR bool head() const { return (heads >> lane & 1u) != 0; }
-    LAB_OPERATOR u32 trues_in_row() const { return (u32)__popc(flags & (upto() >> 1)); }
+    LAB_MEMBER u32 upto() const { return EVERYONE >> (31u - lane); }
+    LAB_MEMBER bool flag() const { return (flags >> lane & 1u) != 0; }
+    LAB_MEMBER bool head() const { return (heads >> lane & 1u) != 0; }
+    LAB_MEMBER u32 trues_in_row() const { return (u32)__popc(flags & (upto() >> 1)); }
     // The sum before it in its segment.
-    LAB_OPERATOR u64 before() const {
+    LAB_MEMBER u64 before() const {
         const u32 mine = heads & upto();
         if (mine == 0) return left + trues_in_row();
         const u32 first = 31u - (u32)__clz((int)mine);
         return sum_of(i - lane + first, (u32)__popc((flags & (upto() >> 1)) >> first));
     }
     // The sum from it on to the next head.
-    LAB_OPERATOR u64 behind() const {
+    LAB_MEMBER u64 behind() const {
         const u32 next = heads & ~upto(), rest = flags & ~(upto() >> 1);
         if (next == 0) return right + (u32)__popc(rest);
         const u32 end = (u32)__ffs((int)next) - 1u;

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "certify.cuh"
-
-#define EVERYONE 0xFFFFFFFFu
+#include "warp.cuh"
 
 // Registers in which the lanes of a warp keep a word for each number: that of lane + 32·r lies in
 // word r (ashkiani2017 §5.7).
@@ -18,11 +17,6 @@ template <u32 BITS> struct Votes {
     u32 valid;
     u32 ones[BITS];
 };
-
-LAB u32 lane_of() { return threadIdx.x & 31u; }
-
-// The lanes below this one.
-LAB u32 lanes_below() { return (1u << lane_of()) - 1u; }
 
 // All lanes of the warp call it; `valid` are those whose numbers count.
 template <u32 BITS> LAB Votes<BITS> voted(u32 number, u32 valid) {

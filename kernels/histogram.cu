@@ -11,8 +11,6 @@
 #include "ballot.cuh"
 #include "fill.cuh"
 
-#define LAB_MEMBER __forceinline__ __device__
-
 #define BLOCK 256u
 #define WARPS (BLOCK / 32u)
 

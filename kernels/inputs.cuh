@@ -10,6 +10,13 @@
 #define LAB static inline
 #endif
 
+// Of a member of a struct, or a function whose storage is given otherwise.
+#if defined(__CUDACC__)
+#define LAB_MEMBER __forceinline__ __device__
+#else
+#define LAB_MEMBER inline
+#endif
+
 typedef unsigned int u32;
 typedef unsigned long long u64;
 

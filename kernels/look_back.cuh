@@ -13,7 +13,7 @@
 // that of everything up to its tile's end, or up to there from its last head on.
 struct LookBack {
     // The sum of all tiles before this one, or of those since the last head.
-    template <class O> static LAB_OPERATOR typename O::T look(O op, const Scan& s, u32 tile) {
+    template <class O> static LAB_MEMBER typename O::T look(O op, const Scan& s, u32 tile) {
         typedef typename O::T T;
         const u32 lane = threadIdx.x & 31u;
         T sum = op.identity();
@@ -26,9 +26,9 @@ struct LookBack {
                 seen = op.identity();
                 u32 state = 2 * s.epoch + 1;
                 if (mine >= 0) state = Descriptor<T, sizeof(T)>::get(s.descriptors, (u32)mine, seen);
-                ends = __ballot_sync(ALL, state == 2 * s.epoch + 1);
-                missing = __ballot_sync(ALL, state >> 1 != s.epoch);
-            } while ((missing & (ends == 0 ? ALL : (ends & -ends) - 1u)) != 0);
+                ends = __ballot_sync(EVERYONE, state == 2 * s.epoch + 1);
+                missing = __ballot_sync(EVERYONE, state >> 1 != s.epoch);
+            } while ((missing & (ends == 0 ? EVERYONE : (ends & -ends) - 1u)) != 0);
             if (ends != 0 && lane >= (u32)__ffs((int)ends)) seen = op.identity();
 #pragma unroll
             for (u32 by = 1; by < 32u; by *= 2) {
@@ -41,7 +41,7 @@ struct LookBack {
     }
 
     // Tells later tiles the sum of this one, and returns what comes before it. All lanes of a warp call it.
-    template <class O> static LAB_OPERATOR typename O::T before(O op, const Scan& s, u32 tile, typename O::T total, bool headed) {
+    template <class O> static LAB_MEMBER typename O::T before(O op, const Scan& s, u32 tile, typename O::T total, bool headed) {
         typedef typename O::T T;
         const bool first = (threadIdx.x & 31u) == 0, known = tile == 0 || headed;
         if (first) Descriptor<T, sizeof(T)>::put(s.descriptors, tile, 2 * s.epoch + known, total);

@@ -5,12 +5,12 @@
 // every key and value is looked for there. It makes keys and values anew from their numbers.
 #include "certify.cuh"
 #include "multisplit_inputs.cuh"
+#include "warp.cuh"
 
 static_assert(sizeof(BucketFunction) == 32, "the layout of the host");
 static_assert(sizeof(KeySource) == 64, "the layout of the host");
 
 LAB u32 warp_number() { return (u32)(thread_index() / 32u); }
-LAB u32 lane_of() { return threadIdx.x & 31u; }
 
 LAB void store_value(u32* __restrict__ values, u32 words, u64 at, const KeySource& s) {
     if (words == 1u) values[at] = value32_at(s, at);

@@ -10,14 +10,7 @@
 #pragma once
 
 #include "multisplit_inputs.cuh"
-
-#define ALL 0xFFFFFFFFu
-
-#if defined(__CUDACC__)
-#define LAB_MEMBER __forceinline__ __device__
-#else
-#define LAB_MEMBER inline
-#endif
+#include "warp.cuh"
 
 extern __shared__ u64 dense[];
 
@@ -66,18 +59,6 @@ template <> struct Bucket<false> {
 
 LAB u32& at4(u32* counters, u32 bucket4) { return *(u32*)((char*)counters + bucket4); }
 
-LAB u32 lane_of() { return threadIdx.x & 31u; }
-
-// The sum of the lanes up to this one.
-LAB u32 sum_lanes(u32 v) {
-#pragma unroll
-    for (u32 by = 1; by < 32u; by *= 2) {
-        const u32 other = __shfl_up_sync(ALL, v, by);
-        if (lane_of() >= by) v += other;
-    }
-    return v;
-}
-
 #if defined(__CUDACC__)
 // The lanes whose bucket has the same bit as this one's. (The compiler takes seven instructions for
 // what are four.)
@@ -90,14 +71,14 @@ LAB u32 alike(u32 bucket4, u32 bit) {
 }
 #else
 LAB u32 alike(u32 bucket4, u32 bit) {
-    const u32 votes = __ballot_sync(ALL, (bucket4 & bit) != 0);
+    const u32 votes = __ballot_sync(EVERYONE, (bucket4 & bit) != 0);
     return (bucket4 & bit) != 0 ? votes : ~votes;
 }
 #endif
 
 // The lanes with the same bucket.
 template <int BITS> LAB u32 peers(u32 bucket4) {
-    u32 all = ALL;
+    u32 all = EVERYONE;
 #pragma unroll
     for (int k = 0; k < BITS; ++k) all &= alike(bucket4, 4u << k);
     return all;
@@ -164,7 +145,7 @@ template <int BITS, int VALUE, bool FIELD> struct Pass {
             for (int i = 0; i < ITEMS; ++i) key[i] = __ldcs(keys + i * 32);
         } else {
 #pragma unroll
-            for (int i = 0; i < ITEMS; ++i) key[i] = at + i * 32 < s.n ? keys[i * 32] : ALL;
+            for (int i = 0; i < ITEMS; ++i) key[i] = at + i * 32 < s.n ? keys[i * 32] : ~0u;
         }
     }
 
@@ -181,7 +162,7 @@ template <int BITS, int VALUE, bool FIELD> struct Pass {
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) {
             const u32 b = label(s, bucket, tile, i);
-            const u32 votes = __ballot_sync(ALL, b != 0), before = ones + __popc(votes & below);
+            const u32 votes = __ballot_sync(EVERYONE, b != 0), before = ones + __popc(votes & below);
             number.put(i, (b != 0 ? before : i * 32 + lane_of() - before) | (FIELD ? 0 : b << 16));
             ones += __popc(votes);
         }

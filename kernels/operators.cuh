@@ -4,12 +4,6 @@
 
 #include "certify.cuh"
 
-#if defined(__CUDACC__)
-#define LAB_OPERATOR __forceinline__ __device__
-#else
-#define LAB_OPERATOR inline
-#endif
-
 // x -> a·x + b, modulo 2^32 or 2^64.
 template <typename W> struct Affine {
     W a, b;
@@ -18,24 +12,24 @@ template <typename W> struct Affine {
 // The least and the greatest value of a type, infinities among them.
 template <typename T> struct Limits;
 template <> struct Limits<u32> {
-    static LAB_OPERATOR u32 low() { return 0u; }
-    static LAB_OPERATOR u32 high() { return ~0u; }
+    static LAB_MEMBER u32 low() { return 0u; }
+    static LAB_MEMBER u32 high() { return ~0u; }
 };
 template <> struct Limits<int> {
-    static LAB_OPERATOR int low() { return -0x7FFFFFFF - 1; }
-    static LAB_OPERATOR int high() { return 0x7FFFFFFF; }
+    static LAB_MEMBER int low() { return -0x7FFFFFFF - 1; }
+    static LAB_MEMBER int high() { return 0x7FFFFFFF; }
 };
 template <> struct Limits<u64> {
-    static LAB_OPERATOR u64 low() { return 0ull; }
-    static LAB_OPERATOR u64 high() { return ~0ull; }
+    static LAB_MEMBER u64 low() { return 0ull; }
+    static LAB_MEMBER u64 high() { return ~0ull; }
 };
 template <> struct Limits<float> {
-    static LAB_OPERATOR float low() { return -high(); }
-    static LAB_OPERATOR float high() { return __builtin_huge_valf(); }
+    static LAB_MEMBER float low() { return -high(); }
+    static LAB_MEMBER float high() { return __builtin_huge_valf(); }
 };
 template <> struct Limits<double> {
-    static LAB_OPERATOR double low() { return -high(); }
-    static LAB_OPERATOR double high() { return __builtin_huge_val(); }
+    static LAB_MEMBER double low() { return -high(); }
+    static LAB_MEMBER double high() { return __builtin_huge_val(); }
 };
 
 // ---- known when the kernel is compiled ---------------------------------------------------
@@ -45,29 +39,29 @@ template <> struct Limits<double> {
 template <typename T_> struct Add {
     typedef T_ T;
     static const bool FLIPPED = false;
-    LAB_OPERATOR T identity() const { return T(0); }
-    LAB_OPERATOR T operator()(T x, T y) const { return x + y; }
+    LAB_MEMBER T identity() const { return T(0); }
+    LAB_MEMBER T operator()(T x, T y) const { return x + y; }
 };
 
 template <typename T_> struct Min {
     typedef T_ T;
     static const bool FLIPPED = true;
-    LAB_OPERATOR T identity() const { return Limits<T>::high(); }
-    LAB_OPERATOR T operator()(T x, T y) const { return y < x ? y : x; }
+    LAB_MEMBER T identity() const { return Limits<T>::high(); }
+    LAB_MEMBER T operator()(T x, T y) const { return y < x ? y : x; }
 };
 
 template <typename T_> struct And {
     typedef T_ T;
     static const bool FLIPPED = true;
-    LAB_OPERATOR T identity() const { return ~T(0); }
-    LAB_OPERATOR T operator()(T x, T y) const { return x & y; }
+    LAB_MEMBER T identity() const { return ~T(0); }
+    LAB_MEMBER T operator()(T x, T y) const { return x & y; }
 };
 
 template <typename W> struct Compose {
     typedef Affine<W> T;
     static const bool FLIPPED = false;
-    LAB_OPERATOR T identity() const { return {W(1), W(0)}; }
-    LAB_OPERATOR T operator()(T x, T y) const { return {y.a * x.a, y.a * x.b + y.b}; }
+    LAB_MEMBER T identity() const { return {W(1), W(0)}; }
+    LAB_MEMBER T operator()(T x, T y) const { return {y.a * x.a, y.a * x.b + y.b}; }
 };
 
 // ---- chosen by an argument ------------------------------------------------------------------
@@ -92,12 +86,12 @@ template <typename T> LAB T complement(T x) { return ~x; }
 template <typename T_> struct Any {
     typedef T_ T;
     u32 code;
-    LAB_OPERATOR T identity() const {
+    LAB_MEMBER T identity() const {
         if (code == MIN) return Limits<T>::high();
         if (code == MAX) return Limits<T>::low();
         return code == AND ? complement(T(0)) : T(0);
     }
-    LAB_OPERATOR T operator()(T x, T y) const {
+    LAB_MEMBER T operator()(T x, T y) const {
         if (code == MIN) return y < x ? y : x;
         if (code == MAX) return x < y ? y : x;
         if (code == AND) return bitwise_and(x, y);

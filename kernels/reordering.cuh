@@ -38,17 +38,6 @@ struct Packed {
     }
 };
 
-// The sum over the lanes below this one.
-LAB u32 sum_below(u32 mine) {
-    u32 sum = mine;
-#pragma unroll
-    for (u32 by = 1; by < 32u; by *= 2) {
-        const u32 other = __shfl_up_sync(EVERYONE, sum, by);
-        if (lane_of() >= by) sum += other;
-    }
-    return sum - mine;
-}
-
 // The buckets of a lane where a warp has all of them: WORDS side by side, from this one on.
 template <u32 BITS> LAB u32 first_bucket() { return lane_of() * Ballot<BITS>::WORDS; }
 
@@ -63,7 +52,7 @@ LAB void starts_of(const u32* counts, u32 (&count)[Ballot<BITS>::WORDS], u32 (&s
         start[r] = sum;
         sum += count[r];
     }
-    const u32 before = sum_below(sum);
+    const u32 before = sum_lanes(sum) - sum;
 #pragma unroll
     for (u32 r = 0; r < Ballot<BITS>::WORDS; ++r) start[r] += before;
 }
@@ -190,7 +179,7 @@ LAB void place_in_warp(const Split& s, const Reach& part, const u32 (&bucket)[WI
         packed.put(w, lane_of() < Ballot<BITS>::NUMBERS ? counts[0] : 0u);
     }
     count[0] = packed.sum();
-    start[0] = sum_below(count[0]);
+    start[0] = sum_lanes(count[0]) - count[0];
     store_moved<BITS>(room.moved, next, count, start);
     packed.raise(start[0]);
 #pragma unroll

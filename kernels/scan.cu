@@ -72,7 +72,7 @@ extern "C" __global__ void heads_of_stripes(u32* __restrict__ bits, const u32* _
     u32 word = 0;
 #pragma unroll
     for (u32 k = 0; k < 4u; ++k) {
-        const u32 flags = __ballot_sync(ALL, (mine >> (8u * k) & 1u) != 0);
+        const u32 flags = __ballot_sync(EVERYONE, (mine >> (8u * k) & 1u) != 0);
         if (lane == k) word = flags;
     }
     if (lane < 4u && chunk * 4u + lane < words) bits[chunk * 4u + lane] = word;

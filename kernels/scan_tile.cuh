@@ -10,8 +10,7 @@
 #pragma once
 
 #include "operators.cuh"
-
-#define ALL 0xFFFFFFFFu
+#include "warp.cuh"
 
 struct Scan {
     const void* in;
@@ -69,10 +68,10 @@ LAB u64 published(const ulonglong2* at, u64& value) {
 template <typename T, int BYTES> struct Descriptor;
 
 template <typename T> struct Descriptor<T, 4> {
-    static LAB_OPERATOR void put(void* all, u32 tile, u32 state, T value) {
+    static LAB_MEMBER void put(void* all, u32 tile, u32 state, T value) {
         publish((u64*)all + tile, (u64)cast<u32>(value) << 32 | state);
     }
-    static LAB_OPERATOR u32 get(const void* all, u32 tile, T& value) {
+    static LAB_MEMBER u32 get(const void* all, u32 tile, T& value) {
         const u64 word = published((const u64*)all + tile);
         value = cast<T>((u32)(word >> 32));
         return (u32)word;
@@ -80,10 +79,10 @@ template <typename T> struct Descriptor<T, 4> {
 };
 
 template <typename T> struct Descriptor<T, 8> {
-    static LAB_OPERATOR void put(void* all, u32 tile, u32 state, T value) {
+    static LAB_MEMBER void put(void* all, u32 tile, u32 state, T value) {
         publish((ulonglong2*)all + tile, state, cast<u64>(value));
     }
-    static LAB_OPERATOR u32 get(const void* all, u32 tile, T& value) {
+    static LAB_MEMBER u32 get(const void* all, u32 tile, T& value) {
         u64 bits;
         const u64 state = published((const ulonglong2*)all + tile, bits);
         value = cast<T>(bits);
@@ -92,12 +91,12 @@ template <typename T> struct Descriptor<T, 8> {
 };
 
 template <typename W> struct Descriptor<Affine<W>, 16> {
-    static LAB_OPERATOR void put(void* all, u32 tile, u32 state, Affine<W> value) {
+    static LAB_MEMBER void put(void* all, u32 tile, u32 state, Affine<W> value) {
         publish((ulonglong2*)all + 2 * (u64)tile, state, value.a);
         publish((ulonglong2*)all + 2 * (u64)tile + 1, state, value.b);
     }
     // State 0 where the halves are of different ones.
-    static LAB_OPERATOR u32 get(const void* all, u32 tile, Affine<W>& value) {
+    static LAB_MEMBER u32 get(const void* all, u32 tile, Affine<W>& value) {
         const u64 state = published((const ulonglong2*)all + 2 * (u64)tile, value.a);
         return published((const ulonglong2*)all + 2 * (u64)tile + 1, value.b) == state ? (u32)state : 0u;
     }
@@ -105,9 +104,9 @@ template <typename W> struct Descriptor<Affine<W>, 16> {
 
 // ---- one value a lane --------------------------------------------------------------------
 
-template <typename T> LAB T lane_below(T v, u32 by) { return __shfl_up_sync(ALL, v, by); }
-template <typename T> LAB T lane_above(T v, u32 by) { return __shfl_down_sync(ALL, v, by); }
-template <typename T> LAB T of_lane(T v, u32 lane) { return __shfl_sync(ALL, v, lane); }
+template <typename T> LAB T lane_below(T v, u32 by) { return __shfl_up_sync(EVERYONE, v, by); }
+template <typename T> LAB T lane_above(T v, u32 by) { return __shfl_down_sync(EVERYONE, v, by); }
+template <typename T> LAB T of_lane(T v, u32 lane) { return __shfl_sync(EVERYONE, v, lane); }
 template <typename W> LAB Affine<W> lane_below(Affine<W> v, u32 by) { return {lane_below(v.a, by), lane_below(v.b, by)}; }
 template <typename W> LAB Affine<W> lane_above(Affine<W> v, u32 by) { return {lane_above(v.a, by), lane_above(v.b, by)}; }
 template <typename W> LAB Affine<W> of_lane(Affine<W> v, u32 lane) { return {of_lane(v.a, lane), of_lane(v.b, lane)}; }
@@ -116,7 +115,7 @@ template <typename W> LAB Affine<W> of_lane(Affine<W> v, u32 lane) { return {of_
 // some point within it.
 template <class O> LAB typename O::T sum_lanes(O op, typename O::T v, u32 heads) {
     const u32 lane = threadIdx.x & 31u;
-    const u32 up_to_here = heads & (ALL >> (31u - lane));
+    const u32 up_to_here = heads & (EVERYONE >> (31u - lane));
     const u32 start = up_to_here == 0 ? 0u : 31u - (u32)__clz((int)up_to_here);
 #pragma unroll
     for (u32 by = 1; by < 32u; by *= 2) {
@@ -161,7 +160,7 @@ struct Chunk {
     u32 last;   // vector of it
     bool backward;
     bool whole;  // whether all of them are moved as vectors
-    LAB_OPERATOR u32 vector(u32 r) const {
+    LAB_MEMBER u32 vector(u32 r) const {
         const u32 q = r * 32u + (threadIdx.x & 31u);
         return backward ? last - q : q;
     }
@@ -249,7 +248,7 @@ LAB void scan_warps(O op, const Scan& s, u32 tile, Tile<typename O::T, WARPS, VE
     typedef typename O::T T;
     const u32 lane = threadIdx.x & 31u;
     const bool there = lane < (u32)WARPS;
-    const u32 row = SEGMENTED ? __ballot_sync(ALL, there && shared.headed[there ? lane : 0u] != 0) : 0u;
+    const u32 row = SEGMENTED ? __ballot_sync(EVERYONE, there && shared.headed[there ? lane : 0u] != 0) : 0u;
     T total;
     const T before = scan_lanes(op, there ? shared.totals[lane] : op.identity(), row, total);
     if (there) {
@@ -293,7 +292,7 @@ template <class O, class Tiles, bool SEGMENTED, int THREADS, int VECTORS> LAB vo
             sum = op(sum, vector.v[k]);
         }
     }
-    const u32 row = SEGMENTED ? __ballot_sync(ALL, heads != 0) : 0u;
+    const u32 row = SEGMENTED ? __ballot_sync(EVERYONE, heads != 0) : 0u;
     T total;
     const T before = scan_lanes(op, sum, row, total);
     const bool open = (row & ((1u << lane) - 1u)) == 0;

@@ -17,7 +17,7 @@
 // before a tile 2 · epoch.
 struct Spine {
     // Tells the spine the sum of this tile, and returns what comes before it to the first lane of a warp.
-    template <class O> static LAB_OPERATOR typename O::T before(O op, const Scan& s, u32 tile, typename O::T total, bool headed) {
+    template <class O> static LAB_MEMBER typename O::T before(O op, const Scan& s, u32 tile, typename O::T total, bool headed) {
         typedef typename O::T T;
         T sum = op.identity();
         if ((threadIdx.x & 31u) != 0) return sum;
@@ -34,12 +34,12 @@ struct Spine {
 template <class O, bool SEGMENTED> LAB u32 serve_row(O op, const Scan& s, u32 first, typename O::T sum, u32 state, typename O::T& carry) {
     typedef typename O::T T;
     const u32 lane = threadIdx.x & 31u;
-    const u32 missing = __ballot_sync(ALL, state >> 1 != s.epoch);
+    const u32 missing = __ballot_sync(EVERYONE, state >> 1 != s.epoch);
     const u32 count = missing == 0 ? 32u : (u32)__ffs((int)missing) - 1u;
     if (count == 0) return 0;
-    const u32 row = SEGMENTED ? __ballot_sync(ALL, (state & 1u) != 0) : 0u;
+    const u32 row = SEGMENTED ? __ballot_sync(EVERYONE, (state & 1u) != 0) : 0u;
     T behind = sum_lanes(op, sum, row);
-    if ((row & (ALL >> (31u - lane))) == 0) behind = op(carry, behind);
+    if ((row & (EVERYONE >> (31u - lane))) == 0) behind = op(carry, behind);
     if (lane < count) Descriptor<T, sizeof(T)>::put(s.descriptors, s.tiles + first + lane + 1, 2 * s.epoch, behind);
     carry = of_lane(behind, count - 1u);
     return count;

@@ -15,12 +15,6 @@
 #include "ballot.cuh"
 #include "multisplit_inputs.cuh"
 
-#if defined(__CUDACC__)
-#define LAB_MEMBER __forceinline__ __device__
-#else
-#define LAB_MEMBER inline
-#endif
-
 // Windows of a warp that are in flight together: the most that a tile has.
 #define WINDOWS 8u
 

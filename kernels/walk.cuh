@@ -68,8 +68,6 @@ LAB u32 turned(u32 turn, u32 by, u32 wrap) {
     return turn >= wrap ? turn - wrap : turn;
 }
 
-#define LAB_MEMBER __forceinline__ __device__
-
 // ---- what a move takes from and puts to: word `u` of the thread's tile of iterations,
 // ---- which is of iteration i, and i mod wrap is `turn` -------------------------------------
 

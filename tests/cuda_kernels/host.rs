@@ -27,8 +27,9 @@ pub const MODULES: [&str; 14] = [
 ];
 
 /// What they include.
-const HEADERS: [&str; 19] = [
+const HEADERS: [&str; 20] = [
     "inputs.cuh",
+    "warp.cuh",
     "certify.cuh",
     "fill.cuh",
     "sums.cuh",
