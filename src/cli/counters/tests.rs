@@ -95,26 +95,10 @@ fn entries(name: &str) -> Vec<String> {
 /// The kernels' names are those of the PTX that is in the tree.
 #[test]
 fn every_timed_kernel_is_in_the_ptx() {
-    let ptx = [
-        "atop_scan",
-        "gather_scatter",
-        "histogram",
-        "multisplit",
-        "multisplit_fused",
-        "multisplit_fused_0",
-        "multisplit_fused_4",
-        "multisplit_fused_8",
-        "multisplit_paper",
-        "partitioned",
-        "pattern",
-        "random_access",
-        "scan",
-        "stream",
-    ]
-    .map(|module| {
-        let path = format!("{}/kernels/ptx/{module}.ptx", env!("CARGO_MANIFEST_DIR"));
-        std::fs::read_to_string(path).expect("a PTX file")
-    });
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/ptx");
+    let files = std::fs::read_dir(folder).expect("the folder").map(|file| file.expect("a file").path());
+    let ptx: Vec<String> =
+        files.map(|file| std::fs::read_to_string(file).expect("a PTX file")).collect();
     let plan = suite(Suite::Small, "cuda", None, 1).expect("the suite");
     let mut names = std::collections::BTreeSet::new();
     // The suite has cases of no tuples, too, for which nothing is launched.
