@@ -46,6 +46,7 @@ pub fn shipped() -> &'static [Shipped] {
         "sengupta2007/primitives.yaml",
         "sengupta2007/gpu-peers.yaml",
         "ashkiani2017/multisplit.yaml",
+        "ashkiani2017/table05-speedups.yaml",
         "ashkiani2017/table06-distributions.yaml",
         "ashkiani2017/table07-identity.yaml",
         "ashkiani2017/fig08-distributions.yaml",
