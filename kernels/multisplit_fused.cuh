@@ -32,30 +32,15 @@ struct Fused {
     u32 n, tile;     // keys, and those of a tile
     u32 tiles, all;  // tiles, and groups of them
     u32 blocks;      // of the pass
-    u32 unused;
+    u32 behind;      // of digits: a key of the last number
 };
 
 static_assert(sizeof(Fused) == 136, "the layout of the host");
 
-// Four times a key's bucket, which is where its counter lies. M buckets, a power of two, of which the
-// last ones may be empty. A field of the key is cheap enough to be looked at again and again; other
-// functions a tile asks for once, and keeps what they say.
+// Four times a key's number, which is where its counter lies: below M, a power of two, of which the last
+// ones may not occur. One that is cheap enough is looked at again and again (FIELD); others a tile asks for
+// once, and keeps what they say. The modules have theirs: multisplit_labels.cuh, multisplit_digits.cu.
 template <bool FIELD> struct Bucket;
-
-// Called, for it is long, and stands for each of a thread's keys.
-static __noinline__ __device__ u32 label_of(const BucketFunction& f, u32 key) { return bucket_of(f, key); }
-
-template <> struct Bucket<true> {
-    u32 turn, mask;
-    LAB_MEMBER Bucket(const BucketFunction& f) : turn((f.shift - 2u) & 31u), mask(4u * f.mask) {}
-    LAB_MEMBER u32 operator()(u32 key) const { return __funnelshift_r(key, key, turn) & mask; }
-};
-
-template <> struct Bucket<false> {
-    const BucketFunction& f;
-    LAB_MEMBER Bucket(const BucketFunction& f) : f(f) {}
-    LAB_MEMBER u32 operator()(u32 key) const { return 4u * label_of(f, key); }
-};
 
 LAB u32& at4(u32* counters, u32 bucket4) { return *(u32*)((char*)counters + bucket4); }
 
@@ -145,7 +130,7 @@ template <int BITS, int VALUE, bool FIELD> struct Pass {
             for (int i = 0; i < ITEMS; ++i) key[i] = __ldcs(keys + i * 32);
         } else {
 #pragma unroll
-            for (int i = 0; i < ITEMS; ++i) key[i] = at + i * 32 < s.n ? keys[i * 32] : ~0u;
+            for (int i = 0; i < ITEMS; ++i) key[i] = at + i * 32 < s.n ? keys[i * 32] : Bucket<FIELD>::behind(s);
         }
     }
 
@@ -308,8 +293,6 @@ template <int BITS, int VALUE, bool FIELD> struct Pass {
         fused_pass_##by##_##BITS##_##VALUE(Fused s) {                                                   \
         Pass<BITS, VALUE, FIELD_##by>::run(s);                                                          \
     }
-#define FIELD_field true
-#define FIELD_any false
 #define PASSES(by, VALUE)                                                                              \
     PASS(by, 1, VALUE) PASS(by, 2, VALUE) PASS(by, 3, VALUE) PASS(by, 4, VALUE)                         \
     PASS(by, 5, VALUE) PASS(by, 6, VALUE) PASS(by, 7, VALUE) PASS(by, 8, VALUE)

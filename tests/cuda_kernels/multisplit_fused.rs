@@ -4,7 +4,7 @@
 use super::prove_all;
 
 /// Around warps, a tile of 4096 · 3 or · 4 keys, and a group of eight tiles.
-const SIZES: [u64; 9] = [1, 31, 33, 8191, 8192, 8193, 12_289, 16_385, 66_001];
+const SIZES: [u64; 10] = [1, 31, 32, 33, 8191, 8192, 8193, 12_289, 16_385, 66_001];
 
 const FUNCTIONS: [&str; 4] = ["delta-buckets", "identity by.identity.shift=9", "range", "hash"];
 
@@ -34,6 +34,24 @@ fn fused_functions() {
     let mut all = each("fused", &[3, 5, 31, 33, 65, 255], 8200);
     all.push("keys=300 values=4B buckets=2 by=prime method=fused".to_owned());
     all.extend(SIZES.map(|n| format!("keys={n} values=4B buckets=7 method=fused")));
+    prove_all("multisplit", &all);
+}
+
+/// Two rounds by digits, of deltas and of fields: every kernel, parts of tiles, and last keys that have a lower digit than
+/// others.
+#[test]
+fn fused_in_rounds() {
+    let words = |(k, (m, values)): (usize, (u64, &str))| {
+        let (by, distribution) =
+            (["delta-buckets", "identity by.identity.shift=3"][k % 2], DISTRIBUTIONS[k % 5]);
+        let n = [8200, 16_385, 300][k % 3];
+        format!("keys={n} values={values} buckets={m} by={by} distribution={distribution} method=fused")
+    };
+    let few = [257, 300, 1000, 1025, 4097, 40_000].into_iter().flat_map(|m| VALUES.map(|values| (m, values)));
+    let mut all: Vec<String> = few.enumerate().map(words).collect();
+    all.extend([257, 1000, 4095, 20_000].map(|m| format!("keys=8193 buckets={m} method=fused")));
+    all.extend([512, 4096, 65_536].map(|m| format!("keys=9001 values=4B buckets={m} method=fused")));
+    all.extend(SIZES.map(|n| format!("keys={n} values=8B buckets=257 method=fused")));
     prove_all("multisplit", &all);
 }
 
