@@ -12,7 +12,7 @@ template <int BITS> struct Copies {
 };
 
 // Adds up the keys from `first` on, by a warp, which has `keys` of them.
-template <int BITS, bool FIELD> LAB void count_part(const Fused& s, const Bucket<FIELD>& bucket, u64 first, u32 keys, u32* counters) {
+template <int BITS, typename B> LAB void count_part(const Fused& s, const B& bucket, u64 first, u32 keys, u32* counters) {
     const u32 COPIES = Copies<BITS>::COPIES;
     u32* own = counters + lane_of() % COPIES;
     const u32* in = s.keys + first;
@@ -35,7 +35,7 @@ template <int BITS, bool FIELD> LAB void count_part(const Fused& s, const Bucket
 
 // The counts of a group of tiles, two warps each: of every tile those of the tiles before it, and
 // those of all.
-template <int BITS, bool FIELD> LAB void count(const Fused& s) {
+template <int BITS, typename B> LAB void count(const Fused& s) {
     const u32 M = Copies<BITS>::M, COPIES = Copies<BITS>::COPIES;
     __shared__ u32 counters[GROUP][M * COPIES];
     for (u32 w = threadIdx.x; w < GROUP * M * COPIES; w += COUNT_THREADS) (&counters[0][0])[w] = 0;
@@ -43,7 +43,7 @@ template <int BITS, bool FIELD> LAB void count(const Fused& s) {
     const u32 part = threadIdx.x / 32u, half = s.tile / 2u;
     const u64 first = ((u64)blockIdx.x * GROUP * 2u + part) * half;
     const u32 keys = first >= s.n ? 0u : s.n - first < half ? (u32)(s.n - first) : half;
-    count_part<BITS, FIELD>(s, Bucket<FIELD>(s.f), first, keys, counters[part / 2u]);
+    count_part<BITS, B>(s, B(s.f), first, keys, counters[part / 2u]);
     __syncthreads();
     for (u32 b = threadIdx.x; b < M; b += COUNT_THREADS) {
         u32 sum = 0;
@@ -59,5 +59,5 @@ template <int BITS, bool FIELD> LAB void count(const Fused& s) {
 
 #define COUNT(by, BITS)                                                                                 \
     extern "C" __global__ void __launch_bounds__(COUNT_THREADS) fused_count_##by##_##BITS(Fused s) {     \
-        count<BITS, FIELD_##by>(s);                                                                      \
+        count<BITS, NUMBER_##by>(s);                                                                      \
     }
