@@ -9,8 +9,9 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::Library;
 
-pub const MODULES: [&str; 15] = [
+pub const MODULES: [&str; 16] = [
     "atop_scan",
+    "gate",
     "gather_scatter",
     "histogram",
     "multisplit",
@@ -28,8 +29,9 @@ pub const MODULES: [&str; 15] = [
 ];
 
 /// What they include.
-const HEADERS: [&str; 23] = [
+const HEADERS: [&str; 24] = [
     "inputs.cuh",
+    "gate.cuh",
     "warp.cuh",
     "certify.cuh",
     "fill.cuh",

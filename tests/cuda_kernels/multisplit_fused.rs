@@ -44,7 +44,7 @@ fn fused_in_rounds() {
         let (n, distribution) = (if m < 2000 { 1000 } else { 300 }, DISTRIBUTIONS[k % 5]);
         format!("keys={n} values={values} buckets={m} distribution={distribution} method=fused")
     };
-    let few = [257, 1025, 4097, 40_000].into_iter().flat_map(|m| VALUES.map(|values| (m, values)));
+    let few = [257, 1025, 4097, 16_400].into_iter().flat_map(|m| VALUES.map(|values| (m, values)));
     let mut all: Vec<String> = few.enumerate().map(words).collect();
     all.extend([1, 31, 32, 33, 8191, 8192, 8193].map(|n| format!("keys={n} buckets=300 method=fused")));
     prove_all("multisplit", &all);
