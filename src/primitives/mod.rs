@@ -9,6 +9,7 @@ pub mod gather_scatter;
 mod groups;
 pub mod histogram;
 pub mod multisplit;
+pub mod near;
 mod oracle;
 pub mod pattern;
 pub mod random_access;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::backend::Fault;
 use crate::plan::{Params, Value};
 pub use copies::{alternatives, check, held, work};
+pub use near::Near;
 use schema::Param;
 
 /// Whether an access reads or writes.
@@ -220,6 +222,15 @@ pub trait Primitive: Sync {
     /// launches, and on processors. Pure; what is open is what the kernels would choose.
     fn blocks(&self, _params: &Params) -> Option<u64> {
         None
+    }
+
+    /// What the blocks of each pass do near the processor on a GPU, in the order of
+    /// [`work`](Primitive::work)'s passes; nothing on processors, and where streams and requests say all.
+    ///
+    /// # Errors
+    /// What is not known of a method, so that no model may speak of it: to follow `n/a: `.
+    fn near(&self, _params: &Params) -> Result<Vec<Near>, String> {
+        Ok(Vec::new())
     }
 
     /// Compares an implementation's whole output, as

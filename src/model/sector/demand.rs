@@ -7,6 +7,8 @@
 pub struct Demand {
     /// Of the processors' first caches.
     pub first: f64,
+    /// Of what the processors execute.
+    pub arithmetic: f64,
     /// Of blocks of threads that start one after another, and what issues their accesses.
     pub blocks: f64,
     /// Of what the last cache can take in, access by access.
@@ -15,6 +17,8 @@ pub struct Demand {
     pub cache: f64,
     /// Of waiting, with all the threads there are.
     pub latency: f64,
+    /// Of tiles that are taken one after another.
+    pub turns: f64,
     /// Of the first loads that wait for others, before anything overlaps: not a resource.
     pub depth: f64,
     /// Of memory, by what goes there.
@@ -31,34 +35,45 @@ impl Demand {
     #[must_use]
     pub fn and(mut self, other: Demand) -> Demand {
         self.first += other.first;
+        self.arithmetic += other.arithmetic;
         self.blocks += other.blocks;
         self.requests += other.requests;
         self.cache += other.cache;
         self.latency += other.latency;
+        self.turns += other.turns;
         self.depth += other.depth;
         self.memory.extend(other.memory);
         self
     }
 
     /// Its resources and how long each is busy: the longest is how long the pass takes.
-    pub fn resources(&self) -> [(&'static str, f64); 5] {
+    pub fn resources(&self) -> [(&'static str, f64); 7] {
         let memory: f64 = self.memory.iter().map(|(_, seconds)| seconds).sum();
         [
             ("first cache", self.first),
             ("blocks", self.blocks),
             ("latency", self.latency),
             ("cache", self.cache),
+            ("arithmetic", self.arithmetic),
+            ("turns", self.turns),
             (self.largest(), self.requests + memory),
         ]
     }
 
     /// Every term with its seconds.
     pub fn terms(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        let [first, blocks, latency, cache, _] = self.resources();
+        let [first, blocks, latency, cache, arithmetic, turns, _] = self.resources();
         let latency = (latency.0, latency.1 + self.depth);
-        [first, blocks, latency, cache, ("requests", self.requests)]
+        [first, blocks, latency, cache, arithmetic, turns, ("requests", self.requests)]
             .into_iter()
             .chain(self.memory.iter().copied())
+    }
+
+    /// Seconds of what a tile does one after another: what passes the last cache on the way to memory counts once,
+    /// and so does what the warps of a block execute while others ask for shared memory.
+    pub fn one_after_another(&self) -> f64 {
+        let memory: f64 = self.memory.iter().map(|(_, seconds)| seconds).sum();
+        self.first.max(self.arithmetic) + self.latency + self.cache.max(self.requests + memory)
     }
 
     /// The term that decides how long the pass takes.
@@ -90,6 +105,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_tile_takes_one_resource_after_another() {
+        let copied = Demand { first: 1.0, arithmetic: 2.0, cache: 3.0, ..Demand::memory("streams", 2.5) };
+        assert_eq!((copied.one_after_another(), copied.seconds()), (5.0, 3.0));
+        assert_eq!(Demand { requests: 1.0, ..copied }.one_after_another(), 5.5);
+    }
+
+    #[test]
     fn one_resource_adds_up_and_the_busiest_decides() {
         let demand =
             |first, requests, memory| Demand { first, requests, ..Demand::memory("streams", memory) };
@@ -99,6 +121,9 @@ mod tests {
         assert_eq!((near.seconds(), near.binding()), (7.0, "first cache"));
         assert_eq!(near.clone().and(Demand { depth: 0.5, ..Demand::default() }).seconds(), 7.5);
         let names: Vec<_> = near.terms().map(|(name, _)| name).collect();
-        assert_eq!(names[..5], ["first cache", "blocks", "latency", "cache", "requests"]);
+        assert_eq!(
+            names[..7],
+            ["first cache", "blocks", "latency", "cache", "arithmetic", "turns", "requests"]
+        );
     }
 }
