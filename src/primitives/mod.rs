@@ -331,6 +331,32 @@ mod tests {
         }
     }
 
+    /// What blocks do near the processor is declared for each pass, or for none.
+    #[test]
+    fn passes_have_what_is_near_the_processor() {
+        for primitive in registry() {
+            for method in primitive.methods() {
+                for heads in ["bits", "striped", "lengths", "pointers"] {
+                    let text = |word: &str| Value::Text(word.to_owned());
+                    let params = smallest(primitive.name(), method)
+                        .with("method", text(method))
+                        .with("heads", text(heads))
+                        .with("backend", text("cuda"));
+                    let (Ok(work), Ok(near)) = (primitive.work(&params), primitive.near(&params)) else {
+                        continue;
+                    };
+                    let declared = near.is_empty() || near.len() == work.passes.len();
+                    assert!(declared, "{} by {method}, {heads}: {}", primitive.name(), near.len());
+                    let on_cpus = params.with("backend", text("cpu"));
+                    assert!(
+                        primitive.near(&on_cpus).is_ok_and(|n| n.is_empty())
+                            || primitive.work(&on_cpus).is_err()
+                    );
+                }
+            }
+        }
+    }
+
     /// Each method declares accesses, and each primitive has an oracle that rejects
     /// an output of the wrong length.
     #[test]

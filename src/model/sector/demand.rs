@@ -17,7 +17,7 @@ pub struct Demand {
     pub cache: f64,
     /// Of waiting, with all the threads there are.
     pub latency: f64,
-    /// Of tiles that are taken one after another.
+    /// What tiles that are taken one after another leave idle of the busiest resource: not one itself.
     pub turns: f64,
     /// Of the first loads that wait for others, before anything overlaps: not a resource.
     pub depth: f64,
@@ -47,7 +47,7 @@ impl Demand {
     }
 
     /// Its resources and how long each is busy: the longest is how long the pass takes.
-    pub fn resources(&self) -> [(&'static str, f64); 7] {
+    pub fn resources(&self) -> [(&'static str, f64); 6] {
         let memory: f64 = self.memory.iter().map(|(_, seconds)| seconds).sum();
         [
             ("first cache", self.first),
@@ -55,36 +55,40 @@ impl Demand {
             ("latency", self.latency),
             ("cache", self.cache),
             ("arithmetic", self.arithmetic),
-            ("turns", self.turns),
             (self.largest(), self.requests + memory),
         ]
     }
 
     /// Every term with its seconds.
     pub fn terms(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        let [first, blocks, latency, cache, arithmetic, turns, _] = self.resources();
+        let [first, blocks, latency, cache, arithmetic, _] = self.resources();
         let latency = (latency.0, latency.1 + self.depth);
-        [first, blocks, latency, cache, arithmetic, turns, ("requests", self.requests)]
+        [first, blocks, latency, cache, arithmetic, ("turns", self.turns), ("requests", self.requests)]
             .into_iter()
             .chain(self.memory.iter().copied())
     }
 
-    /// Seconds of what a tile does one after another: what passes the last cache on the way to memory counts once,
-    /// and so does what the warps of a block execute while others ask for shared memory.
-    pub fn one_after_another(&self) -> f64 {
+    /// The longest that one resource is busy.
+    pub fn busiest(&self) -> f64 {
+        self.resources().iter().fold(0.0, |most, (_, seconds)| seconds.max(most))
+    }
+
+    /// Seconds of memory with what leads there, and of the multiprocessors, where arithmetic and shared memory go on
+    /// side by side: the two places where a tile is.
+    pub fn places(&self) -> [f64; 2] {
         let memory: f64 = self.memory.iter().map(|(_, seconds)| seconds).sum();
-        self.first.max(self.arithmetic) + self.latency + self.cache.max(self.requests + memory)
+        [self.cache.max(self.requests + memory), self.first.max(self.arithmetic)]
     }
 
     /// The term that decides how long the pass takes.
     pub fn binding(&self) -> &'static str {
-        let resources = self.resources();
-        resources.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or("nothing", |(name, _)| name)
+        let named = self.resources().into_iter().chain([("turns", self.turns)]);
+        named.max_by(|a, b| a.1.total_cmp(&b.1)).map_or("nothing", |(name, _)| name)
     }
 
     /// Seconds of the pass.
     pub fn seconds(&self) -> f64 {
-        self.depth + self.resources().iter().fold(0.0, |most, (_, seconds)| seconds.max(most))
+        self.depth + self.busiest() + self.turns
     }
 
     /// What most of the requests and of memory's time goes to.
@@ -105,10 +109,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tile_takes_one_resource_after_another() {
+    fn a_tile_is_in_memory_or_on_a_multiprocessor() {
         let copied = Demand { first: 1.0, arithmetic: 2.0, cache: 3.0, ..Demand::memory("streams", 2.5) };
-        assert_eq!((copied.one_after_another(), copied.seconds()), (5.0, 3.0));
-        assert_eq!(Demand { requests: 1.0, ..copied }.one_after_another(), 5.5);
+        assert_eq!((copied.places(), copied.seconds()), ([3.0, 2.0], 3.0));
+        let asked = Demand { requests: 1.0, turns: 4.0, ..copied };
+        assert_eq!((asked.places(), asked.seconds(), asked.binding()), ([3.5, 2.0], 7.5, "turns"));
     }
 
     #[test]

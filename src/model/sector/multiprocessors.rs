@@ -9,12 +9,14 @@
 //! *Shared memory* is the first cache: its wavefronts are that resource's, c each.
 //!
 //! *Turns.* A block loads its tile, works on it and stores it before it takes another. With N blocks
-//! on each of P multiprocessors, tiles are N · P at a time; each takes its share of every resource, the
-//! sum of D seconds for all tiles (arithmetic and shared memory side by side, as a block has many warps),
-//! and t for what it waits for: T ≥ (Σ D + tiles · t / P) / N. This is
-//! the asymptotic bound of N customers who go round (Denning and Buzen 1978; Lazowska and others 1984,
-//! §5.2). What a tile waits for: loads from memory after another, looks at what others left
-//! in the last cache, steps in shared memory, a hit of the first cache each; the profile's `latency`.
+//! on each of P multiprocessors, tiles go round between two places, memory and the multiprocessor, which
+//! take D₁ and D₂ seconds for all tiles, and what they wait for, Z = tiles · t / P. Mean value analysis (Reiser
+//! and Lavenberg 1980) says how long they are at each when n of them go round: R(n) = D · (1 + Q(n − 1)), who
+//! comes finds those who are there already; Q(n) = n · R(n) / (Σ R(n) + Z). T = (Σ R(N) + Z) / N, which
+//! is the busiest of the two where N is large, and everything one after another where it is 1.
+//! What exceeds the busiest resource is the term. What a tile waits for: loads from memory after another,
+//! looks at what others left in the last cache, steps in shared memory, a hit of the first cache each;
+//! the profile's `latency`.
 //!
 //! The last tile's waiting comes on top of everything (`depth`), but for its first load, which an empty
 //! execution has too.
@@ -44,7 +46,8 @@ pub fn near(machine: &Machine, near: &Near, footprint: f64) -> Result<Demand, St
     })
 }
 
-/// Seconds of tiles that are taken in turns, where all that a pass asks for is `asked`.
+/// Seconds by which tiles that are taken in turns exceed the busiest resource, where all that a pass asks for is
+/// `asked`.
 ///
 /// # Errors
 /// A profile that does not say how many multiprocessors there are, or has no latency.
@@ -55,7 +58,19 @@ pub fn turns(machine: &Machine, near: &Near, footprint: f64, asked: &Demand) -> 
     let processors =
         machine.processors.ok_or("the profile does not say how many multiprocessors there are")?;
     let waiting = near.tiles as f64 * waits(machine, near, footprint)? / processors;
-    Ok((asked.one_after_another() + waiting) / near.resident as f64)
+    Ok((going_round(asked.places(), waiting, near.resident) - asked.busiest()).max(0.0))
+}
+
+/// Seconds of all tiles, `n` at a time, between places that take so many for all of them, and waiting.
+fn going_round(places: [f64; 2], waiting: f64, n: u64) -> f64 {
+    let (mut there, mut seconds) = ([0.0; 2], 0.0);
+    for n in 1..=n {
+        let each = [0, 1].map(|k| places[k] * (1.0 + there[k]));
+        let round = each[0] + each[1] + waiting;
+        seconds = round / n as f64;
+        there = each.map(|seconds| if round > 0.0 { n as f64 * seconds / round } else { 0.0 });
+    }
+    seconds
 }
 
 /// Seconds that a tile waits.
@@ -84,18 +99,28 @@ mod tests {
         assert!(close(of([0.0, 0.0, 100.0]).first, 100.0 * 5e-11));
     }
 
+    /// One at a time all is one after another. Two at a time: alone each is at the places for 3 and 1 of 5, and waits
+    /// for 1; the second finds 3/5 and 1/5 there, so that it takes 3 · 1.6 + 1 · 1.2 + 1 = 7 for two.
+    #[test]
+    fn tiles_find_others_where_they_come_to() {
+        assert_eq!(going_round([3.0, 1.0], 1.0, 1), 5.0);
+        assert!(close(going_round([3.0, 1.0], 1.0, 2), 3.5));
+        let many = going_round([3.0, 1.0], 1.0, 1000);
+        assert!((3.0..3.01).contains(&many), "{many}");
+        assert_eq!(going_round([0.0, 0.0], 0.0, 3), 0.0);
+    }
+
     /// The toy has ten multiprocessors, 20 ns for a hit of the first cache and 500 ns for one load of its whole
     /// memory. 1000 tiles of two loads and five steps wait 1.1 µs each, of which the first load is
-    /// an empty execution's; with two blocks a multiprocessor and 1 µs of work they take
-    /// (1 + 1000 · 1.1 / 10) / 2 µs.
+    /// an empty execution's. One block a multiprocessor with 1 µs of work takes that after 1000 · 1.1 / 10 µs.
     #[test]
-    fn tiles_go_round() {
-        let what = Near { tiles: 1000, resident: 2, loads: 2.0, steps: 5.0, ..Near::default() };
+    fn tiles_wait() {
+        let what = Near { tiles: 1000, resident: 1, loads: 2.0, steps: 5.0, ..Near::default() };
         on_toy(|toy| {
             let asked = Demand { arithmetic: 1e-6, ..Demand::default() };
             let far = (1u64 << 30) as f64;
             assert!(close(near(toy, &what, far).expect("figures").depth, 6e-7));
-            assert!(close(turns(toy, &what, far, &asked).expect("figures"), (1e-6 + 1.1e-4) / 2.0));
+            assert!(close(turns(toy, &what, far, &asked).expect("figures"), 1.1e-4));
             let free = Near { resident: 0, ..what };
             assert_eq!(turns(toy, &free, far, &asked), Ok(0.0));
         });

@@ -66,10 +66,10 @@ impl Here<'_> {
         let Some(what) = self.near else { return Ok(sum) };
         let largest = self.pass.accesses.iter().map(|access| access.footprint as f64).fold(0.0, f64::max);
         let mut sum = sum.and(near(self.machine, what, largest)?);
-        sum.turns = turns(self.machine, what, largest, &sum)?;
         if what.blocks > 0 {
             sum.blocks = starting(self.machine, self.pass, what.blocks)?;
         }
+        sum.turns = turns(self.machine, what, largest, &sum)?;
         Ok(sum)
     }
 

@@ -26,6 +26,12 @@ const LOADS: f64 = 41.0;
 const STORES: f64 = 60.0;
 const REORDERED_BY_WARP: f64 = 270.0;
 const REORDERED_BY_BLOCK: f64 = 370.0;
+/// Of a warp: where its subproblem is, and what its column of H or G takes for each 32 buckets.
+const STARTED: f64 = 65.0;
+const COLUMN: f64 = 15.0;
+/// Of a block's warp for each 32 buckets: the counts of all its warps are summed up, or scanned.
+const CELLS_SUMMED: f64 = 42.0;
+const CELLS_SCANNED: f64 = 100.0;
 /// Values in and out.
 const VALUES: f64 = 110.0;
 
@@ -62,9 +68,22 @@ fn batches(shape: &Subproblems) -> f64 {
 fn prescan(spec: &Spec, shape: &Subproblems, function: f64) -> Near {
     let batches_of_all = batches_of_all(spec, shape);
     let each = COUNT[spec.bits() as usize - 1] * spec.keys as f64 / WINDOW;
-    let instructions = each + batches_of_all * (LOADS + 8.0 * function);
+    let instructions =
+        each + batches_of_all * (LOADS + 8.0 * function) + of_warps(spec, shape, CELLS_SUMMED, 1);
     let near = Near { loads: batches(shape), steps: 2.0 * shape.windows as f64, ..shared_by(spec, shape) };
     near.with(1.0, [instructions, INTEGERS * instructions, 0.0])
+}
+
+/// What all warps do for a subproblem besides; `cells` for each of so many tiles, by blocks.
+fn of_warps(spec: &Spec, shape: &Subproblems, cells: f64, tiles: u64) -> f64 {
+    let rounds = spec.buckets.div_ceil(32) as f64;
+    let subproblems = shape.count(spec.keys) as f64;
+    match shape.localisation {
+        Localisation::Block => {
+            subproblems * shape.warps as f64 * (STARTED + COLUMN * rounds + cells * rounds * tiles as f64)
+        }
+        _ => subproblems * (STARTED + COLUMN * rounds),
+    }
 }
 
 /// Batches of all warps.
@@ -82,7 +101,9 @@ fn postscan(spec: &Spec, shape: &Subproblems, function: f64) -> Near {
     let windows = spec.keys as f64 / WINDOW;
     let values = if spec.value > 0 { VALUES } else { 0.0 };
     let of_batch = LOADS + batch + values + 8.0 * functions * function;
-    let instructions = windows * window + batches_of_all(spec, shape) * of_batch;
+    let instructions = windows * window
+        + batches_of_all(spec, shape) * of_batch
+        + of_warps(spec, shape, CELLS_SCANNED, shape.tiles);
     let near = Near {
         // Its column of G, and keys; values follow.
         loads: 1.0 + batches(shape) * if spec.value > 0 { 2.0 } else { 1.0 },
@@ -140,8 +161,8 @@ mod tests {
     fn warps_and_blocks_have_subproblems() {
         let (_, dms) = of("keys=1048576 buckets=2 by=identity method=dms");
         assert_eq!((dms[2].blocks, dms[2].tiles, dms[2].resident), (1024, 8192, 32));
-        // 24 for a window and 41 + 8 · 4 for each four of them.
-        assert_eq!(dms[0].instructions, 32768.0 * 24.0 + 8192.0 * 73.0);
+        // 24 for a window, 41 + 8 · 4 for each four of them, 65 + 15 for a warp.
+        assert_eq!(dms[0].instructions, 32768.0 * 24.0 + 8192.0 * (73.0 + 80.0));
         let (_, bms) = of("keys=1048576 buckets=64 method=bms");
         assert_eq!((bms[2].blocks, bms[2].tiles, bms[2].resident), (1024, 1024, 4));
     }
