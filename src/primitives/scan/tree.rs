@@ -124,13 +124,13 @@ impl Sweep {
 mod tests {
     use super::*;
 
-    /// 256 leaves are 8 levels of 4 + 2 + 6 · 1 groups of nodes. On the lowest, words two apart with a gap
-    /// after every 32 meet in pairs.
+    /// 256 leaves are 8 levels of 4 + 2 + 6 · 1 groups of nodes. On the lowest, words two apart have even banks, and
+    /// odd ones after the gap: no two meet. 32 leaves apart they have banks one after another.
     #[test]
     fn a_sweep_goes_level_by_level() {
         let [instructions, integers, _] = UP.of_block(256);
         assert_eq!((instructions, integers), (32.0 * 34.0 + 12.0 * 14.0, 32.0 * 13.0 + 12.0 * 5.0));
-        assert_eq!(UP.level_of(256, 1), [3.0 * 2.0; 4]);
+        assert_eq!((UP.level_of(256, 1), UP.level_of(256, 16)), (vec![3.0; 4], vec![3.0]));
         assert_eq!(UP.level_of(256, 128), [3.0]);
         assert_eq!(DOWN.level_of(256, 128), [5.0]);
     }
