@@ -80,7 +80,7 @@ fn of_work(
     (blocks, near): (Option<u64>, &[Near]),
 ) -> Result<Prediction, String> {
     let machine = Machine::new(profile, backend)?;
-    let launch = Launch::new(&machine, work);
+    let launch = Launch::new(&machine, work)?;
     let (mut tally, mut depth) = (Tally::default(), 0.0);
     for (k, pass) in work.passes.iter().enumerate() {
         let all = work.footprint as f64;
