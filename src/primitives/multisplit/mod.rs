@@ -23,6 +23,8 @@ pub mod cpu;
 pub mod cuda;
 pub mod keys;
 pub mod labels;
+mod localised;
+mod near;
 mod oracle;
 pub mod prime;
 pub mod rounds;
@@ -35,7 +37,7 @@ mod work;
 pub use spec::Spec;
 
 use super::schema::Param;
-use super::{Primitive, Refusal, Walk, Work};
+use super::{Near, Primitive, Refusal, Walk, Work, reader};
 use crate::plan::Params;
 
 /// The primitive `multisplit`.
@@ -73,6 +75,11 @@ impl Primitive for Multisplit {
 
     fn work(&self, params: &Params) -> Result<Work, Refusal> {
         Ok(work::work(&Spec::from_params(params, 0)?))
+    }
+
+    fn near(&self, params: &Params) -> Result<Vec<Near>, String> {
+        let spec = Spec::from_params(params, 0).map_err(|e| e.to_string())?;
+        if reader::on_cuda(params) { near::near(&spec) } else { Ok(Vec::new()) }
     }
 
     fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
