@@ -97,8 +97,7 @@ fn entries(name: &str) -> Vec<String> {
 fn every_timed_kernel_is_in_the_ptx() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/ptx");
     let files = std::fs::read_dir(folder).expect("the folder").map(|file| file.expect("a file").path());
-    let ptx: Vec<String> =
-        files.map(|file| std::fs::read_to_string(file).expect("a PTX file")).collect();
+    let ptx: Vec<String> = files.map(|file| std::fs::read_to_string(file).expect("a PTX file")).collect();
     let plan = suite(Suite::Small, "cuda", None, 1).expect("the suite");
     let mut names = std::collections::BTreeSet::new();
     // The suite has cases of no tuples, too, for which nothing is launched.

@@ -31,6 +31,8 @@ pub struct Mark {
     pub others: usize,
     /// How often the case uses its pattern.
     pub uses: Option<u64>,
+    /// Whether it is the paper's own number, and measured nowhere here.
+    pub published: bool,
 }
 
 /// A value with the values at the slowest and at the fastest sample.
@@ -81,6 +83,31 @@ impl Mark {
             baseline: String::new(),
             others: 0,
             uses: None,
+            published: false,
+        }
+    }
+
+    /// A number of the paper's.
+    pub fn published(
+        panel: &str,
+        source: &str,
+        pattern: String,
+        (x, y): (f64, f64),
+        unit: &'static str,
+    ) -> Mark {
+        Mark {
+            panel: panel.to_owned(),
+            platform: source.to_owned(),
+            pattern,
+            x: Some(x),
+            y: Ok(Spread { y, low: y, high: y }),
+            unit,
+            run: String::new(),
+            case: String::new(),
+            baseline: String::new(),
+            others: 0,
+            uses: None,
+            published: true,
         }
     }
 
@@ -209,7 +236,7 @@ fn row(figure: &str, mark: &Mark) -> Vec<Option<Cell>> {
         value(|s| s.low.min(s.high)),
         value(|s| s.low.max(s.high)),
         text(mark.unit),
-        text(missing.map_or("measured", |m| m.kind.word())),
+        text(missing.map_or(if mark.published { "published" } else { "measured" }, |m| m.kind.word())),
         missing.and_then(|m| text(&m.reason)),
         text(&mark.run),
         text(&mark.case),
