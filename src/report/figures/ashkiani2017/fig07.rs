@@ -78,7 +78,7 @@ fn level(mut data: ChartData) -> ChartData {
         level: Some(1.0),
         unit: Unit::Number,
         lacks: "",
-        about: format!("1: as fast as the {} of the same run", Line::Whole.name()),
+        about: "1: as fast as CUB's radix sort of the whole keys in the same run".to_owned(),
     };
     data.panels.iter_mut().for_each(|panel| panel.guides.push(guide.clone()));
     data
