@@ -9,8 +9,9 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::Library;
 
-pub const MODULES: [&str; 14] = [
+pub const MODULES: [&str; 15] = [
     "atop_scan",
+    "gate",
     "gather_scatter",
     "histogram",
     "multisplit",
@@ -27,8 +28,9 @@ pub const MODULES: [&str; 14] = [
 ];
 
 /// What they include.
-const HEADERS: [&str; 20] = [
+const HEADERS: [&str; 21] = [
     "inputs.cuh",
+    "gate.cuh",
     "warp.cuh",
     "certify.cuh",
     "fill.cuh",

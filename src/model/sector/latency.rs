@@ -30,8 +30,16 @@ pub fn looked_at(machine: &Machine, n: f64, distance: f64) -> Result<f64, String
 /// # Errors
 /// A profile without a latency.
 pub fn latency_of(machine: &Machine, access: &Access) -> Result<f64, String> {
+    latency_at(machine, access.footprint as f64)
+}
+
+/// Seconds of one access to a footprint of so many bytes.
+///
+/// # Errors
+/// A profile without a latency.
+pub fn latency_at(machine: &Machine, footprint: f64) -> Result<f64, String> {
     let latency = machine.rates.latency.as_ref().ok_or(NO_LATENCY)?;
-    Ok(latency.at(access.footprint as f64))
+    Ok(latency.at(footprint))
 }
 
 const NO_LATENCY: &str = "the profile has no latency";

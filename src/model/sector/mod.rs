@@ -71,7 +71,7 @@ impl Model for Sector {
 /// What the profile lacks.
 fn of_work(profile: &Profile, backend: &str, work: &Work, blocks: Option<u64>) -> Result<Prediction, String> {
     let machine = Machine::new(profile, backend)?;
-    let launch = Launch::new(&machine, work);
+    let launch = Launch::new(&machine, work)?;
     let (mut tally, mut depth) = (Tally::default(), 0.0);
     for pass in &work.passes {
         let demand = pass::demand(&Here { machine: &machine, pass, all: work.footprint as f64, blocks })?;
