@@ -16,6 +16,8 @@ pub(crate) mod reader;
 pub mod scan;
 pub mod schema;
 pub mod stream;
+#[cfg(test)]
+mod words;
 
 use serde::{Deserialize, Serialize};
 

@@ -170,18 +170,10 @@ fn access(array: &str, direction: Direction, (element, count): (u64, u64), footp
 
 #[cfg(test)]
 mod tests {
+    pub(super) use super::super::words::params;
     use super::*;
     use crate::plan::Value;
     use proptest::prelude::*;
-
-    /// Parameters from `key=value` words.
-    pub(super) fn params(words: &str) -> Params {
-        words.split_whitespace().fold(Params::default(), |params, word| {
-            let (key, text) = word.split_once('=').expect("key=value");
-            let float = || text.parse().map_or(Value::Text(text.to_owned()), Value::Float);
-            params.with(key, text.parse().map_or_else(|_| float(), Value::Int))
-        })
-    }
 
     pub(super) fn spec(words: &str) -> Spec {
         Spec::from_params(&params(words), 7).expect("a case")

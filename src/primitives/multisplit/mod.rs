@@ -26,6 +26,7 @@ pub mod keys;
 pub mod labels;
 mod oracle;
 pub mod prime;
+pub mod rounds;
 mod schema;
 pub mod spec;
 pub mod subproblems;
@@ -55,7 +56,7 @@ impl Primitive for Multisplit {
     }
 
     fn methods(&self) -> &'static [&'static str] {
-        &["direct", "write-combining", "scan-split", "rb-sort", "fused", "dms", "wms", "bms"]
+        &["best", "direct", "write-combining", "scan-split", "rb-sort", "fused", "dms", "wms", "bms"]
     }
 
     /// The places of the keys in the order in which methods of three kinds store them.
@@ -66,7 +67,9 @@ impl Primitive for Multisplit {
         most: u64,
         _stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
     ) -> Result<Vec<Walk>, String> {
-        arrangement::walks(&Spec::from_params(params, seed).map_err(|e| e.to_string())?, most)
+        Spec::from_params(params, seed)
+            .map(|spec| arrangement::walks(&spec, most))
+            .map_err(|refused| refused.to_string())
     }
 
     fn work(&self, params: &Params) -> Result<Work, Refusal> {
@@ -88,18 +91,10 @@ impl Primitive for Multisplit {
 
 #[cfg(test)]
 mod tests {
+    pub(super) use super::super::words::params;
     use super::*;
     use crate::plan::Value;
     use proptest::prelude::*;
-
-    /// Parameters from `key=value` words.
-    pub(super) fn params(words: &str) -> Params {
-        words.split_whitespace().fold(Params::default(), |params, word| {
-            let (key, text) = word.split_once('=').expect("key=value");
-            let float = || text.parse().map_or(Value::Text(text.to_owned()), Value::Float);
-            params.with(key, text.parse().map_or_else(|_| float(), Value::Int))
-        })
-    }
 
     pub(super) fn spec(words: &str) -> Spec {
         Spec::from_params(&params(words), 7).expect("a case")
@@ -110,7 +105,9 @@ mod tests {
         fn no_parameters_make_work_panic(
             by in prop::sample::select(vec!["delta-buckets", "identity", "range", "hash", "prime", "none"]),
             values in prop::sample::select(vec!["none", "4B", "8B", "16B"]),
-            method in prop::sample::select(vec!["direct", "write-combining", "scan-split", "dms", "wms", "bms", "none"]),
+            method in prop::sample::select(vec![
+                "best", "direct", "write-combining", "scan-split", "rb-sort", "fused", "dms", "wms", "bms", "none",
+            ]),
             backend in prop::sample::select(vec!["scalar", "cpu", "cuda"]),
             keys in any::<u64>().prop_map(|v| v >> (v % 64)),
             buckets in any::<u64>().prop_map(|v| v >> (v % 64)),

@@ -4,6 +4,7 @@
 //! they are few beside n.
 
 use super::labels::{self, Load};
+use super::rounds::{self, Rounds};
 use super::spec::{KEY, Method, Spec};
 use super::subproblems::{Localisation, Subproblems};
 use super::tiles::{self, Shape, Way};
@@ -41,7 +42,7 @@ fn between(spec: &Spec) -> u64 {
         Method::ScanSplit => 2 * COUNT * spec.keys + spec.key_bytes() + spec.value_bytes(),
         Method::Localised(shape) => 2 * COUNT * shape.counts(spec),
         Method::RbSort => labels::bytes(spec),
-        Method::Fused => tiles::way(spec).bytes(spec.keys),
+        Method::Fused => tiles::way(spec).bytes(spec.keys) + rounds::bytes(spec),
     }
 }
 
@@ -53,14 +54,7 @@ fn passes(spec: &Spec) -> Vec<Pass> {
         Method::ScanSplit => return splits(spec),
         Method::Localised(shape) => return localised(spec, shape),
         Method::RbSort => return sorted(spec),
-        Method::Fused => {
-            return fused(
-                spec,
-                tiles::way(spec),
-                spec.buckets,
-                ["keys_in", "values_in", "keys_out", "values_out"],
-            );
-        }
+        Method::Fused => return in_rounds(spec),
     };
     vec![pass(vec![read_keys(spec)]), pass(moved(spec, order))]
 }
@@ -81,6 +75,21 @@ fn localised(spec: &Spec, shape: &Subproblems) -> Vec<Pass> {
         pass(vec![counts("H", read, Order::Sequential), counts("G", write, Order::Sequential)]),
         pass(moved(spec, order).into_iter().chain([stored]).collect()),
     ]
+}
+
+/// A pass over counted tiles; above 256 buckets two, and the search for where buckets begin.
+fn in_rounds(spec: &Spec) -> Vec<Pass> {
+    let (way, input, output) = (tiles::way(spec), ["keys_in", "values_in"], ["keys_out", "values_out"]);
+    let round = |buckets, [keys, values]: [_; 2], [keys_out, values_out]: [_; 2]| {
+        fused(spec, way, buckets, [keys, values, keys_out, values_out])
+    };
+    let Some(rounds) = Rounds::of(spec) else { return round(spec.buckets, input, output) };
+    let ([places, supers], between) = (rounds.buckets(), ["keys_between", "values_between"]);
+    let looks = Access {
+        count: spec.buckets * rounds::looks(spec.keys),
+        ..keys(spec, "keys_out", Direction::Read, Order::Random)
+    };
+    [round(places, input, between), round(supers, between, output), vec![pass(vec![looks])]].concat()
 }
 
 /// A count of tiles, the sums of their groups, and the pass that moves keys and values of `way` between
@@ -261,6 +270,16 @@ mod tests {
         assert_eq!(all.declared_bytes(), 65_536 * 12 + 4 * 64 * (2 * 8 + 4));
         let pairs = work(&spec("keys=16384 buckets=64 values=4B method=fused"));
         assert_eq!(pairs.declared_bytes(), 16_384 * 20 + 4 * 64 * (2 + 4));
+    }
+
+    /// Every round reads keys twice and values once, and writes both; in between they lie once more.
+    #[test]
+    fn rounds_move_all_keys_twice() {
+        let pairs = work(&spec("keys=16384 buckets=257 values=4B method=fused"));
+        let counts = 4 * 32 * (2 * 2 + 4);
+        assert_eq!(pairs.declared_bytes(), 2 * (16_384 * 20 + counts) + 257 * 96 * 4);
+        let way = tiles::way(&spec("keys=16384 buckets=257 values=4B method=fused"));
+        assert_eq!(pairs.footprint, 16_384 * 24 + 258 * 4 + way.bytes(16_384));
     }
 
     /// Labels are written, counted, moved; keys of 4 bytes go along, pairs in 8, numbers in 4.

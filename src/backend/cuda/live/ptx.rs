@@ -15,6 +15,7 @@ const MODULES: &[(&str, &str)] = &[
     ("gather_scatter", include_str!("../../../../kernels/ptx/gather_scatter.ptx")),
     ("histogram", include_str!("../../../../kernels/ptx/histogram.ptx")),
     ("multisplit", include_str!("../../../../kernels/ptx/multisplit.ptx")),
+    ("multisplit_digits", include_str!("../../../../kernels/ptx/multisplit_digits.ptx")),
     ("multisplit_fused", include_str!("../../../../kernels/ptx/multisplit_fused.ptx")),
     ("multisplit_fused_0", include_str!("../../../../kernels/ptx/multisplit_fused_0.ptx")),
     ("multisplit_fused_4", include_str!("../../../../kernels/ptx/multisplit_fused_4.ptx")),
