@@ -142,7 +142,9 @@ pub fn notes(marks: &[Mark]) -> Vec<String> {
         let Err(missing) = &mark.y else { continue };
         // Where the panels are the patterns, or the platforms, one of the two says it all.
         let told = [&mark.pattern, &mark.platform].into_iter().any(|word| *word == mark.panel);
-        let of = if told { mark.pattern.clone() } else { format!("{} {}", mark.panel, mark.pattern) };
+        // Nor does a panel of one platform's say the platform again.
+        let panel = mark.panel.strip_prefix(&format!("{}, ", mark.platform)).unwrap_or(&mark.panel);
+        let of = if told { mark.pattern.clone() } else { format!("{panel} {}", mark.pattern) };
         match groups.iter_mut().find(|(p, m, _)| *p == mark.platform && *m == missing) {
             Some((_, _, all)) if all.contains(&of) => {}
             Some((_, _, all)) => all.push(of),

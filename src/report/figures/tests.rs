@@ -346,6 +346,7 @@ fn without_the_sort_there_is_no_speed_up() {
         .map(|row| row["x"].clone())
         .collect();
     assert_eq!(lacking, vec!["8"; 7]);
+    assert!(drawn.document.contains("NVIDIA H200: keys DMS, "), "{}", drawn.document);
 }
 
 /// The values of radars are fractions of the stride-1 case of the same platform.
