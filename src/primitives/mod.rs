@@ -148,6 +148,16 @@ pub struct Walk {
     pub total: u64,
 }
 
+/// The speed of light of a primitive: what its parallel model moves, while nothing else takes time
+/// (ashkiani2017 §6.2.2).
+#[derive(Clone, Copy, Debug)]
+pub struct Light {
+    /// What is moved, and the source.
+    pub moves: &'static str,
+    /// Bytes of one execution.
+    pub bytes: fn(&Params) -> Result<u64, Refusal>,
+}
+
 /// Why a primitive cannot do what its parameters say.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -218,6 +228,11 @@ pub trait Primitive: Sync {
     /// Checks what no single parameter can know, and says what the case does to
     /// memory. Never allocates in proportion to the case.
     fn work(&self, params: &Params) -> Result<Work, Refusal>;
+
+    /// What its own parallel model moves, where a paper has one: a ceiling of all its methods.
+    fn light(&self) -> Option<Light> {
+        None
+    }
 
     /// Blocks of threads that an execution starts on a GPU, one after another in the order of
     /// addresses; `None` where there are no more than are at work at once, where it takes several

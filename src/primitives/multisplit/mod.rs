@@ -15,9 +15,10 @@
 //! ```
 //!
 //! Keys are made so that the buckets have the wanted sizes ([`keys`]), whatever the function.
-//! The effective bytes are keys and values, read once and written once: 2 · n · (4 + value).
+//! The effective bytes are keys and values, read once and written once: 2 · n · (4 + value). The speed of
+//! light counts what the paper's parallel model moves: keys three times, values twice (§6.2.2).
 
-mod arrangement;
+pub mod arrangement;
 pub mod buckets;
 pub mod cpu;
 pub mod cuda;
@@ -37,7 +38,7 @@ mod work;
 pub use spec::Spec;
 
 use super::schema::Param;
-use super::{Near, Primitive, Refusal, Walk, Work, reader};
+use super::{Light, Near, Primitive, Refusal, Walk, Work, reader};
 use crate::plan::Params;
 
 /// The primitive `multisplit`.
@@ -80,6 +81,13 @@ impl Primitive for Multisplit {
     fn near(&self, params: &Params) -> Result<Vec<Near>, String> {
         let spec = Spec::from_params(params, 0).map_err(|e| e.to_string())?;
         if reader::on_cuda(params) { near::near(&spec) } else { Ok(Vec::new()) }
+    }
+
+    fn light(&self) -> Option<Light> {
+        Some(Light {
+            moves: "keys are read and counted, then keys and values are read and stored (ashkiani2017 §6.2.2)",
+            bytes: |params| Ok(work::light(&Spec::from_params(params, 0)?)),
+        })
     }
 
     fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
