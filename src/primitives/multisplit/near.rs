@@ -7,6 +7,7 @@
 use super::keys::Keys;
 use super::labels::{self, Load};
 use super::localised;
+use super::rounds::Rounds;
 use super::spec::{By, Method, Spec};
 use super::tiles::{self, GROUP, Shape, Way};
 use crate::patterns::mix::word64;
@@ -56,6 +57,9 @@ pub fn near(spec: &Spec) -> Result<Vec<Near>, String> {
         Method::Direct | Method::WriteCombining | Method::ScanSplit => Ok(Vec::new()),
         Method::Localised(shape) => localised::near(spec, &shape),
         Method::RbSort => sorted(spec),
+        Method::Fused if Rounds::of(spec).is_some() => {
+            Err("what a digit of a bucket's number costs in two rounds, no model knows".to_owned())
+        }
         Method::Fused if tiles::field(spec).is_none() => {
             Err("the single pass calls this bucket function for each key, which no model knows".to_owned())
         }
@@ -190,6 +194,7 @@ fn sorted(spec: &Spec) -> Result<Vec<Near>, String> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::spec;
+    use super::super::tiles::Number;
     use super::super::work::work;
     use super::*;
 
@@ -215,6 +220,8 @@ mod tests {
     fn functions_that_are_called_are_not_known() {
         let why = near(&spec("keys=9 buckets=3 method=fused")).expect_err("a call");
         assert!(why.contains("bucket function"), "{why}");
+        let why = near(&spec("keys=9 buckets=512 method=fused")).expect_err("two rounds");
+        assert!(why.contains("two rounds"), "{why}");
         assert!(near(&spec("keys=9 buckets=2 by=prime method=rb-sort")).is_err());
     }
 
@@ -235,7 +242,7 @@ mod tests {
     fn counting_takes_warps_in_rounds() {
         let [count, sum, pass] = split(
             &spec("keys=1048576 buckets=32 method=fused"),
-            Way { bits: 5, value: 0, field: true },
+            Way { bits: 5, value: 0, number: Number::Field },
             |b| b,
         );
         assert_eq!((count.blocks, count.tiles, count.loads), (16, 256, 8.0));
