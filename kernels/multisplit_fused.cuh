@@ -32,30 +32,15 @@ struct Fused {
     u32 n, tile;     // keys, and those of a tile
     u32 tiles, all;  // tiles, and groups of them
     u32 blocks;      // of the pass
-    u32 unused;
+    u32 behind;      // of digits: a key of the last number
 };
 
 static_assert(sizeof(Fused) == 136, "the layout of the host");
 
-// Four times a key's bucket, which is where its counter lies. M buckets, a power of two, of which the
-// last ones may be empty. A field of the key is cheap enough to be looked at again and again; other
-// functions a tile asks for once, and keeps what they say.
-template <bool FIELD> struct Bucket;
-
-// Called, for it is long, and stands for each of a thread's keys.
-static __noinline__ __device__ u32 label_of(const BucketFunction& f, u32 key) { return bucket_of(f, key); }
-
-template <> struct Bucket<true> {
-    u32 turn, mask;
-    LAB_MEMBER Bucket(const BucketFunction& f) : turn((f.shift - 2u) & 31u), mask(4u * f.mask) {}
-    LAB_MEMBER u32 operator()(u32 key) const { return __funnelshift_r(key, key, turn) & mask; }
-};
-
-template <> struct Bucket<false> {
-    const BucketFunction& f;
-    LAB_MEMBER Bucket(const BucketFunction& f) : f(f) {}
-    LAB_MEMBER u32 operator()(u32 key) const { return 4u * label_of(f, key); }
-};
+// Kernels are made for a way to tell a key's number: B(key) is four times the number, which is where its counter
+// lies, below M, a power of two, of which the last numbers may not occur. One that is cheap enough (B::CHEAP) is
+// looked at again and again; others a tile asks for once, and keeps what they say. What lies behind the last key is
+// of the last number, if B::behind(s) is looked at.
 
 LAB u32& at4(u32* counters, u32 bucket4) { return *(u32*)((char*)counters + bucket4); }
 
@@ -113,12 +98,12 @@ template <int ITEMS, bool PACKED> struct Numbers {
 template <int VALUE> struct ValueOf { typedef u32 V; };
 template <> struct ValueOf<8> { typedef u64 V; };
 
-template <int BITS, int VALUE, bool FIELD> struct Pass {
+template <int BITS, int VALUE, typename B> struct Pass {
     typedef typename ValueOf<VALUE>::V V;
     typedef Shape<BITS, VALUE> S;
     static const int M = 1 << BITS, THREADS = S::THREADS, ITEMS = S::ITEMS, T = THREADS * ITEMS, WARPS = THREADS / 32;
     static const int COUNTERS = M < 32 ? 32 : M;
-    static const bool PACKED = FIELD && VALUE > 0;
+    static const bool CHEAP = B::CHEAP, PACKED = CHEAP && VALUE > 0;
 
     // In shared memory.
     struct Room {
@@ -128,7 +113,7 @@ template <int BITS, int VALUE, bool FIELD> struct Pass {
         u32 to[COUNTERS];               // of a bucket: from places in the tile to those in the output
         u32 sums[8];
         u32 next;                       // tile
-        unsigned char labels[FIELD ? 4 : T];
+        unsigned char labels[CHEAP ? 4 : T];
     };
 
     // Of a thread.
@@ -145,25 +130,25 @@ template <int BITS, int VALUE, bool FIELD> struct Pass {
             for (int i = 0; i < ITEMS; ++i) key[i] = __ldcs(keys + i * 32);
         } else {
 #pragma unroll
-            for (int i = 0; i < ITEMS; ++i) key[i] = at + i * 32 < s.n ? keys[i * 32] : ~0u;
+            for (int i = 0; i < ITEMS; ++i) key[i] = at + i * 32 < s.n ? keys[i * 32] : B::behind(s);
         }
     }
 
     // What lies behind the last key is of the last bucket, and so at the tile's end.
-    LAB_MEMBER u32 label(const Fused& s, const Bucket<FIELD>& bucket, u32 tile, int i) const {
-        if (FIELD || tile * T + first_item() + i * 32 < s.n) return bucket(key[i]);
+    LAB_MEMBER u32 label(const Fused& s, const B& bucket, u32 tile, int i) const {
+        if (CHEAP || tile * T + first_item() + i * 32 < s.n) return bucket(key[i]);
         return 4u * (M - 1);
     }
 
     // With two buckets the ones of a warp are counted in a register.
-    LAB_MEMBER void rank_two(const Fused& s, const Bucket<FIELD>& bucket, u32 tile, u32* counters) {
+    LAB_MEMBER void rank_two(const Fused& s, const B& bucket, u32 tile, u32* counters) {
         const u32 below = (1u << lane_of()) - 1u;
         u32 ones = 0;
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) {
             const u32 b = label(s, bucket, tile, i);
             const u32 votes = __ballot_sync(EVERYONE, b != 0), before = ones + __popc(votes & below);
-            number.put(i, (b != 0 ? before : i * 32 + lane_of() - before) | (FIELD ? 0 : b << 16));
+            number.put(i, (b != 0 ? before : i * 32 + lane_of() - before) | (CHEAP ? 0 : b << 16));
             ones += __popc(votes);
         }
         if (lane_of() < 2u) counters[lane_of()] = lane_of() == 0 ? ITEMS * 32 - ones : ones;
@@ -171,7 +156,7 @@ template <int BITS, int VALUE, bool FIELD> struct Pass {
 
     // A key's rank is its bucket's counter and how many lanes below have the same bucket; the last of
     // them leaves the counter for the next keys.
-    LAB_MEMBER void rank_many(const Fused& s, const Bucket<FIELD>& bucket, u32 tile, u32* counters) {
+    LAB_MEMBER void rank_many(const Fused& s, const B& bucket, u32 tile, u32* counters) {
         const u32 below = (1u << lane_of()) - 1u, above = ~below << 1;
 #pragma unroll
         for (int k = 0; k < COUNTERS / 32; ++k) counters[k * 32 + lane_of()] = 0;
@@ -183,7 +168,7 @@ template <int BITS, int VALUE, bool FIELD> struct Pass {
             __syncwarp();
             if ((same & above) == 0) at4(counters, b) = mine + 1u;
             __syncwarp();
-            number.put(i, mine | (FIELD ? 0 : b << 16));
+            number.put(i, mine | (CHEAP ? 0 : b << 16));
         }
     }
 
@@ -216,13 +201,13 @@ template <int BITS, int VALUE, bool FIELD> struct Pass {
     }
 
     // Keys into their places in shared memory.
-    LAB_MEMBER void reorder(Room& r, const Bucket<FIELD>& bucket) {
+    LAB_MEMBER void reorder(Room& r, const B& bucket) {
         u32* counters = r.counters[threadIdx.x / 32u];
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) {
-            const u32 n = number[i], b = FIELD ? bucket(key[i]) : n >> 16, at = at4(counters, b) + (FIELD ? n : n & 0xFFFFu);
+            const u32 n = number[i], b = CHEAP ? bucket(key[i]) : n >> 16, at = at4(counters, b) + (CHEAP ? n : n & 0xFFFFu);
             r.keys[at] = key[i];
-            if (!FIELD) r.labels[at] = (unsigned char)(b / 4u);
+            if (!CHEAP) r.labels[at] = (unsigned char)(b / 4u);
             if (VALUE > 0) number.replace(i, at);
         }
     }
@@ -243,14 +228,14 @@ template <int BITS, int VALUE, bool FIELD> struct Pass {
         for (int i = 0; i < ITEMS; ++i) r.values[number[i]] = value[i];
     }
 
-    LAB_MEMBER static void store_one(const Fused& s, const Room& r, const Bucket<FIELD>& bucket, u32 at) {
-        const u32 key = r.keys[at], b = FIELD ? bucket(key) : 4u * r.labels[at];
+    LAB_MEMBER static void store_one(const Fused& s, const Room& r, const B& bucket, u32 at) {
+        const u32 key = r.keys[at], b = CHEAP ? bucket(key) : 4u * r.labels[at];
         const u32 to = at4((u32*)r.to, b) + at;
         __stcs(s.keys_out + to, key);
         if (VALUE > 0) __stcs((V*)s.values_out + to, r.values[at]);
     }
 
-    LAB_MEMBER static void store(const Fused& s, const Room& r, const Bucket<FIELD>& bucket, u32 tile) {
+    LAB_MEMBER static void store(const Fused& s, const Room& r, const B& bucket, u32 tile) {
         const u32 here = s.n - tile * T;
         if (here >= T) {
 #pragma unroll
@@ -277,7 +262,7 @@ template <int BITS, int VALUE, bool FIELD> struct Pass {
 
     LAB_MEMBER static void run(const Fused& s) {
         Room& r = *(Room*)dense;
-        const Bucket<FIELD> bucket(s.f);
+        const B bucket(s.f);
         const u32 b = threadIdx.x, start = bucket_start(s, r);
         Pass mine;
         u32 drawn = blockIdx.x;
@@ -306,10 +291,8 @@ template <int BITS, int VALUE, bool FIELD> struct Pass {
 #define PASS(by, BITS, VALUE)                                                                          \
     extern "C" __global__ void __launch_bounds__(Shape<BITS, VALUE>::THREADS, Shape<BITS, VALUE>::BLOCKS)   \
         fused_pass_##by##_##BITS##_##VALUE(Fused s) {                                                   \
-        Pass<BITS, VALUE, FIELD_##by>::run(s);                                                          \
+        Pass<BITS, VALUE, NUMBER_##by>::run(s);                                                          \
     }
-#define FIELD_field true
-#define FIELD_any false
 #define PASSES(by, VALUE)                                                                              \
     PASS(by, 1, VALUE) PASS(by, 2, VALUE) PASS(by, 3, VALUE) PASS(by, 4, VALUE)                         \
     PASS(by, 5, VALUE) PASS(by, 6, VALUE) PASS(by, 7, VALUE) PASS(by, 8, VALUE)

@@ -1,5 +1,5 @@
 // multisplit in a single pass over counted keys, without values.
-#include "multisplit_fused.cuh"
+#include "multisplit_labels.cuh"
 
 PASSES(field, 0)
 PASSES(any, 0)

@@ -1,6 +1,7 @@
 // multisplit by ashkiani2017's three methods, which differ in what is a subproblem and within what keys
 // are reordered (subproblems.cuh), and by scan-based splits (§3.2). The scans between their kernels are
 // those of scan.cu.
+#include "bucket_offsets.cuh"
 #include "fill.cuh"
 #include "reordering.cuh"
 
@@ -172,21 +173,7 @@ extern "C" __global__ void __launch_bounds__(256) scan_split_move(const Halves s
     else if (s.value == 8u) move_values<u64>(s, first, to);
 }
 
-// offsets[b] = the first of n keys in the order of their buckets whose bucket is not below b; a
-// warp for each b up to m looks at 32 places at a time.
 extern "C" __global__ void
     scan_split_offsets(const u32* __restrict__ keys, u64 n, u32* __restrict__ offsets, const BucketFunction f) {
-    const u32 b = (u32)(thread_index() / 32u);
-    if (b > f.buckets) return;
-    u64 low = 0, size = b == f.buckets ? 0 : n;  // it lies in [low, low + size]
-    if (b == f.buckets) low = n;
-    while (size > 0) {
-        const u64 step = (size + 31u) / 32u, at = low + (lane_of() + 1u) * step - 1u;
-        const bool below = at < low + size && bucket_of(f, keys[at]) < b;
-        const u32 steps = __popc(__ballot_sync(EVERYONE, below));
-        const u64 end = low + size;
-        low += steps * step;
-        size = low + step - 1u < end ? step - 1u : end - low;
-    }
-    if (lane_of() == 0) offsets[b] = (u32)low;
+    seek_offset(keys, n, offsets, f);
 }

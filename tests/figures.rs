@@ -67,15 +67,51 @@ fn radars_of_the_committed_runs() {
     assert!(of("Intel Xeon, 1 thread").iter().all(|line| line.contains("no baseline,stride-1 gather")));
 }
 
+/// 256 keys, and nothing measured.
+#[test]
+fn a_figure_without_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("keys.svg");
+    let out = out.to_str().expect("a path");
+    let output = scatterlab(&["figure", "ashkiani2017/fig05", "--out", out]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(fs::read_to_string(out).expect("the picture").contains("WMS: by warp"));
+    let table = fs::read_to_string(folder.path().join("keys.csv")).expect("the table");
+    assert_eq!(table.lines().filter(|line| line.starts_with("ashkiani2017/fig05,32,bms,")).count(), 256);
+}
+
+/// The sort of whole keys is in this run only at 256 buckets.
+#[test]
+fn speed_ups_of_a_committed_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("fig07.svg");
+    let out = out.to_str().expect("a path");
+    let output = scatterlab(&["figure", "ashkiani2017/fig07", "reports/h200-multisplit", "--out", out]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let mut reader = csv::Reader::from_path(folder.path().join("fig07.csv")).expect("a table");
+    let rows: Vec<HashMap<String, String>> = reader.deserialize().map(|row| row.expect("a row")).collect();
+    let measured: Vec<_> = rows.iter().filter(|row| row["status"] == "measured").collect();
+    assert!(!measured.is_empty() && measured.iter().all(|row| row["x"] == "256"), "{measured:?}");
+    let keys =
+        |row: &&&HashMap<String, String>| row["pattern"] == "fused" && row["panel"] == "NVIDIA H200, keys";
+    let fused: f64 = measured.iter().find(keys).expect("ours")["y"].parse().expect("a number");
+    assert!((4.0..5.0).contains(&fused), "{fused}");
+    assert_eq!(rows.iter().filter(|row| row["status"] == "published").count(), 52);
+}
+
 #[test]
 fn what_cannot_be_drawn_is_said_in_one_line() {
     for (arguments, words) in [
-        (vec!["figure", "fig02"], "there is no figure fig02; accepted: sengupta2007/fig05, lavin2020/fig03"),
+        (
+            vec!["figure", "fig02"],
+            "there is no figure fig02; accepted: sengupta2007/fig05, ashkiani2017/fig05",
+        ),
         (vec!["figure", "fig03"], "lavin2020/fig03: give folders of runs"),
         (vec!["figure", "lavin2020/fig03"], "scatterlab run lavin2020/fig03-cpu-stride"),
         (vec!["figure", "lavin2020/fig03", "reports"], "reports holds no run"),
         (vec!["figure", "lavin2020/fig06", PATTERNS], "scatterlab run lavin2020/fig06-simd"),
         (vec!["figure", "lavin2020/fig08", PATTERNS, SANITY], "stride-1 scatter: n/a: not in these runs"),
+        (vec!["figure", "ashkiani2017/fig05", PATTERNS], "takes no runs"),
         (vec!["figure", "lavin2020/fig07", PATTERNS, "--out", "a.png"], "is written as .svg"),
     ] {
         let output = scatterlab(&arguments);

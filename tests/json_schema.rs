@@ -76,11 +76,12 @@ fn every_recipe_that_ships_or_is_documented_is_accepted() {
 }
 
 /// What a schema cannot see, by what the parser says of it.
-const SEMANTIC: [(&str, &str); 22] = [
+const SEMANTIC: [(&str, &str); 23] = [
     ("is ambiguous", "which parameters an experiment has depends on the variants that it chooses"),
     ("but chart assigns it to neither", "axes against the chart"),
     ("stands in more than one of x, lines and panels", "places of the chart against each other"),
     ("a copy's rate is in GB/s", "what is on y against what lies over it"),
+    ("the speed of light is a rate", "what is on y against what lies over it"),
     ("no case has", "the baseline against the cases"),
     ("stands beside cases on", "peers against the backends"),
     ("give only one of", "a primitive's own rule"),
@@ -115,7 +116,7 @@ fn malformed_recipes_are_refused_unless_only_their_meaning_is_wrong() {
         }
     }
     println!("of {} malformed recipes {refused} are refused", refused + semantic);
-    assert!(refused >= 65 && semantic <= 33, "{refused} refused, {semantic} semantic");
+    assert!(refused >= 65 && semantic <= 35, "{refused} refused, {semantic} semantic");
 }
 
 /// A key of a recipe with the value that it needs at least, as YAML.

@@ -31,6 +31,7 @@ pub fn rates(all: &[Measured], backend: &str) -> Result<Rates, String> {
     Ok(Rates {
         threads: ours.iter().find_map(|m| m.threads).or((backend == "scalar").then_some(1)),
         launch,
+        pattern: smallest_pattern(ours),
         pass: pass(ours),
         group: if gpu { WARP } else { 1 },
         tile: gpu.then_some(TILE),
@@ -86,6 +87,15 @@ fn launch(ours: &[&Measured]) -> Option<f64> {
     let rounds: Vec<f64> =
         ours.iter().filter(|m| smallest(m)).flat_map(|m| m.rounds.iter().copied()).collect();
     measure::median(&rounds).map(rounded)
+}
+
+/// Whether a pattern is visited once.
+fn is_one_use(m: &Measured) -> bool {
+    m.primitive == "pattern" && m.params.int("count") == Some(1)
+}
+
+fn smallest_pattern(ours: &[&Measured]) -> Option<f64> {
+    ours.iter().find(|m| is_one_use(m)).map(|m| rounded(m.seconds()))
 }
 
 const PASSES: &str = "method.multipass.passes";
@@ -191,7 +201,8 @@ const STRIDE: &str = "source.uniform.stride";
 
 /// Strided words: over much memory, and again and again over what a cache holds.
 fn strided(ours: &[&Measured]) -> Vec<Strided> {
-    let patterns = || ours.iter().filter(|m| m.primitive == "pattern" && !in_blocks(m)).copied();
+    let patterns =
+        || ours.iter().filter(|m| m.primitive == "pattern" && !in_blocks(m) && !is_one_use(m)).copied();
     let mut all = Vec::new();
     for direction_of in [Direction::Read, Direction::Write] {
         let same = || patterns().filter(move |m| direction(m) == direction_of && !stores(m));
@@ -242,8 +253,8 @@ fn over(
 /// What storing each word that is read adds, where the words stored to lie in the nearest
 /// memory.
 fn own_words(ours: &[&Measured]) -> Option<Strided> {
-    let with =
-        ours.iter().find(|m| m.primitive == "pattern" && stores(m) && !in_blocks(m) && !side_by_side(m))?;
+    let again = |m: &&&Measured| m.primitive == "pattern" && m.params.int("delta") == Some(0);
+    let with = ours.iter().find(|m| again(m) && stores(m))?;
     let same = |m: &&&Measured| {
         m.is("pattern", "read-only")
             && [LENGTH, STRIDE].iter().all(|key| m.params.int(key) == with.params.int(key))

@@ -35,7 +35,7 @@ pub fn run(arguments: &FigureArguments) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let figure = figures::find(name)?;
-    if arguments.folders.is_empty() {
+    if arguments.folders.is_empty() && !figure.recipes.is_empty() {
         bail!(
             "{}: give folders of runs that hold what it shows; to measure it: scatterlab run {}",
             figure.name,
@@ -56,7 +56,11 @@ pub fn run(arguments: &FigureArguments) -> anyhow::Result<ExitCode> {
 }
 
 fn list() {
-    let row = |figure: &Figure| [figure.name.to_owned(), figure.about.to_owned(), figure.recipes.join(", ")];
+    let recipes = |figure: &Figure| match figure.recipes {
+        [] => "none: it takes no runs".to_owned(),
+        recipes => recipes.join(", "),
+    };
+    let row = |figure: &Figure| [figure.name.to_owned(), figure.about.to_owned(), recipes(figure)];
     let rows: Vec<[String; 3]> = FIGURES.iter().map(row).collect();
     let columns = [words("figure"), words("what it shows"), words("recipes")];
     table::lines(columns, &rows).iter().for_each(|line| out::line(line));

@@ -54,7 +54,7 @@ impl Output {
     /// Writes a run's results.
     pub fn results(&mut self, run: &Stored) -> anyhow::Result<()> {
         let origin = Origin::from(&run.manifest);
-        self.table(csv::table(&origin, run.ledger.records()))
+        self.table(csv::table(&origin, run.ledger.records(), run.ledger.references()))
     }
 
     pub fn table(&mut self, table: Table<impl Iterator<Item = Vec<Option<Cell>>>>) -> anyhow::Result<()> {

@@ -8,6 +8,7 @@ use crate::plan::{Experiment, Plan, Quantity};
 use crate::report::accuracy;
 use crate::report::choices;
 use crate::report::judged::cases;
+use crate::report::light::Light;
 use crate::report::series::models;
 use crate::report::table::{self, numbers, words};
 use crate::run::{Ledger, Record, Status};
@@ -41,6 +42,8 @@ pub fn print(ledger: &Ledger) {
         }
         let chosen = choices::lines(experiment, ledger.records(), number);
         chosen.iter().for_each(|line| out::line(&units::escaped(line)));
+        let light = Light::new(plan, ledger.references()).words(records.clone());
+        light.into_iter().for_each(|line| out::line(&line));
         accuracies(experiment, records.clone()).into_iter().for_each(|line| out::line(&line));
         reasons(records).into_iter().for_each(|line| out::line(&line));
     }

@@ -95,13 +95,13 @@ impl<W: Write> Server<W> {
                 break Taken { conditions: taken.conditions.since(before), ..taken };
             }
         };
-        let resolved = with(method, prepared.resolved());
-        let usual = self.clocks.usual(case.backend(), &resolved, taken.conditions.clock);
-        let doubts = noise::doubts(&taken.samples, &taken.conditions, usual);
         let verdict = match measure.certify && case.peer().is_none() {
             true => self.certify(case, turn.round, prepared.as_mut(), cancel)?,
             false => None,
         };
+        let resolved = with(method, prepared.resolved());
+        let usual = self.clocks.usual(case.backend(), &resolved, taken.conditions.clock);
+        let doubts = noise::doubts(&taken.samples, &taken.conditions, usual);
         let result = RoundResult {
             case: case.id.clone(),
             round: turn.round,

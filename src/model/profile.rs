@@ -95,6 +95,9 @@ pub struct Rates {
     pub threads: Option<u64>,
     /// Seconds of an execution that does next to nothing, one after another.
     pub launch: f64,
+    /// Seconds of an execution of a pattern's kernel that visits it once, in the last cache; `None`: `launch`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<f64>,
     /// Seconds that one more pass over nothing adds to an execution; `None`: `launch`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass: Option<f64>,

@@ -7,7 +7,7 @@ use super::identity::value_text;
 use super::{Ceiling, Chart, Quantity, Value};
 use crate::backend::BACKENDS;
 use crate::backend::peers::of_backend;
-use crate::recipe::{ChartDraft, Draft, Mistake, Name, Node, Place, Problem, Setting, listed, scalar};
+use crate::recipe::{Draft, Mistake, Name, Node, Place, Problem, Setting, listed, scalar};
 
 /// The chart of an experiment, with full keys.
 pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> {
@@ -31,7 +31,7 @@ pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> 
     }
     let relative_to =
         written.relative_to.as_ref().map(|(name, node)| baseline(catalog, name, node)).transpose()?;
-    let (ceiling, models) = (ceiling(written)?, written.models.clone());
+    let (ceiling, models) = (ceiling(draft)?, written.models.clone());
     let chart = Chart { x, y: written.y, lines, panels, relative_to, ceiling, models };
     groups_assigned(draft, catalog, &chart)?;
     Ok(chart)
@@ -74,16 +74,30 @@ fn baseline(catalog: &Catalog, name: &Name, node: &Node) -> Result<(String, Valu
     Err(Mistake::new(node.place, Problem::NotAmong { at, value, accepted }))
 }
 
-/// A copy's rate has a place on axes of GB/s alone.
-fn ceiling(written: &ChartDraft) -> Result<Option<Ceiling>, Mistake> {
+/// A copy's rate has a place on axes of GB/s alone, the speed of light also among elements a second.
+fn ceiling(draft: &Draft) -> Result<Option<Ceiling>, Mistake> {
+    let written = &draft.chart;
     let Some((place, ceiling)) = written.ceiling else { return Ok(None) };
-    let rate = matches!(written.y, Quantity::Bandwidth | Quantity::SystemBandwidth);
-    if rate && written.relative_to.is_none() {
-        return Ok(Some(ceiling));
+    let invalid = |message: &str| Err(Mistake::invalid(place, "chart.ceiling", message));
+    let light = ceiling == Ceiling::SpeedOfLight;
+    if light && draft.primitive.light().is_none() {
+        return invalid(&format!("{} has no speed of light; accepted: copy", draft.primitive.name()));
     }
-    let message = "a copy's rate is in GB/s; accepted: with y: bandwidth or y: system-bandwidth, and without \
-                   relative-to";
-    Err(Mistake::invalid(place, "chart.ceiling", message))
+    let fits = match written.y {
+        Quantity::Bandwidth | Quantity::SystemBandwidth => true,
+        Quantity::Throughput => light,
+        Quantity::Time => false,
+    };
+    match (fits && written.relative_to.is_none(), light) {
+        (true, _) => Ok(Some(ceiling)),
+        (false, false) => invalid(
+            "a copy's rate is in GB/s; accepted: with y: bandwidth or y: system-bandwidth, and without relative-to",
+        ),
+        (false, true) => invalid(
+            "the speed of light is a rate; accepted: with y: throughput, bandwidth or system-bandwidth, and without \
+             relative-to",
+        ),
+    }
 }
 
 /// The items of `cases` must be told apart by what the chart assigns of them.

@@ -120,6 +120,8 @@ pub enum Quantity {
 pub enum Ceiling {
     /// What a plain copy reached on the same device in the same run.
     Copy,
+    /// The bytes of the primitive's parallel model at that rate.
+    SpeedOfLight,
 }
 
 /// How an experiment is drawn.
@@ -139,7 +141,7 @@ pub struct Chart {
     /// against the baseline in per cent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative_to: Option<(String, Value)>,
-    /// A line across the chart for each backend, where y is in GB/s.
+    /// A line across the chart for each backend, where y is a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<Ceiling>,
     /// Names of the models whose predictions are drawn; `None`: the usual one, where there is

@@ -14,6 +14,7 @@ fn rates() -> Rates {
     Rates {
         threads: None,
         launch: 2.5e-6,
+        pattern: None,
         pass: None,
         group: 32,
         tile: Some(2048),

@@ -40,7 +40,8 @@ pub(super) const QUANTITIES: [(&str, Quantity); 4] = [
     ("throughput", Quantity::Throughput),
 ];
 /// What may lie over the points.
-pub(super) const CEILINGS: [(&str, Ceiling); 1] = [("copy", Ceiling::Copy)];
+pub(super) const CEILINGS: [(&str, Ceiling); 2] =
+    [("copy", Ceiling::Copy), ("speed-of-light", Ceiling::SpeedOfLight)];
 
 impl ChartDraft {
     /// What `chart:` says.
@@ -107,7 +108,8 @@ pub(crate) fn accepts(key: &str) -> (String, &'static str, &'static str) {
         _ => (
             CEILINGS.map(|(word, _)| word).join(", "),
             "",
-            "a line at what a plain copy reached on each backend, both ways counted; y in GB/s",
+            "a line for each backend at what a plain copy reached there, both ways counted (y in GB/s), or at what the \
+             primitive's parallel model would reach at that rate (multisplit)",
         ),
     }
 }

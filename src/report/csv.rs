@@ -12,9 +12,10 @@ use std::io::Write;
 
 use anyhow::{Context, Result};
 
-use self::columns::columns;
+use self::columns::{columns, lights};
 use super::Origin;
 use super::cell::Cell;
+use super::copies::Copies;
 use super::format::{Document, Format, Table};
 use crate::engine::protocol::RoundResult;
 use crate::run::{Record, Status};
@@ -26,12 +27,14 @@ pub(crate) struct Row<'a> {
 }
 
 /// One row for each of the plan's cases, in the plan's order. Times are in seconds, sizes
-/// in bytes, rates in GB/s (1e9 bytes a second).
+/// in bytes, rates in GB/s (1e9 bytes a second). `copies` are those of the run.
 pub fn table<'a>(
     origin: &'a Origin<'a>,
     records: &'a [Record],
+    copies: &Copies,
 ) -> Table<impl Iterator<Item = Vec<Option<Cell>>> + use<'a>> {
-    let columns = columns(origin.plan, records);
+    let mut columns = columns(origin.plan, records);
+    columns.extend(lights(origin.plan, records, copies));
     let names = columns.iter().map(|column| column.name.clone()).collect();
     let cells = move |record| -> Vec<Option<Cell>> {
         columns.iter().map(|column| column.source.cell(&Row { origin, record })).collect()
@@ -40,9 +43,9 @@ pub fn table<'a>(
 }
 
 /// Writes [`table`].
-pub fn results(out: impl Write, origin: &Origin, records: &[Record]) -> Result<()> {
+pub fn results(out: impl Write, origin: &Origin, records: &[Record], copies: &Copies) -> Result<()> {
     let mut document = Document::new(out, Format::Csv);
-    document.table(table(origin, records))?;
+    document.table(table(origin, records, copies))?;
     document.end()
 }
 

@@ -37,7 +37,7 @@ pub fn write_all<'a>(
 ) -> Result<Vec<PathBuf>> {
     let origin = &origin.into();
     let mut paths = vec![
-        replace(folder, RESULTS, |out| csv::results(out, origin, records))?,
+        replace(folder, RESULTS, |out| csv::results(out, origin, records, copies))?,
         replace(folder, SAMPLES, |out| csv::samples(out, records))?,
     ];
     let slugs = origin.plan.experiments.iter().map(|experiment| experiment.slug.as_str());

@@ -4,11 +4,13 @@
 pub mod accuracy;
 pub mod cell;
 pub mod choices;
+mod copies;
 pub mod csv;
 pub mod figures;
 mod files;
 pub mod format;
 pub mod judged;
+pub mod light;
 pub mod locality;
 pub mod names;
 pub mod overlay;

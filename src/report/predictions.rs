@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::accuracy::Silence;
+use super::copies::Copies;
 use super::files::{chart_names, replace};
 use super::series::{models, series};
 use super::svg::{Caption, render};
@@ -92,7 +93,7 @@ pub fn lines(rows: &[Row]) -> Vec<String> {
 /// A file that cannot be written; the one of this name before it is still there.
 pub fn write(folder: &Path, origin: &Origin, records: &[Record]) -> Result<Vec<PathBuf>> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    let mut paths = vec![replace(folder, TABLE, |out| csv::results(out, origin, records))?];
+    let mut paths = vec![replace(folder, TABLE, |out| csv::results(out, origin, records, &Copies::new()))?];
     let slugs = origin.plan.experiments.iter().map(|experiment| experiment.slug.as_str());
     for (experiment, name) in chart_names(slugs).iter().enumerate() {
         let mut data = series(origin.plan, experiment, records);

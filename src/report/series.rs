@@ -8,8 +8,9 @@ mod predicted;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use super::copies::Copies;
 pub use build::{charted, series};
-pub use guide::{Copies, Guide, guides};
+pub use guide::{Guide, guides};
 pub use note::{Note, NoteKind};
 pub use predicted::{ModelKey, ModelLine, Predicted, models};
 

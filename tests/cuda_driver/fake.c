@@ -100,6 +100,8 @@ CU(cuMemGetInfo_v2, (size_t *free, size_t *total), *free = free_bytes; *total = 
 CU(cuMemAlloc_v2, (uint64_t *p, size_t n),
    if (n > free_bytes) return 2; *p = (uint64_t)(uintptr_t)malloc(n); allocations++;)
 CU(cuMemFree_v2, (uint64_t p), free((void *)(uintptr_t)p); allocations--;)
+CU(cuMemAllocHost_v2, (void **p, size_t n), *p = malloc(n);)
+CU(cuMemFreeHost, (void *p), free(p);)
 CU(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t n, void *s), memcpy((void *)(uintptr_t)to, from, n);)
 CU(cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t n, void *s), memcpy(to, (void *)(uintptr_t)from, n);)
 CU(cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t n, void *s),

@@ -9,11 +9,13 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::Library;
 
-pub const MODULES: [&str; 14] = [
+pub const MODULES: [&str; 16] = [
     "atop_scan",
+    "gate",
     "gather_scatter",
     "histogram",
     "multisplit",
+    "multisplit_digits",
     "multisplit_fused",
     "multisplit_fused_0",
     "multisplit_fused_4",
@@ -27,8 +29,9 @@ pub const MODULES: [&str; 14] = [
 ];
 
 /// What they include.
-const HEADERS: [&str; 20] = [
+const HEADERS: [&str; 24] = [
     "inputs.cuh",
+    "gate.cuh",
     "warp.cuh",
     "certify.cuh",
     "fill.cuh",
@@ -39,6 +42,9 @@ const HEADERS: [&str; 20] = [
     "pattern_certify.cuh",
     "multisplit_inputs.cuh",
     "multisplit_fused.cuh",
+    "multisplit_counts.cuh",
+    "multisplit_labels.cuh",
+    "bucket_offsets.cuh",
     "ballot.cuh",
     "subproblems.cuh",
     "reordering.cuh",

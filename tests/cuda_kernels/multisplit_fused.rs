@@ -37,6 +37,28 @@ fn fused_functions() {
     prove_all("multisplit", &all);
 }
 
+/// Two rounds by digits of deltas: every kernel, parts of tiles, and last keys that have a lower digit than others.
+#[test]
+fn fused_in_rounds() {
+    let words = |(k, (m, values)): (usize, (u64, &str))| {
+        let (n, distribution) = (if m < 2000 { 1000 } else { 300 }, DISTRIBUTIONS[k % 5]);
+        format!("keys={n} values={values} buckets={m} distribution={distribution} method=fused")
+    };
+    let few = [257, 1025, 4097, 16_400].into_iter().flat_map(|m| VALUES.map(|values| (m, values)));
+    let mut all: Vec<String> = few.enumerate().map(words).collect();
+    all.extend([1, 31, 32, 33, 8191, 8192, 8193].map(|n| format!("keys={n} buckets=300 method=fused")));
+    prove_all("multisplit", &all);
+}
+
+/// And of fields, whose digits are fields.
+#[test]
+fn fused_fields_in_rounds() {
+    let fields = ["delta-buckets", "identity", "identity by.identity.shift=3"].into_iter().cycle();
+    let cases = [(257, 1000), (512, 8193), (1000, 300), (4096, 1000), (65_536, 300)].into_iter().zip(fields);
+    let words = |((m, n), by)| format!("keys={n} values=4B buckets={m} by={by} method=fused");
+    prove_all("multisplit", &cases.map(words).collect::<Vec<_>>());
+}
+
 /// Labels of one digit and of two.
 #[test]
 fn rb_sort() {

@@ -91,9 +91,8 @@ fn scan_split() {
 fn no_keys() {
     let Some(host) = Host::new() else { return };
     let cancel = Cancel::default();
-    for (method, m) in
-        ["scan-split", "dms", "wms", "bms"].iter().flat_map(|method| [5, 70].map(|m| (method, m)))
-    {
+    let few = ["scan-split", "dms", "wms", "bms"].iter().flat_map(|method| [5, 70].map(|m| (*method, m)));
+    for (method, m) in few.chain([("fused", 5), ("fused", 257), ("best", 512)]) {
         let case = case("multisplit", &format!("keys=0 buckets={m} method={method}"));
         let mut empty = CudaExecutor::default().prepare(&case, None, &cancel).unwrap();
         empty.sample(1).unwrap();

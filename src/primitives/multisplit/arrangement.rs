@@ -5,50 +5,70 @@
 use super::buckets::Buckets;
 use super::keys::Keys;
 use super::spec::{KEY, Spec};
+use super::subproblems::WINDOW;
 use crate::primitives::Walk;
 
 /// How far keys are put in order, in keys: Fig. 5's direct, warp-level and block-level
 /// multisplits.
 const REACHES: [(&str, usize); 3] = [("dms", 1), ("wms", 32), ("bms", 128)];
 
-/// Most keys of a case, which are all counted.
+/// Most keys that are all counted while somebody waits.
 const MOST: u64 = 1 << 24;
+/// Of more than that so many are.
+const SAMPLE: u64 = 1 << 22;
+
+/// A key where it is stored: its bucket, and its place in the result.
+pub type Stored = (usize, u64);
 
 /// The places of the first `most` keys in the order in which they are stored, for each of the three.
-///
-/// # Errors
-/// More keys than can be counted while somebody waits.
-pub fn walks(spec: &Spec, most: u64) -> Result<Vec<Walk>, String> {
-    if spec.keys > MOST {
-        return Err(format!("{} keys are more than the {MOST} that are counted for this", spec.keys));
-    }
+pub fn walks(spec: &Spec, most: u64) -> Vec<Walk> {
+    let walk = |(side, order): (&'static str, Vec<Stored>)| Walk {
+        side,
+        element: KEY,
+        indices: order.into_iter().map(|(_, place)| place).collect(),
+        total: spec.keys,
+    };
+    orders(spec, most).map(walk).to_vec()
+}
+
+/// The first `most` keys in the order in which each of the three stores them. Of more than 2^24 keys the first 2^22
+/// stand for all, and are the most: where buckets begin is then an estimate, but no two keys have the same place, and
+/// neighbours in a bucket are neighbours.
+pub fn orders(spec: &Spec, most: u64) -> [(&'static str, Vec<Stored>); 3] {
     let (keys, buckets) = (Keys::new(spec), Buckets::new(spec));
     let bucket = |i: u64| buckets.of(keys.at(i)) as usize;
+    let counted = if spec.keys > MOST { SAMPLE } else { spec.keys };
     let mut next = vec![0u64; spec.buckets as usize + 1];
-    (0..spec.keys).for_each(|i| next[bucket(i) + 1] += 1);
+    (0..counted).for_each(|i| next[bucket(i) + 1] += 1);
     for b in 1..next.len() {
         next[b] += next[b - 1];
     }
-    let places: Vec<(usize, u64)> = (0..most.min(spec.keys))
+    // Both are below 2^32.
+    next.iter_mut().for_each(|first| *first = *first * spec.keys / counted.max(1));
+    let places: Vec<Stored> = (0..most.min(counted))
         .map(|i| {
             let b = bucket(i);
             next[b] += 1;
             (b, next[b] - 1)
         })
         .collect();
-    let walk =
-        |(side, reach)| Walk { side, element: KEY, indices: arranged(&places, reach), total: spec.keys };
-    Ok(REACHES.map(walk).to_vec())
+    REACHES.map(|(side, reach)| (side, arranged(&places, reach)))
 }
 
-/// The places of keys with their buckets, those of each `reach` keys ordered by bucket.
-fn arranged(places: &[(usize, u64)], reach: usize) -> Vec<u64> {
+/// Those of each `reach` keys ordered by bucket.
+fn arranged(places: &[Stored], reach: usize) -> Vec<Stored> {
     let ordered = places.chunks(reach).flat_map(|part| {
         let mut part = part.to_vec();
         part.sort_by_key(|&(bucket, _)| bucket);
         part
     });
-    ordered.map(|(_, place)| place).collect()
+    ordered.collect()
+}
+
+/// In how many runs of neighbours warps store these places.
+pub fn runs(places: &[u64]) -> usize {
+    let of_warp = |warp: &[u64]| 1 + warp.windows(2).filter(|pair| pair[0] + 1 != pair[1]).count();
+    places.chunks(WINDOW as usize).map(of_warp).sum()
 }
 
 #[cfg(test)]
@@ -56,24 +76,18 @@ mod tests {
     use super::super::tests::spec;
     use super::*;
 
-    /// Runs of neighbours among the keys that each warp stores.
-    fn runs(walk: &Walk) -> usize {
-        let of_warp = |warp: &[u64]| 1 + warp.windows(2).filter(|pair| pair[0] + 1 != pair[1]).count();
-        walk.indices.chunks(32).map(of_warp).sum()
-    }
-
     /// Fig. 5: 256 keys, warps of 32, blocks of 128.
     #[test]
     fn the_further_keys_are_ordered_the_longer_their_runs() {
         for m in [2, 8, 32] {
             let spec = spec(&format!("keys=256 buckets={m}"));
-            let walks = walks(&spec, 4096).expect("few keys");
+            let walks = walks(&spec, 4096);
             for walk in &walks {
                 let mut all = walk.indices.clone();
                 all.sort_unstable();
                 assert!(all.into_iter().eq(0..256), "{} {m}", walk.side);
             }
-            let [direct, warp, block] = [0, 1, 2].map(|at| runs(&walks[at]));
+            let [direct, warp, block] = [0, 1, 2].map(|at| runs(&walks[at].indices));
             assert!(
                 direct > warp && warp > block && warp <= 8 * m.min(32) as usize,
                 "{direct} {warp} {block}"
@@ -82,10 +96,29 @@ mod tests {
     }
 
     #[test]
-    fn many_keys_are_not_counted() {
-        assert!(walks(&spec("keys=16777217 buckets=2"), 64).is_err());
-        assert!(
-            walks(&spec("keys=0 buckets=2"), 64).expect("none").iter().all(|walk| walk.indices.is_empty())
-        );
+    fn a_run_ends_with_its_warp() {
+        let all: Vec<u64> = (0..64).collect();
+        assert_eq!((runs(&all), runs(&all[..33]), runs(&[]), runs(&[3, 4, 6])), (2, 2, 0, 2));
+    }
+
+    #[test]
+    fn no_keys_have_no_places() {
+        assert!(walks(&spec("keys=0 buckets=2"), 64).iter().all(|walk| walk.indices.is_empty()));
+    }
+
+    /// Twelve times as many keys as are counted: buckets begin about where they should, none before the one
+    /// before it has its keys.
+    #[test]
+    fn of_many_keys_the_first_stand_for_all() {
+        let spec = spec("keys=50331648 buckets=4");
+        let all = walks(&spec, 4096).swap_remove(0);
+        assert_eq!((all.indices.len(), all.total), (4096, 3 << 24));
+        let mut places = all.indices;
+        places.sort_unstable();
+        let runs: Vec<u64> = places.chunk_by(|a, b| a + 1 == *b).map(|run| run[0]).collect();
+        assert_eq!(runs.len(), 4, "{runs:?}");
+        for (at, first) in runs.into_iter().enumerate() {
+            assert!(first.abs_diff((at as u64 * 3) << 22) < 1 << 16, "{at} {first}");
+        }
     }
 }

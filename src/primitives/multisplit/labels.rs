@@ -2,7 +2,7 @@
 //! each. Pure.
 
 use super::Spec;
-use super::tiles::{MOST_BITS, Way};
+use super::tiles::{MOST_BITS, Number, Way};
 
 /// What goes along with a label: `WITH_…` in the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Load {
     }
 }
 
-/// How many digits labels of so many bits have, and the bits of each.
+/// How many digits numbers of so many bits have, and the bits of each.
 pub fn digits(bits: u32) -> (u32, u32) {
     let count = bits.div_ceil(MOST_BITS);
     (count, bits.div_ceil(count))
@@ -36,7 +36,7 @@ pub fn digits(bits: u32) -> (u32, u32) {
 
 /// The kernels of a case's digits.
 pub fn way(spec: &Spec) -> Way {
-    Way { bits: digits(spec.bits()).1, value: Load::of(spec).size(), field: true }
+    Way { bits: digits(spec.bits()).1, value: Load::of(spec).size(), number: Number::Field }
 }
 
 /// Words of each of the two arrays of loads.

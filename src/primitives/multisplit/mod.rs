@@ -15,16 +15,20 @@
 //! ```
 //!
 //! Keys are made so that the buckets have the wanted sizes ([`keys`]), whatever the function.
-//! The effective bytes are keys and values, read once and written once: 2 · n · (4 + value).
+//! The effective bytes are keys and values, read once and written once: 2 · n · (4 + value). The speed of
+//! light counts what the paper's parallel model moves: keys three times, values twice (§6.2.2).
 
-mod arrangement;
+pub mod arrangement;
 pub mod buckets;
 pub mod cpu;
 pub mod cuda;
 pub mod keys;
 pub mod labels;
+mod localised;
+mod near;
 mod oracle;
 pub mod prime;
+pub mod rounds;
 mod schema;
 pub mod spec;
 pub mod subproblems;
@@ -34,7 +38,7 @@ mod work;
 pub use spec::Spec;
 
 use super::schema::Param;
-use super::{Primitive, Refusal, Walk, Work};
+use super::{Light, Near, Primitive, Refusal, Walk, Work, reader};
 use crate::plan::Params;
 
 /// The primitive `multisplit`.
@@ -54,7 +58,7 @@ impl Primitive for Multisplit {
     }
 
     fn methods(&self) -> &'static [&'static str] {
-        &["direct", "write-combining", "scan-split", "rb-sort", "fused", "dms", "wms", "bms"]
+        &["best", "direct", "write-combining", "scan-split", "rb-sort", "fused", "dms", "wms", "bms"]
     }
 
     /// The places of the keys in the order in which methods of three kinds store them.
@@ -65,11 +69,25 @@ impl Primitive for Multisplit {
         most: u64,
         _stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
     ) -> Result<Vec<Walk>, String> {
-        arrangement::walks(&Spec::from_params(params, seed).map_err(|e| e.to_string())?, most)
+        Spec::from_params(params, seed)
+            .map(|spec| arrangement::walks(&spec, most))
+            .map_err(|refused| refused.to_string())
     }
 
     fn work(&self, params: &Params) -> Result<Work, Refusal> {
         Ok(work::work(&Spec::from_params(params, 0)?))
+    }
+
+    fn near(&self, params: &Params) -> Result<Vec<Near>, String> {
+        let spec = Spec::from_params(params, 0).map_err(|e| e.to_string())?;
+        if reader::on_cuda(params) { near::near(&spec) } else { Ok(Vec::new()) }
+    }
+
+    fn light(&self) -> Option<Light> {
+        Some(Light {
+            moves: "keys are read and counted, then keys and values are read and stored (ashkiani2017 §6.2.2)",
+            bytes: |params| Ok(work::light(&Spec::from_params(params, 0)?)),
+        })
     }
 
     fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
@@ -80,18 +98,10 @@ impl Primitive for Multisplit {
 
 #[cfg(test)]
 mod tests {
+    pub(super) use super::super::words::params;
     use super::*;
     use crate::plan::Value;
     use proptest::prelude::*;
-
-    /// Parameters from `key=value` words.
-    pub(super) fn params(words: &str) -> Params {
-        words.split_whitespace().fold(Params::default(), |params, word| {
-            let (key, text) = word.split_once('=').expect("key=value");
-            let float = || text.parse().map_or(Value::Text(text.to_owned()), Value::Float);
-            params.with(key, text.parse().map_or_else(|_| float(), Value::Int))
-        })
-    }
 
     pub(super) fn spec(words: &str) -> Spec {
         Spec::from_params(&params(words), 7).expect("a case")
@@ -102,7 +112,9 @@ mod tests {
         fn no_parameters_make_work_panic(
             by in prop::sample::select(vec!["delta-buckets", "identity", "range", "hash", "prime", "none"]),
             values in prop::sample::select(vec!["none", "4B", "8B", "16B"]),
-            method in prop::sample::select(vec!["direct", "write-combining", "scan-split", "dms", "wms", "bms", "none"]),
+            method in prop::sample::select(vec![
+                "best", "direct", "write-combining", "scan-split", "rb-sort", "fused", "dms", "wms", "bms", "none",
+            ]),
             backend in prop::sample::select(vec!["scalar", "cpu", "cuda"]),
             keys in any::<u64>().prop_map(|v| v >> (v % 64)),
             buckets in any::<u64>().prop_map(|v| v >> (v % 64)),

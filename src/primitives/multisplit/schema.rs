@@ -57,6 +57,11 @@ const DISTRIBUTION: Param = Param {
 const METHOD: Param = Param {
     name: "method",
     kind: Kind::Choice(&[
+        Variant::plain(
+            "best",
+            "ours: on CPUs write-combining; on GPUs fused, but rb-sort of keys alone among more than 4 splitters, and by \
+             splitters or hashes above 256 buckets",
+        ),
         Variant::plain("direct", "CPUs: every thread counts its keys, then stores each where it belongs"),
         Variant::plain(
             "write-combining",
@@ -72,7 +77,8 @@ const METHOD: Param = Param {
         ),
         Variant::plain(
             "fused",
-            "GPUs: a count of every tile, then one pass that reorders tiles and stores their runs; up to 256 buckets",
+            "GPUs: a count of every tile, then one pass that reorders tiles and stores their runs; above 256 buckets \
+             two rounds by digits of the number of a delta-bucket or field (ashkiani2017 §6.3)",
         ),
         Variant {
             name: "dms",
@@ -93,7 +99,7 @@ const METHOD: Param = Param {
             doc: "GPUs: as wms, but subproblems and tiles are blocks' (§5.6.2)",
         },
     ]),
-    default: Default::Is("direct"),
+    default: Default::Is("best"),
     doc: "how it is computed",
 };
 

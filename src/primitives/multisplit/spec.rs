@@ -1,8 +1,9 @@
 //! What a multisplit case computes: its parameters, typed.
 
+use super::rounds::{Rounds, has_digits};
 use super::subproblems::{Localisation, MOST_BUCKETS, Subproblems};
 use crate::backend::tuning::{Offered, Tuning};
-use crate::plan::Params;
+use crate::plan::{Params, Value};
 use crate::primitives::{Refusal, reader};
 
 /// Most keys: 32 bits count them and more.
@@ -61,6 +62,18 @@ pub enum Method {
 }
 
 impl Method {
+    /// Its name in recipes.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Method::Direct => "direct",
+            Method::WriteCombining => "write-combining",
+            Method::ScanSplit => "scan-split",
+            Method::RbSort => "rb-sort",
+            Method::Fused => "fused",
+            Method::Localised(shape) => shape.localisation.name(),
+        }
+    }
+
     /// Whether it is one of the processors'; the others are those of GPUs.
     pub fn on_cpus(self) -> bool {
         match self {
@@ -76,6 +89,8 @@ pub struct Spec {
     pub by: By,
     pub distribution: Distribution,
     pub method: Method,
+    /// Whether the method was `best`.
+    pub open: bool,
     /// n. A recipe asks for at least 1; `verify` runs 0 as well.
     pub keys: u64,
     /// Bytes of a value: 0, 4 or 8.
@@ -91,10 +106,12 @@ impl Spec {
         Tuning::of(params)?.within("multisplit", &OFFERED)?;
         let value = reader::word_or(params, "values", &[("none", 0), ("4B", 4), ("8B", 8)], 0)?;
         let buckets = reader::int(params, "buckets")?;
+        let by = by(params)?;
         let spec = Spec {
-            by: by(params)?,
+            by,
             distribution: distribution(params)?,
-            method: method(params, value, buckets)?,
+            method: method(params, by, value, buckets)?,
+            open: matches!(params.text("method"), None | Some("best")),
             keys: reader::int(params, "keys")?,
             value,
             buckets,
@@ -117,10 +134,15 @@ impl Spec {
             return Err(Refusal::invalid("buckets", range));
         }
         if matches!(self.method, Method::Localised(_)) && self.buckets > MOST_BUCKETS {
-            return not_applicable(&format!("warps keep the counts of at most {MOST_BUCKETS} buckets"));
+            let most = format!(
+                "warps keep the counts of at most {MOST_BUCKETS} buckets; fused and rb-sort take more"
+            );
+            return not_applicable(&most);
         }
-        if self.method == Method::Fused && self.buckets > MOST_BUCKETS {
-            return not_applicable(&format!("a pass splits into at most {MOST_BUCKETS} buckets"));
+        if self.method == Method::Fused && Rounds::of(self).is_some() && !has_digits(self) {
+            let digits = "above 256 buckets fused goes by digits of the bucket's number, which this function does not have \
+                          without the number: rb-sort keeps it";
+            return not_applicable(digits);
         }
         match self.by {
             By::Prime if self.buckets != 2 => not_applicable("primes and all others are 2 buckets"),
@@ -155,6 +177,21 @@ impl Spec {
     /// Bytes of the offsets.
     pub fn offset_bytes(&self) -> u64 {
         (self.buckets + 1) * OFFSET
+    }
+
+    /// What was open, and the rounds of a method that takes some, for the record.
+    pub fn resolved(&self) -> Vec<(String, Value)> {
+        let method = self.open.then(|| ("method".to_owned(), Value::Text(self.method.name().to_owned())));
+        let open = match &self.method {
+            Method::Localised(shape) => shape.resolved(),
+            _ => Vec::new(),
+        };
+        let rounds = Rounds::of(self).filter(|_| self.method == Method::Fused);
+        let rounds = rounds.map(|Rounds { supers, .. }| {
+            [("rounds", 2), ("super-buckets", supers)]
+                .map(|(name, value)| (format!("split.{name}"), Value::Int(value)))
+        });
+        method.into_iter().chain(open).chain(rounds.into_iter().flatten()).collect()
     }
 
     /// Bytes of the whole output: keys, values, offsets.
@@ -208,19 +245,32 @@ fn distribution(params: &Params) -> Result<Distribution, Refusal> {
     }
 }
 
-fn method(params: &Params, value: u64, buckets: u64) -> Result<Method, Refusal> {
+fn method(params: &Params, by: By, value: u64, buckets: u64) -> Result<Method, Refusal> {
     let localised = [Localisation::Direct, Localisation::Warp, Localisation::Block];
     if let Some(one) = localised.into_iter().find(|one| params.text("method") == Some(one.name())) {
         return Subproblems::of(params, one, value, buckets).map(Method::Localised);
     }
+    let best =
+        if reader::on_cuda(params) { best_on_gpus(by, value, buckets) } else { Method::WriteCombining };
     let names = [
+        ("best", best),
         ("direct", Method::Direct),
         ("write-combining", Method::WriteCombining),
         ("scan-split", Method::ScanSplit),
         ("rb-sort", Method::RbSort),
         ("fused", Method::Fused),
     ];
-    reader::word_or(params, "method", &names, Method::Direct)
+    reader::word_or(params, "method", &names, best)
+}
+
+/// A reduced-bit sort asks once for a key's bucket, and fused twice, which among splitters costs more than labels of
+/// keys alone do (on an H200 from 8 buckets on); and in its rounds fused knows but digits of some functions.
+fn best_on_gpus(by: By, value: u64, buckets: u64) -> Method {
+    match by {
+        By::Range if value == 0 && buckets > 4 => Method::RbSort,
+        By::Range | By::Hash if buckets > MOST_BUCKETS => Method::RbSort,
+        _ => Method::Fused,
+    }
 }
 
 #[cfg(test)]
@@ -253,6 +303,60 @@ mod tests {
                 .starts_with("distribution.alpha-uniform.alpha: ")
         );
         assert!(refusal("keys=4 buckets=2 backend=cuda method=direct").starts_with("n/a: a method of CPUs"));
+    }
+
+    /// Digits of the numbers of deltas and of fields are had from a key; of others above 256 buckets
+    /// the reason says what to take.
+    #[test]
+    fn many_buckets_are_for_methods_that_have_digits() {
+        for by in ["delta-buckets", "identity"] {
+            assert_eq!(spec(&format!("keys=4 buckets=257 by={by} method=fused")).method, Method::Fused);
+        }
+        for by in ["range", "hash"] {
+            let refused = refusal(&format!("keys=4 buckets=257 by={by} method=fused"));
+            assert!(refused.starts_with("n/a: ") && refused.contains("rb-sort"), "{refused}");
+        }
+        for method in ["dms", "wms", "bms"] {
+            let refused = refusal(&format!("keys=4 buckets=257 method={method}"));
+            assert!(refused.starts_with("n/a: ") && refused.contains("fused and rb-sort"), "{refused}");
+        }
+    }
+
+    /// Whatever the backend and the case, it exists, and the record says what it became.
+    #[test]
+    fn the_best_method_is_the_backends() {
+        let of = |words: &str| {
+            let (left, best) =
+                (spec(&format!("keys=4 {words}")), spec(&format!("keys=4 {words} method=best")));
+            assert_eq!(left, best);
+            let method = Value::Text(left.method.name().to_owned());
+            assert_eq!(left.resolved()[0], ("method".to_owned(), method));
+            left.method.name()
+        };
+        for words in ["buckets=2", "buckets=65536 values=8B", "buckets=300 by=range"] {
+            assert_eq!(
+                ["scalar", "cpu"].map(|on| of(&format!("{words} backend={on}"))),
+                ["write-combining"; 2]
+            );
+        }
+        for (words, method) in [
+            ("buckets=2", "fused"),
+            ("buckets=257", "fused"),
+            ("buckets=65536 by=identity", "fused"),
+            ("buckets=256 by=hash", "fused"),
+            ("buckets=257 by=hash", "rb-sort"),
+            ("buckets=4 by=range", "fused"),
+            ("buckets=5 by=range", "rb-sort"),
+            ("buckets=5 by=range values=4B", "fused"),
+            ("buckets=257 by=range values=4B", "rb-sort"),
+            ("buckets=2 by=prime", "fused"),
+        ] {
+            assert_eq!(of(&format!("{words} backend=cuda")), method, "{words}");
+        }
+        assert_eq!(spec("keys=4 buckets=8 method=direct").resolved(), []);
+        let rounds = spec("keys=4 buckets=300 method=fused").resolved();
+        let wanted = [("split.rounds", 2), ("split.super-buckets", 10)];
+        assert_eq!(rounds, wanted.map(|(key, value)| (key.to_owned(), Value::Int(value))));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //! (`kernels/multisplit_fused.cuh`). Pure.
 
 use super::Spec;
+use super::labels::digits;
+use super::rounds::Rounds;
 use super::spec::By;
 
 /// Most bits of a bucket's number: a block has a thread, and a counter of each warp, for each bucket.
@@ -33,29 +35,52 @@ impl Shape {
     /// Dynamic shared memory: `Room` in the kernels.
     pub fn shared(self, way: Way) -> u64 {
         let counters = (1u64 << way.bits).max(32);
-        let labels = if way.field { 4 } else { self.tile() };
+        let labels = if way.number == Number::Any { self.tile() } else { 4 };
         let rest = 4 * (counters * (u64::from(self.threads) / 32 + 1) + 8 + 1) + labels;
         ((4 + way.value) * self.tile() + 8 + rest).next_multiple_of(8)
     }
 }
 
+/// What the number is that a split puts keys in the order of: the two of the first are cheap enough to be had of a
+/// key again and again, the last a tile keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    /// A field of the key.
+    Field,
+    /// A digit of the number of its delta-bucket.
+    DeltaDigit,
+    /// The number of its bucket, by any function.
+    Any,
+}
+
 /// Which kernels a split takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// Bits of a bucket's number, 1 to [`MOST_BITS`].
+    /// Bits of a number, 1 to [`MOST_BITS`].
     pub bits: u32,
     /// Bytes of a value: 0, 4 or 8.
     pub value: u64,
-    /// Whether the bucket is a field of the key.
-    pub field: bool,
+    pub number: Number,
 }
 
 impl Way {
     /// Names of the counting kernel and of the pass.
     pub fn names(self) -> [String; 2] {
-        let Way { bits, value, field } = self;
-        let by = if field { "field" } else { "any" };
+        let Way { bits, value, number } = self;
+        let by = match number {
+            Number::Field => "field",
+            Number::DeltaDigit => "delta",
+            Number::Any => "any",
+        };
         [format!("fused_count_{by}_{bits}"), format!("fused_pass_{by}_{bits}_{value}")]
+    }
+
+    /// Names of the modules where they are.
+    pub fn modules(self) -> [String; 2] {
+        match self.number {
+            Number::DeltaDigit => ["multisplit_digits"; 2].map(str::to_owned),
+            _ => ["multisplit_fused".to_owned(), format!("multisplit_fused_{}", self.value)],
+        }
     }
 
     /// Counts of `n` keys: of tiles, and of groups.
@@ -80,9 +105,14 @@ pub fn field(spec: &Spec) -> Option<u32> {
     }
 }
 
-/// How the method fused splits a case.
+/// How the method fused splits a case, once or in each of its rounds.
 pub fn way(spec: &Spec) -> Way {
-    Way { bits: spec.bits().min(MOST_BITS), value: spec.value, field: field(spec).is_some() }
+    let number = match field(spec) {
+        Some(_) => Number::Field,
+        None if Rounds::of(spec).is_some() => Number::DeltaDigit,
+        None => Number::Any,
+    };
+    Way { bits: digits(spec.bits()).1, value: spec.value, number }
 }
 
 #[cfg(test)]
@@ -93,9 +123,9 @@ mod tests {
     /// each takes 1 KiB more.
     #[test]
     fn blocks_fit() {
-        for (bits, value, field) in (1..=MOST_BITS).flat_map(|b| [0, 4, 8].map(|v| (b, v, b % 2 == 0))) {
+        for (bits, value) in (1..=MOST_BITS).flat_map(|b| [0, 4, 8].map(|v| (b, v))) {
             let shape = Shape::of(bits, value);
-            let bytes = shape.shared(Way { bits, value, field }) + 1024;
+            let bytes = shape.shared(Way { bits, value, number: Number::Any }) + 1024;
             assert!(bytes * u64::from(1024 / shape.threads) <= 228 << 10, "{bits} {value} {bytes}");
             assert!(shape.tile().is_multiple_of(1024), "two warps count a tile in batches");
         }
@@ -103,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_tile_has_a_count_of_each_bucket() {
-        let way = Way { bits: 5, value: 0, field: true };
+        let way = Way { bits: 5, value: 0, number: Number::Field };
         assert_eq!(way.counts(8192 * 8), [8 * 32, 32]);
         assert_eq!(way.counts(8192 * 8 + 1), [9 * 32, 64]);
         assert_eq!(way.bytes(8192), 4 * (32 + 64 + 32 + 1));

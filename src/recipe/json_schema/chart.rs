@@ -21,8 +21,10 @@ pub(super) fn chart(name: &str, primitives: &[&'static dyn Primitive], schemas: 
     let axes = json!({ "anyOf": [axis, { "type": "array", "items": axis, "maxItems": MAX_NAMES }] });
     let quantities =
         QUANTITIES.map(|(word, quantity)| described(json!({ "const": word }), meaning(quantity)));
-    let ceilings = CEILINGS.map(|(word, ceiling)| described(json!({ "const": word }), limit(ceiling)));
-    let ceilings: Vec<Json> = ceilings.into_iter().chain([json!({ "type": "null" })]).collect();
+    let light = primitives.iter().any(|primitive| primitive.light().is_some());
+    let ceilings = CEILINGS.iter().filter(|(_, ceiling)| light || *ceiling != Ceiling::SpeedOfLight);
+    let ceilings = ceilings.map(|(word, ceiling)| described(json!({ "const": word }), limit(*ceiling)));
+    let ceilings: Vec<Json> = ceilings.chain([json!({ "type": "null" })]).collect();
     let chart = json!({
         "type": "object",
         "description": "how the result is drawn",
@@ -34,7 +36,7 @@ pub(super) fn chart(name: &str, primitives: &[&'static dyn Primitive], schemas: 
             "relative-to": described(names.baseline(),
                 "one parameter and its value: y becomes the change against the cases with it, in per cent"),
             "ceiling": described(json!({ "anyOf": ceilings }),
-                "a line across the chart for each backend; y must be in GB/s"),
+                "a line across the chart for each backend; y must be a rate"),
             "model": described(models(),
                 "the models whose predictions are drawn; without it the usual one, where there is a profile"),
         },
@@ -63,7 +65,11 @@ fn meaning(quantity: Quantity) -> &'static str {
 fn limit(ceiling: Ceiling) -> &'static str {
     match ceiling {
         Ceiling::Copy => {
-            "what a plain copy reached on the backend between the passes of the run, both ways counted"
+            "what a plain copy reached on the backend between the passes of the run, both ways counted; y must be in GB/s"
+        }
+        Ceiling::SpeedOfLight => {
+            "the bytes that the primitive's parallel model moves, at the rate of the plain copies between the passes \
+             of the run"
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::run::Ledger;
 
 const DICTIONARY: &str = include_str!("../../../docs/data-dictionary.md");
 
-/// A shipped recipe, every case certified in one round.
+/// A shipped recipe, every case in one round, and certified but for peers.
 fn finished(path: &str) -> Ledger {
     finished_in(path, |_| 0.25)
 }
@@ -34,12 +34,13 @@ pub fn finished_with(path: &str, overrides: &Overrides, seconds: impl Fn(&Case) 
     let mut ledger = Ledger::new(plan);
     for (i, case) in cases.into_iter().enumerate() {
         let seconds = seconds(&case);
+        let verdict = case.peer().is_none().then_some(Verdict::Certified { checked: 10 });
         let result = RoundResult {
             case: case.id,
             round: 0,
             samples: vec![seconds, 2.0 * seconds],
             batch: 1,
-            verdict: Some(Verdict::Certified { checked: 10 }),
+            verdict,
             memory: 4096,
             resolved: vec![("backend.cpu.threads".to_owned(), Value::Int(2))],
             started: 1_760_000_000.5,
@@ -53,7 +54,8 @@ pub fn finished_with(path: &str, overrides: &Overrides, seconds: impl Fn(&Case) 
 fn rows(plan: &Plan, records: &[Record]) -> Vec<HashMap<String, String>> {
     let mut out = Vec::new();
     let devices = [device("cuda", "NVIDIA H200")];
-    results(&mut out, &origin(plan, &environment(), &devices), records).expect("written");
+    let copies = Copies::from([("cuda".to_owned(), vec![4000.0])]);
+    results(&mut out, &origin(plan, &environment(), &devices), records, &copies).expect("written");
     let mut reader = ::csv::Reader::from_reader(out.as_slice());
     reader.deserialize().collect::<Result<_, _>>().expect("rows with the header's columns")
 }
@@ -91,6 +93,21 @@ fn a_row_holds_parameters_statistics_and_rates() {
     let bytes: f64 = row["effective_bytes"].parse().expect("a number");
     let rate: f64 = row["effective_gb_s"].parse().expect("a number");
     assert!((rate - bytes / 0.375 / 1e9).abs() < 1e-9, "{rate} {bytes}");
+}
+
+/// A share of the speed of light stands in the rows of the backend whose copies are on file.
+#[test]
+fn the_speed_of_light_has_columns_where_there_is_one() {
+    let ledger = finished_in("ashkiani2017/gpu-multisplit.yaml", |_| 1e-3);
+    let found = rows(ledger.plan(), ledger.records());
+    let row = found.iter().find(|r| r["values"] == "4B" && r["keys"] == "33554432").expect("pairs");
+    let seconds: f64 = row["speed_of_light_s"].parse().expect("a number");
+    let share: f64 = row["speed_of_light_share"].parse().expect("a number");
+    assert!((seconds * 4e12 - f64::from(5 << 27)).abs() < 1.0, "{seconds}");
+    assert!((share - seconds / 1.5e-3).abs() < 1e-12, "{share}");
+    let (plan, records) = passes();
+    assert!(rows(&plan, &records)[0].keys().all(|column| !column.contains("light")));
+    assert!(described("speed_of_light_s") && described("speed_of_light_share"));
 }
 
 #[test]
@@ -159,7 +176,7 @@ fn what_is_missing_is_an_empty_cell() {
     assert_eq!(rows[0]["verification"], "wrong");
     assert_eq!(rows[0]["reason"], "wrong result: word 3");
     let mut out = Vec::new();
-    results(&mut out, &origin(&plan, &environment(), &[]), &records).expect("written");
+    results(&mut out, &origin(&plan, &environment(), &[]), &records, &Copies::new()).expect("written");
     assert!(!String::from_utf8(out).expect("UTF-8").contains("NaN"));
 }
 

@@ -1,6 +1,7 @@
 //! Finds what a figure shows among the cases of a platform, whichever recipe measured them.
 
 use super::platform::{self, Platform, is_certified};
+use super::splits::Split;
 use crate::backend::tuning::Tuning;
 use crate::patterns::applications::{Application, Use};
 use crate::plan::{Cache, Quantity};
@@ -25,6 +26,8 @@ pub enum Wanted {
     Stream(&'static str),
     /// A line of sengupta2007's Fig. 5.
     Scan { line: Line, elements: u64 },
+    /// A point of ashkiani2017's Figs. 6 and 7.
+    Split(Split),
 }
 
 /// The lines of sengupta2007's Fig. 5.
@@ -52,7 +55,7 @@ impl Line {
     }
 }
 
-/// What was measured of it, GB/s or, of scans, seconds.
+/// What was measured of it, GB/s or, of scans and multisplits, seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Value<'a> {
     pub run: &'a str,
@@ -89,6 +92,7 @@ impl Wanted {
             Wanted::App(app) => app.name.to_owned(),
             Wanted::Stream(kernel) => format!("STREAM {kernel}"),
             Wanted::Scan { line, elements } => format!("{} of {elements} elements", line.name()),
+            Wanted::Split(split) => split.words(),
         }
     }
 
@@ -106,16 +110,26 @@ impl Wanted {
             Wanted::Scan { line, elements } => {
                 params.int("elements") == Some(*elements) && scanned(record) == Some(*line)
             }
+            Wanted::Split(split) => Split::of(record) == Some(*split),
         }
     }
 
     fn quantity(&self) -> Quantity {
-        if matches!(self, Wanted::Scan { .. }) { Quantity::Time } else { Quantity::Bandwidth }
+        if self.is_a_time() { Quantity::Time } else { Quantity::Bandwidth }
     }
 
     /// What its value counts.
     pub fn unit(&self) -> &'static str {
-        if matches!(self, Wanted::Scan { .. }) { "s" } else { "GB/s" }
+        if self.is_a_time() { "s" } else { "GB/s" }
+    }
+
+    fn is_a_time(&self) -> bool {
+        matches!(self, Wanted::Scan { .. } | Wanted::Split(_))
+    }
+
+    /// Whether nothing speaks against a result: of a peer there is no certificate to ask for.
+    fn trusts(&self, record: &Record) -> bool {
+        is_certified(record) || matches!(self, Wanted::Split(_)) && record.stands()
     }
 }
 
@@ -246,7 +260,7 @@ fn outcome<'a>(run: &'a str, record: &'a Record, wanted: Wanted) -> Found<'a> {
         Status::Pending => return Err(missing(NoteKind::Pending, "")),
         Status::Partial | Status::Done => {}
     }
-    if !is_certified(record) {
+    if !wanted.trusts(record) {
         return Err(missing(NoteKind::Uncertified, ""));
     }
     let at = |seconds| record.quantity_at(wanted.quantity(), seconds).filter(|v| v.is_finite());

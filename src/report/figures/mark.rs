@@ -31,6 +31,8 @@ pub struct Mark {
     pub others: usize,
     /// How often the case uses its pattern.
     pub uses: Option<u64>,
+    /// Whether it is the paper's own number, and measured nowhere here.
+    pub published: bool,
 }
 
 /// A value with the values at the slowest and at the fastest sample.
@@ -81,6 +83,31 @@ impl Mark {
             baseline: String::new(),
             others: 0,
             uses: None,
+            published: false,
+        }
+    }
+
+    /// A number of the paper's.
+    pub fn published(
+        panel: &str,
+        source: &str,
+        pattern: String,
+        (x, y): (f64, f64),
+        unit: &'static str,
+    ) -> Mark {
+        Mark {
+            panel: panel.to_owned(),
+            platform: source.to_owned(),
+            pattern,
+            x: Some(x),
+            y: Ok(Spread { y, low: y, high: y }),
+            unit,
+            run: String::new(),
+            case: String::new(),
+            baseline: String::new(),
+            others: 0,
+            uses: None,
+            published: true,
         }
     }
 
@@ -115,7 +142,9 @@ pub fn notes(marks: &[Mark]) -> Vec<String> {
         let Err(missing) = &mark.y else { continue };
         // Where the panels are the patterns, or the platforms, one of the two says it all.
         let told = [&mark.pattern, &mark.platform].into_iter().any(|word| *word == mark.panel);
-        let of = if told { mark.pattern.clone() } else { format!("{} {}", mark.panel, mark.pattern) };
+        // Nor does a panel of one platform's say the platform again.
+        let panel = mark.panel.strip_prefix(&format!("{}, ", mark.platform)).unwrap_or(&mark.panel);
+        let of = if told { mark.pattern.clone() } else { format!("{panel} {}", mark.pattern) };
         match groups.iter_mut().find(|(p, m, _)| *p == mark.platform && *m == missing) {
             Some((_, _, all)) if all.contains(&of) => {}
             Some((_, _, all)) => all.push(of),
@@ -209,7 +238,7 @@ fn row(figure: &str, mark: &Mark) -> Vec<Option<Cell>> {
         value(|s| s.low.min(s.high)),
         value(|s| s.low.max(s.high)),
         text(mark.unit),
-        text(missing.map_or("measured", |m| m.kind.word())),
+        text(missing.map_or(if mark.published { "published" } else { "measured" }, |m| m.kind.word())),
         missing.and_then(|m| text(&m.reason)),
         text(&mark.run),
         text(&mark.case),

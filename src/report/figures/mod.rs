@@ -4,6 +4,7 @@
 //! recipe measured them (`lookup`), makes its marks (`mark`), and draws those; the same
 //! marks are its table. What failed, cannot run or has no certificate is never a point.
 
+mod ashkiani2017;
 mod caption;
 mod lavin2020;
 mod lookup;
@@ -13,6 +14,7 @@ mod published;
 mod radar;
 mod rating;
 mod sengupta2007;
+mod splits;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -35,7 +37,7 @@ pub struct Figure {
     pub name: &'static str,
     /// What it shows, in a line.
     pub about: &'static str,
-    /// Recipes whose runs it is drawn from.
+    /// Recipes whose runs it is drawn from; none where it is the same for everybody.
     pub recipes: &'static [&'static str],
     /// What its document is: `svg` or `md`.
     pub extension: &'static str,
@@ -73,6 +75,9 @@ impl Drawn {
 /// All of them, in the papers' order.
 pub const FIGURES: &[Figure] = &[
     sengupta2007::fig05::FIGURE,
+    ashkiani2017::fig05::FIGURE,
+    ashkiani2017::fig06::FIGURE,
+    ashkiani2017::fig07::FIGURE,
     lavin2020::fig03::FIGURE,
     lavin2020::fig04::FIGURE,
     lavin2020::fig05::FIGURE,
@@ -103,6 +108,12 @@ impl Figure {
     /// # Errors
     /// Runs that lack what it shows: what that is, and which recipes measure it.
     pub fn draw(&self, runs: &[Named]) -> Result<Drawn> {
+        if self.recipes.is_empty() && !runs.is_empty() {
+            return Err(anyhow!("{}: it measures nothing and takes no runs", self.name));
+        }
+        if self.recipes.is_empty() {
+            return (self.draw)(runs).with_context(|| self.name);
+        }
         (self.draw)(runs).map_err(|error| {
             anyhow!("{}: {error:#}; to measure it: scatterlab run {}", self.name, self.recipes.join(" "))
         })

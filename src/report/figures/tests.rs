@@ -69,7 +69,7 @@ impl Run {
 fn seconds(case: &Case) -> f64 {
     let digits = f64::from(u32::from_str_radix(&case.id[..4], 16).expect("hexadecimal")) / 65536.0;
     let work = crate::primitives::find(&case.primitive).and_then(|p| p.work(&case.params).ok());
-    let speed = match case.backend() {
+    let speed = match case.place().0 {
         "cuda" => 2e12,
         "cpu" => 16e9,
         _ => 2e9,
@@ -107,13 +107,15 @@ fn each_figure_is_drawn_from_its_own_recipes() {
         let runs = own_runs(figure);
         let drawn = draw(figure.name, &runs.iter().collect::<Vec<_>>()).expect(figure.name);
         let paper = format!("{}, ", figure.name.split_once('/').expect("a paper").0);
-        let gpus = ["sengupta2007/fig05", "lavin2020/fig05"].contains(&figure.name);
-        for words in [paper.as_str(), "AMD EPYC 7742", "2026-11-20 12:00:00"] {
-            let here = !gpus || words != "AMD EPYC 7742";
-            assert!(!here || drawn.document.contains(words), "{}: {words}", figure.name);
+        let gpus = ["sengupta2007/fig05", "ashkiani2017/fig06", "ashkiani2017/fig07", "lavin2020/fig05"]
+            .contains(&figure.name);
+        let device = if gpus { "NVIDIA H200" } else { "AMD EPYC 7742" };
+        assert!(drawn.document.contains(&paper), "{}", figure.name);
+        for words in [device, "2026-11-20 12:00:00"] {
+            assert_eq!(drawn.document.contains(words), !runs.is_empty(), "{}: {words}", figure.name);
         }
-        let bars =
-            figure.extension == "svg" && !["lavin2020/fig07", "lavin2020/fig08"].contains(&figure.name);
+        let bare = ["ashkiani2017/fig05", "lavin2020/fig07", "lavin2020/fig08"].contains(&figure.name);
+        let bars = figure.extension == "svg" && !bare;
         assert_eq!(drawn.document.contains("bars:"), bars, "{}: a radar has none", figure.name);
         assert!(!drawn.document.contains("NaN") && !drawn.document.contains("inf,"), "{}", figure.name);
         assert!(!rows(&drawn).is_empty(), "{}", figure.name);
@@ -127,10 +129,15 @@ fn a_figure_is_found_without_its_paper_where_only_one_has_it() {
     for figure in FIGURES {
         let bare = figure.name.split_once('/').expect("a paper").1;
         let found = find(bare).map(|found| found.name).ok();
-        assert_eq!(found, (bare != "fig05").then_some(figure.name), "two papers have a figure 5");
+        let ambiguous = ["fig05", "fig06", "fig07"].contains(&bare);
+        assert_eq!(
+            found,
+            (!ambiguous).then_some(figure.name),
+            "two papers or three have a figure 5, 6 and 7"
+        );
     }
     let error = find("fig7").expect_err("no such figure").to_string();
-    assert!(error.contains("accepted: sengupta2007/fig05, lavin2020/fig03, "), "{error}");
+    assert!(error.contains("accepted: sengupta2007/fig05, ashkiani2017/fig05, "), "{error}");
 }
 
 #[test]
@@ -139,7 +146,14 @@ fn the_recipes_that_figures_name_are_shipped() {
         assert!(crate::experiments::find(recipe).is_some(), "{recipe}");
     }
     let error = find("lavin2020/fig3").expect_err("no such figure").to_string();
-    assert!(error.contains("accepted: sengupta2007/fig05, lavin2020/fig03"), "{error}");
+    assert!(error.contains("accepted: sengupta2007/fig05, ashkiani2017/fig05"), "{error}");
+}
+
+#[test]
+fn a_figure_that_measures_nothing_takes_no_runs() {
+    let run = Run::of("lavin2020/fig03-cpu-stride", "run");
+    let error = draw("ashkiani2017/fig05", &[&run]).expect_err("nothing to do with it").to_string();
+    assert_eq!(error, "ashkiani2017/fig05: it measures nothing and takes no runs");
 }
 
 #[test]
@@ -209,6 +223,130 @@ fn the_five_scans_are_one_picture_with_their_ratios() {
     let words = format!("segmented scan over scan {ratio:.2} (the paper: 3.3)");
     assert!(drawn.document.contains(&words), "{words}");
     assert!(drawn.document.contains("(the paper: 1.64)") && drawn.document.contains("GeForce 8800 GTX"));
+}
+
+/// A run of every method beside the sorts: that of whole keys takes five times as long.
+fn splits(overrides: &[(&str, &str)]) -> Run {
+    let slow = |case: &Case| {
+        let last = case.peer().is_some_and(|peer| peer.name == "cub-sort");
+        seconds(case) * if last { 5.0 } else { 1.0 }
+    };
+    let mut run = Run::of("ashkiani2017/table05-speedups", "run");
+    let set = overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let overrides = Overrides { set, ..Overrides::default() };
+    run.ledger = finished_with("ashkiani2017/table05-speedups.yaml", &overrides, slow);
+    run.manifest.plan = run.ledger.plan().clone();
+    run
+}
+
+/// Seconds of the case with this identity.
+fn median(run: &Run, id: &str) -> f64 {
+    let record = run.ledger.records().iter().find(|record| record.case.id == id).expect("the case");
+    record.statistics.as_ref().expect("measured").median
+}
+
+#[test]
+fn speed_ups_are_the_sorts_times_over_the_methods() {
+    let run = splits(&[]);
+    let drawn = draw("ashkiani2017/fig07", &[&run]).expect("a figure");
+    let found = rows(&drawn);
+    let of = |status: &str| found.iter().filter(|row| row["status"] == status).collect::<Vec<_>>();
+    for row in of("measured") {
+        let ratio = median(&run, &row["baseline"]) / median(&run, &row["case"]);
+        let y: f64 = row["y"].parse().expect("a number");
+        assert!((y / ratio - 1.0).abs() < 1e-12, "{row:?}");
+        let [sort, own] = ["baseline", "case"].map(|column| {
+            let record =
+                run.ledger.records().iter().find(|record| record.case.id == row[column]).expect("a case");
+            (record.case.backend(), record.case.params.text("values"), record.case.params.int("buckets"))
+        });
+        assert_eq!((sort.0, sort.1, sort.2), ("peer:cub-sort", own.1, own.2), "of the same keys");
+        assert_eq!(row["unit"], "of the sort");
+    }
+    // Six methods and one sort, of keys and pairs, among 2 to 256 buckets.
+    assert_eq!(of("measured").len(), 7 * 2 * 8);
+    let published = of("published");
+    assert_eq!(published.len(), 2 * (5 + 5 + 8 + 8));
+    let wms = published.iter().find(|row| row["pattern"] == "WMS" && row["panel"] == "NVIDIA H200, keys");
+    let wms = wms.expect("the first of them");
+    assert_eq!((wms["x"].as_str(), wms["y"].as_str(), wms["run"].as_str()), ("2", "5.6", ""));
+    assert_eq!(wms["platform"], "GTX 1080 (ashkiani2017, table 5)");
+    for words in
+        ["DMS, GTX 1080 in the paper", "fused", "1: the radix sort", "NVIDIA H200, pairs", "at best "]
+    {
+        assert!(drawn.document.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn times_stand_beside_the_papers_of_as_many_keys() {
+    let run = splits(&[]);
+    let drawn = draw("ashkiani2017/fig06", &[&run]).expect("a figure");
+    let found = rows(&drawn);
+    for row in found.iter().filter(|row| row["status"] == "measured") {
+        assert_eq!((row["y"].parse().ok(), row["unit"].as_str()), (Some(median(&run, &row["case"])), "s"));
+    }
+    let bms = found.iter().find(|row| {
+        (row["status"].as_str(), row["pattern"].as_str(), row["x"].as_str()) == ("published", "BMS", "32")
+    });
+    let y: f64 = bms.expect("the paper's")["y"].parse().expect("a number");
+    // 2.02 ms in Table 4.
+    assert!((y - 2.02e-3).abs() < 5e-6, "{y}");
+    assert_eq!(found.len(), 8 * 2 * 8 + 52);
+    let few = splits(&[("keys", "1Mi")]);
+    let drawn = draw("ashkiani2017/fig06", &[&few]).expect("a figure");
+    assert!(
+        rows(&drawn).iter().all(|row| row["status"] == "measured"),
+        "nobody knows the paper's times of 2^20"
+    );
+    assert!(drawn.document.contains("1,048,576 uniform keys"));
+}
+
+/// Another function, distribution, or other subproblems than the paper's.
+#[test]
+fn only_the_papers_splits_are_lines() {
+    let run = splits(&[]);
+    let named = [run.named()];
+    let platforms = platform::separate(&named);
+    let gpu = platforms.iter().find(|p| p.backend() == "cuda").expect("the GPU");
+    let text = |word: &str| Value::Text(word.to_owned());
+    let is = |record: &Record| splits::Split::of(record).map(|split| split.line);
+    let bms = gpu.records.iter().map(|(_, record)| *record).find(|r| is(r) == Some(splits::Line::Bms));
+    let bms = bms.expect("a block's");
+    for (key, value) in [
+        ("by", text("identity")),
+        ("distribution", text("binomial")),
+        ("method.bms.warps", Value::Int(2)),
+        ("method.bms.tiles", Value::Int(4)),
+        (Cache::KEY, text("cold")),
+        ("backend.cuda.fetch", Value::Int(128)),
+    ] {
+        assert_eq!(is(&with(bms, key, value.clone())), None, "{key}: {value}");
+    }
+    assert_eq!(is(&with(bms, "method.bms.warps", Value::Int(4))), Some(splits::Line::Bms), "as they became");
+}
+
+#[test]
+fn without_the_sort_there_is_no_speed_up() {
+    let mut run = splits(&[("peers", "cub-radix-sort")]);
+    let error = draw("ashkiani2017/fig07", &[&run]).expect_err("no baseline").to_string();
+    assert!(error.contains("no baseline: CUB radix sort, whole keys: n/a: not in these runs"), "{error}");
+    assert!(error.ends_with("scatterlab run ashkiani2017/table05-speedups"), "{error}");
+    run = splits(&[]);
+    let is = |case: &Case| {
+        let sort = case.peer().is_some_and(|peer| peer.name == "cub-sort");
+        sort && case.params.int("buckets") == Some(8) && case.params.text("values") == Some("none")
+    };
+    let case = run.case(is);
+    run.fail(case);
+    let drawn = draw("ashkiani2017/fig07", &[&run]).expect("the others");
+    let lacking: Vec<String> = rows(&drawn)
+        .iter()
+        .filter(|row| row["status"] == "no baseline")
+        .map(|row| row["x"].clone())
+        .collect();
+    assert_eq!(lacking, vec!["8"; 7]);
+    assert!(drawn.document.contains("NVIDIA H200: keys DMS, "), "{}", drawn.document);
 }
 
 /// The values of radars are fractions of the stride-1 case of the same platform.

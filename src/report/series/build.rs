@@ -6,7 +6,7 @@ use super::predicted::models;
 use super::{
     Absent, ChartData, Copies, Line, Measured, ModelKey, Panel, Point, Predicted, Reference, XAxis, YAxis,
 };
-use crate::plan::{Case, Ceiling, Experiment, Plan, Quantity, Scale, Value};
+use crate::plan::{Case, Experiment, Plan, Quantity, Scale, Value};
 use crate::report::names;
 use crate::report::relative::Baseline;
 use crate::report::unit::Unit;
@@ -31,14 +31,19 @@ pub fn charted(plan: &Plan, experiment: usize, records: &[Record], copies: Optio
     let x = x_axis(wanted, own().map(|(_, r)| &r.case));
     let key = |name| ModelKey { name, ..ModelKey::default() };
     let models = models(&wanted.chart, own().map(|(_, r)| r)).into_iter().map(key).collect();
+    let y = y_axis(wanted);
     let mut builder = Builder {
         experiment: wanted,
         baseline,
-        ceilings: wanted.chart.ceiling.zip(copies).map(|(Ceiling::Copy, copies)| Ceilings::new(copies, plan)),
+        ceilings: wanted
+            .chart
+            .ceiling
+            .zip(copies)
+            .map(|(ceiling, copies)| Ceilings::new(ceiling, copies, plan, (y.quantity, y.unit))),
         data: ChartData {
             title: wanted.title.clone(),
             x,
-            y: y_axis(wanted),
+            y,
             lines_per_run: None,
             labels: Vec::new(),
             panels: Vec::new(),

@@ -1,28 +1,27 @@
 //! Lines to hold the points against that are no cases themselves.
 
-use std::collections::BTreeMap;
-
 use super::{ChartData, Panel};
-use crate::backend::gpus::Gpus;
-use crate::measure::median;
-use crate::plan::{Case, Plan};
+use crate::plan::{Ceiling, Plan, Quantity};
+use crate::report::copies::{self, Copies};
+use crate::report::light::Light;
+use crate::report::unit::Unit;
 use crate::run::{Record, Status};
-use crate::units::fmt_rate;
+use crate::units::{fmt_bytes, fmt_rate};
 
-/// GB/s of the plain copies of a run, by backend.
-pub type Copies = BTreeMap<String, Vec<f64>>;
-
-/// A reference line across a panel: what something else reached on the same device.
+/// A reference line across a panel: what something else reached on the same device, or would.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guide {
-    /// `copy, cpu`.
+    /// `copy, cpu`; `speed of light, cuda, 12 B`.
     pub label: String,
     /// A number after those of [`ChartData::labels`], by which it is hidden like a line.
     pub style: usize,
     /// In the unit of y.
     pub level: Option<f64>,
+    pub unit: Unit,
     /// Why there is no level.
     pub lacks: &'static str,
+    /// What it is, in a sentence for below the chart.
+    pub about: String,
 }
 
 /// A guide farther from the points than this factor would press them together: it is told
@@ -31,15 +30,23 @@ const REACH: f64 = 4.0;
 
 /// Gives each panel the ceilings of its backends.
 pub(super) struct Ceilings<'a> {
+    wanted: Ceiling,
     copies: &'a Copies,
     plan: &'a Plan,
+    quantity: Quantity,
+    unit: Unit,
     /// In the order of the plan, which numbers them.
-    backends: Vec<String>,
+    labels: Vec<String>,
 }
 
 impl<'a> Ceilings<'a> {
-    pub(super) fn new(copies: &'a Copies, plan: &'a Plan) -> Ceilings<'a> {
-        Ceilings { copies, plan, backends: Vec::new() }
+    pub(super) fn new(
+        wanted: Ceiling,
+        copies: &'a Copies,
+        plan: &'a Plan,
+        (quantity, unit): (Quantity, Unit),
+    ) -> Ceilings<'a> {
+        Ceilings { wanted, copies, plan, quantity, unit, labels: Vec::new() }
     }
 
     /// A backend that cannot run anything needs none. Its style counts from 0 until all lines
@@ -48,48 +55,61 @@ impl<'a> Ceilings<'a> {
         if matches!(record.status, Status::NotApplicable(_)) {
             return;
         }
-        let (backend, _) = record.case.place();
-        let style = self.backends.iter().position(|b| b == backend).unwrap_or_else(|| {
-            self.backends.push(backend.to_owned());
-            self.backends.len() - 1
+        let Some((label, about)) = self.words(record) else { return };
+        let style = self.labels.iter().position(|known| *known == label).unwrap_or_else(|| {
+            self.labels.push(label.clone());
+            self.labels.len() - 1
         });
         if panel.guides.iter().all(|guide| guide.style != style) {
-            let (level, lacks) = match self.has_several(backend) {
-                true => (None, "several devices"),
-                false => (self.level(backend), "none on file"),
+            let (level, lacks) = match self.level(record) {
+                Ok(level) => (Some(level), ""),
+                Err(lacks) => (None, lacks),
             };
-            panel.guides.push(Guide { label: format!("copy, {backend}"), style, level, lacks });
+            panel.guides.push(Guide { label, style, level, unit: self.unit, lacks, about });
         }
     }
 
-    /// How many backends have one.
+    /// How many there are.
     pub(super) fn count(&self) -> usize {
-        self.backends.len()
+        self.labels.len()
     }
 
-    fn level(&self, backend: &str) -> Option<f64> {
-        let level = self.copies.get(backend).and_then(|copies| median(copies));
-        level.filter(|level| level.is_finite() && *level > 0.0)
-    }
-
-    /// Whether the copies of a backend are of now this device and now that one, or of one of
-    /// those that a case takes.
-    fn has_several(&self, backend: &str) -> bool {
-        let cases = self.plan.cases.iter().filter(|c| c.place().0 == backend);
-        if cases.clone().any(|case| Gpus::of(&case.params).several()) {
-            return true;
+    /// Its label, which tells it from others, and what it is.
+    fn words(&self, record: &Record) -> Option<(String, String)> {
+        const RATE: &str =
+            "median rate of the plain copies between this run's passes, read and written bytes";
+        let (backend, _) = record.case.place();
+        if self.wanted == Ceiling::Copy {
+            return Some((format!("copy, {backend}"), format!("copy: {RATE}")));
         }
-        let mut devices = cases.map(Case::device);
-        devices.next().is_some_and(|first| devices.any(|device| device != first))
+        let light = crate::primitives::find(&record.case.primitive)?.light()?;
+        let each = Light::bytes(record)?.checked_div(record.work.as_ref()?.elements)?;
+        let label = format!("speed of light, {backend}, {}", fmt_bytes(each));
+        Some((label, format!("speed of light: so many bytes an element, as {}, at the {RATE}", light.moves)))
+    }
+
+    /// On y.
+    fn level(&self, record: &Record) -> Result<f64, &'static str> {
+        let rate = copies::rate(self.plan, self.copies, record.case.place().0)?;
+        match self.wanted {
+            Ceiling::Copy => Ok(rate),
+            Ceiling::SpeedOfLight => {
+                let seconds = Light::new(self.plan, self.copies).seconds(record);
+                seconds.and_then(|seconds| record.quantity_at(self.quantity, seconds)).ok_or("none on file")
+            }
+        }
     }
 }
 
 impl Guide {
     /// `copy, cpu 34.3 GB/s`, or that there is none.
     pub fn words(&self) -> String {
-        match self.level {
-            Some(level) => format!("{} {}", self.label, fmt_rate(level)),
-            None => format!("{} n/a: {}", self.label, self.lacks),
+        match (self.level, self.unit) {
+            (None, _) => format!("{} n/a: {}", self.label, self.lacks),
+            (Some(level), Unit::GigabytesPerSecond) => format!("{} {}", self.label, fmt_rate(level)),
+            (Some(level), Unit::ElementsPerSecond) => format!("{} {}/s", self.label, self.unit.format(level)),
+            // One that is no measurement has its number in its label.
+            (Some(_), _) => self.label.clone(),
         }
     }
 }

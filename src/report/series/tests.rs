@@ -316,6 +316,40 @@ fn several_devices_have_no_ceiling() {
     assert_eq!(words(&plan)[1], "copy, cuda n/a: several devices", "one GPU's is no ceiling for two");
 }
 
+/// 320 GB/s over 12 and 20 bytes, as the paper's GTX 1080 (ashkiani2017 §6.2.2), in each panel its own.
+#[test]
+fn the_speed_of_light_is_a_rate_for_each_size_of_an_element() {
+    let drawn = |words: &str, copies: &Copies| {
+        let recipe = format!(
+            "title: Light\nmultisplit: {{keys: 32Mi, values: [none, 4B], buckets: [2, 4], method: [dms, bms]}}\n\
+             backend: cuda\npeers: cub-sort\nchart: {{x: buckets, ceiling: speed-of-light, {words}}}\n"
+        );
+        let recipe = crate::recipe::parse("a.yaml", &recipe).expect("a recipe");
+        let plan = crate::plan::resolve(&recipe, &crate::plan::Overrides::default()).expect("a plan");
+        let done = |case: &Case| {
+            let work = crate::primitives::find("multisplit").and_then(|p| p.work(&case.params).ok());
+            Record { work, ..record(case.clone(), 0.01) }
+        };
+        let records: Vec<Record> = plan.cases.iter().map(done).collect();
+        charted(&plan, 0, &records, Some(copies))
+    };
+    let words = |data: &ChartData| data.guides().into_iter().map(Guide::words).collect::<Vec<_>>();
+    let copies = Copies::from([("cuda".to_owned(), vec![310.0, 320.0, 330.0])]);
+    let data = drawn("y: throughput, lines: method, panels: values", &copies);
+    assert_eq!(words(&data), ["speed of light, cuda, 12 B 26.67 G/s", "speed of light, cuda, 20 B 16 G/s"]);
+    for (panel, bytes) in data.panels.iter().zip([12.0, 20.0]) {
+        let [guide] = panel.guides.as_slice() else { panic!("one a panel") };
+        assert!((guide.level.expect("a copy is on file") / (320e9 / bytes) - 1.0).abs() < 1e-12, "{guide:?}");
+    }
+    let data = drawn("y: throughput, lines: values, panels: method", &copies);
+    assert!(data.panels.iter().all(|panel| panel.guides.len() == 2), "both sizes are in every panel");
+    let data = drawn("y: bandwidth, lines: method, panels: values", &copies);
+    // 8 of 12 bytes count, and 16 of 20.
+    assert_eq!(words(&data), ["speed of light, cuda, 12 B 213 GB/s", "speed of light, cuda, 20 B 256 GB/s"]);
+    let data = drawn("y: throughput, lines: method, panels: values", &Copies::new());
+    assert_eq!(words(&data)[0], "speed of light, cuda, 12 B n/a: none on file");
+}
+
 #[test]
 fn the_axis_reaches_for_a_guide_that_is_near() {
     let (mut plan, records) = passes();

@@ -47,10 +47,10 @@ fn beyond(data: &ChartData) -> Option<String> {
 /// What the grey lines are, and which are not there.
 fn guides(data: &ChartData) -> Option<String> {
     let (there, missing): (Vec<_>, Vec<_>) = data.guides().into_iter().partition(|g| g.level.is_some());
-    let what = "copy: median rate of the plain copies between this run's passes, read and written bytes";
     let missing: Vec<String> = missing.into_iter().map(Guide::words).collect();
-    let words: Vec<String> =
-        (!there.is_empty()).then(|| what.to_owned()).into_iter().chain(missing).collect();
+    let mut words: Vec<String> = there.into_iter().map(|guide| guide.about.clone()).collect();
+    words.dedup();
+    words.extend(missing);
     (!words.is_empty()).then(|| words.join("; "))
 }
 

@@ -172,14 +172,16 @@ impl View {
         scene.push(Shape::Path { points, color, width, dash });
     }
 
-    /// A line across the panel with its name at the right, above it where there is room.
-    /// Where names go down the side the legend alone has it.
+    /// A line across the panel with its name at the right: below it at the foot of the panel, where points
+    /// are rather above it, else above it where there is room. Where names go down the side the legend alone has it.
     fn draw_guide(&self, scene: &mut Scene, guide: &Guide, frame: &Frame) {
         let Some(level) = guide.level.filter(|_| !self.present.is_empty()) else { return };
         self.draw_level(scene, frame, level, GREY, Some(Look::guide(guide.style)));
         let Some(y) = self.y.position(level).filter(|_| !self.horizontal) else { return };
         let (x, y) = self.pixel(frame, 1.0, y);
-        let aside = if y - frame.top > 2.0 * NAME { -NAME } else { NAME };
+        let (above, below) = (y - frame.top, frame.top + frame.height - y);
+        let foot = below < frame.height / 4.0 && below > 2.0 * NAME;
+        let aside = if above > 2.0 * NAME && !foot { -NAME } else { NAME };
         let text = Text::new(x - 6.0, y + aside, &guide.label, TICK, GREY);
         scene.text(text.anchored(Anchor::End));
     }

@@ -501,8 +501,14 @@ fn guided(values: &[f64], level: Option<f64>) -> ChartData {
     for (point, y) in points.iter_mut().zip(values) {
         point.value = Measured { y: *y, y_min: *y, y_max: *y, interval: None, ..point.value };
     }
-    data.panels[0].guides =
-        vec![Guide { label: "copy, cpu".to_owned(), style: 2, level, lacks: "none on file" }];
+    data.panels[0].guides = vec![Guide {
+        label: "copy, cpu".to_owned(),
+        style: 2,
+        level,
+        unit: data.y.unit,
+        lacks: "none on file",
+        about: String::new(),
+    }];
     data
 }
 

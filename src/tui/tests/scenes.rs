@@ -122,6 +122,7 @@ scenes! {
     pattern_in_lines: stored::pattern_in_lines,
     predicted_first: whatif::predicted_first,
     predicted: whatif::predicted,
+    bucket_sweep: whatif::bucket_sweep,
     what_if: whatif::shown,
     what_if_changed: whatif::changed,
     what_if_of_names: whatif::of_names,

@@ -7,6 +7,7 @@ use ratatui::crossterm::event::KeyCode;
 use crate::engine::protocol::{Event, Stage};
 use crate::model::held_fixture as profile;
 use crate::model::{Held, Profile};
+use crate::plan::Plan;
 use crate::run::Ledger;
 use crate::run::runner::Message;
 use crate::tui::app::App;
@@ -40,9 +41,14 @@ fn hello() -> Message {
 fn run(theme: Theme, recipe: usize, messages: usize) -> App {
     let mut plan = [fixture::stream, fixture::passes, fixture::passes, fixture::applications][recipe]();
     plan.experiments.iter_mut().for_each(|e| e.chart.models = Some(vec!["he2007".to_owned()]));
-    let mut session = Session::new(recipe, Ledger::new(plan.clone()), script::FOLDER.into(), at(0));
-    let started = Message::Event(script::progress(&plan, 0, 0, Stage::WarmUp));
     let all = script::messages(&plan, Some(4));
+    played(theme, recipe, &plan, all, messages)
+}
+
+/// So many of a run's messages, the first of which says a profile.
+fn played(theme: Theme, recipe: usize, plan: &Plan, all: Vec<Message>, messages: usize) -> App {
+    let mut session = Session::new(recipe, Ledger::new(plan.clone()), script::FOLDER.into(), at(0));
+    let started = Message::Event(script::progress(plan, 0, 0, Stage::WarmUp));
     let over = all.len() < messages;
     let first = [hello(), all[1].clone(), started];
     let rest = all.into_iter().skip(2).take(messages.saturating_sub(2));
@@ -54,6 +60,29 @@ fn run(theme: Theme, recipe: usize, messages: usize) -> App {
     app.state.session = Some(session);
     app.state.profiles = known();
     app
+}
+
+/// A sweep of the number of buckets, half-way: points, what the model says of all of them, and the speed of
+/// light, which is lower for pairs.
+pub fn bucket_sweep(theme: Theme) -> App {
+    let recipe = "title: Multisplit, by number of buckets\nmultisplit: {keys: 128Mi, values: [none, 4B], \
+        buckets: 2..256 x2, method: [direct, write-combining]}\nbackend: cpu\n\
+        chart: {x: buckets, y: throughput, lines: method, panels: values, ceiling: speed-of-light, model: he2007}\n\
+        measure: {rounds: 2}\n";
+    let recipe = crate::recipe::parse("a.yaml", recipe).expect("a recipe");
+    let plan = crate::plan::resolve(&recipe, &crate::plan::Overrides::default()).expect("a plan");
+    let slower = |message| match message {
+        Message::Event(Event::Round { seq, mut result }) => {
+            result.samples.iter_mut().for_each(|sample| *sample *= 3.0);
+            Message::Event(Event::Round { seq, result })
+        }
+        other => other,
+    };
+    let mut all: Vec<Message> = script::messages(&plan, None).into_iter().map(slower).collect();
+    let half = all.len() / 2 - 4;
+    let copied = Event::Reference { pass: 0, backend: "cpu".to_owned(), copy: 180.0 };
+    all.insert(2, Message::Event(copied));
+    looked_at(played(theme, 1, &plan, all, half), "")
 }
 
 fn typed(app: &mut App, keys: &str) {

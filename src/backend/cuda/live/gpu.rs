@@ -8,6 +8,7 @@ use cust::context::{Context, CurrentContext};
 use cust::device::{Device, DeviceAttribute};
 use cust::error::CudaResult;
 use cust::event::{Event, EventFlags};
+use cust::memory::LockedBuffer;
 use cust::stream::{Stream, StreamFlags};
 use cust::sys::{self, CUdevice_attribute as Unnamed};
 
@@ -40,6 +41,8 @@ pub(super) struct Inner {
     /// The driver's number of the device.
     pub number: sys::CUdevice,
     pub scrub: Scrub,
+    /// The word that the stream waits for while what is timed is queued, from the first time on.
+    pub gate: Mutex<Option<LockedBuffer<u32>>>,
     management: Option<Management>,
     context: Context,
 }
@@ -93,6 +96,7 @@ impl Gpu {
                     facts,
                     number,
                     scrub: Scrub::default(),
+                    gate: Mutex::default(),
                     management,
                     context,
                 }),
@@ -169,11 +173,9 @@ impl Gpu {
     /// Seconds between two events on the stream, around what `work` queues. Waits for
     /// all of it; what was queued before is finished first and not counted.
     ///
-    /// The stream is idle when the first event is recorded, so the time until the first
-    /// launch reaches the device, a few microseconds, is part of the result: once in a
-    /// batch, at most a few per cent of the shortest sample (100 µs), and always to the
-    /// kernel's disadvantage. Launches that follow are queued while their predecessor
-    /// runs, unless they are shorter than it takes to queue one.
+    /// The device begins when all of it has been queued, so that the host's time for a launch is no
+    /// part of the result: only of more than some hundred launches in all does the host still
+    /// queue the last while the first run.
     ///
     /// Waits first until the driver has cleared the memory that was freed before.
     pub fn timed(&self, work: &mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
@@ -191,12 +193,12 @@ impl Gpu {
         let event = |_| check("cuEventCreate", Event::new(EventFlags::DEFAULT));
         let events = (0..=count).map(event).collect::<Result<Vec<_>, _>>()?;
         let stream = &self.inner.stream;
-        for (part, event) in events.iter().enumerate() {
-            check("cuEventRecord", event.record(stream))?;
-            if part < count {
-                work(part)?;
-            }
-        }
+        self.at_once(|| {
+            events.iter().enumerate().try_for_each(|(part, event)| {
+                check("cuEventRecord", event.record(stream))?;
+                if part < count { work(part) } else { Ok(()) }
+            })
+        })?;
         let seconds = |pair: &[Event]| -> Result<f64, Failure> {
             check("cuEventSynchronize", pair[1].synchronize())?;
             let milliseconds = check("cuEventElapsedTime", pair[1].elapsed_time_f32(&pair[0]))?;

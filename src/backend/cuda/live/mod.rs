@@ -3,6 +3,7 @@
 mod buffer;
 mod driver;
 mod error;
+mod gate;
 mod gpu;
 mod kernel;
 mod limits;

@@ -11,9 +11,11 @@ pub(super) const UNSUPPORTED_VERSION: u32 = 222;
 /// Every module: its name, and the PTX that `kernels/build.sh` made of its source.
 const MODULES: &[(&str, &str)] = &[
     ("atop_scan", include_str!("../../../../kernels/ptx/atop_scan.ptx")),
+    ("gate", include_str!("../../../../kernels/ptx/gate.ptx")),
     ("gather_scatter", include_str!("../../../../kernels/ptx/gather_scatter.ptx")),
     ("histogram", include_str!("../../../../kernels/ptx/histogram.ptx")),
     ("multisplit", include_str!("../../../../kernels/ptx/multisplit.ptx")),
+    ("multisplit_digits", include_str!("../../../../kernels/ptx/multisplit_digits.ptx")),
     ("multisplit_fused", include_str!("../../../../kernels/ptx/multisplit_fused.ptx")),
     ("multisplit_fused_0", include_str!("../../../../kernels/ptx/multisplit_fused_0.ptx")),
     ("multisplit_fused_4", include_str!("../../../../kernels/ptx/multisplit_fused_4.ptx")),

@@ -11,6 +11,7 @@ use super::spec::{KEY, Method, OFFSET};
 use crate::backend::cpu::check::{self, poison};
 use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, fence, memory, pieces};
 use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
+use crate::plan::Value;
 use crate::primitives::cpu::combine::{Own, Part, begin};
 use crate::primitives::groups;
 use certificate::Output;
@@ -209,6 +210,10 @@ impl Job for Multisplit {
         let arrays = [&self.keys, &self.values, &self.keys_out, &self.values_out, &self.offsets];
         let arrays: u64 = arrays.into_iter().map(|buffer| buffer.bytes() as u64).sum();
         arrays + self.own.iter().map(Own::bytes).sum::<u64>()
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        self.spec.resolved()
     }
 
     fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {

@@ -52,6 +52,7 @@ impl Splitter for Fused {
             keys_out: what.keys_out,
             values_out: what.values_out,
             offsets: what.offsets,
+            behind: 0,
         };
         let step = [Step::Count, Step::Scan, Step::Pass][stage];
         self.passes.step(gpu, &arrays, self.function, what.n, step)

@@ -30,6 +30,11 @@ impl Function {
         let splitters = DevicePtr::null();
         Function { reciprocal: 0, splitters, by: 1, buckets: buckets as u32, shift, mask: (1 << bits) - 1 }
     }
+
+    /// The same buckets, of whose numbers a split looks at `bits` bits from bit `shift` on.
+    pub fn digit(self, shift: u32, bits: u32) -> Function {
+        Function { shift, mask: (1 << bits) - 1, ..self }
+    }
 }
 
 /// `KeySource` in the kernels.

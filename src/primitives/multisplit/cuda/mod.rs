@@ -6,6 +6,7 @@ pub mod input;
 mod localised;
 mod passes;
 mod rb_sort;
+mod rounds;
 mod scan_split;
 mod summed;
 
@@ -16,6 +17,7 @@ use crate::measure::median;
 use crate::plan::{Case, Value};
 use crate::primitives::cuda::several::Part;
 use crate::primitives::cuda::{Launched, POISON32, length, poison, refused};
+use crate::primitives::multisplit::rounds::{self as digits, Rounds};
 use crate::primitives::multisplit::spec::Method;
 use crate::primitives::multisplit::{labels, tiles};
 use certify::{Certificate, Output};
@@ -23,6 +25,7 @@ use fused::Fused;
 use input::Input;
 use localised::Localised;
 use rb_sort::RbSort;
+use rounds::InRounds;
 use scan_split::ScanSplit;
 use summed::Summed;
 
@@ -71,7 +74,9 @@ struct Multisplit {
     input: Input,
     output: Output,
     flaws: Flaws,
-    /// Seconds of each stage, once there are samples.
+    /// Whether there are samples.
+    sampled: bool,
+    /// Seconds of each stage, once they were timed.
     stages: Vec<f64>,
 }
 
@@ -89,7 +94,10 @@ struct Flaws {
 fn splitter(gpu: &Gpu, spec: &Spec, input: &Input) -> Result<Box<dyn Splitter>, Failure> {
     Ok(match spec.method {
         Method::Direct | Method::WriteCombining => return Err(of_cpus()),
-        Method::Fused => Box::new(Fused::new(gpu, spec, input.function)?),
+        Method::Fused => match Rounds::of(spec) {
+            Some(rounds) => Box::new(InRounds::new(gpu, spec, input.function, &rounds)?),
+            None => Box::new(Fused::new(gpu, spec, input.function)?),
+        },
         Method::RbSort => Box::new(RbSort::new(gpu, spec, input.function)?),
         Method::ScanSplit => Box::new(ScanSplit::new(gpu, spec, input.function)?),
         Method::Localised(shape) => Box::new(Localised::new(gpu, spec, shape, input.function)?),
@@ -100,7 +108,7 @@ fn splitter(gpu: &Gpu, spec: &Spec, input: &Input) -> Result<Box<dyn Splitter>, 
 fn needed(spec: &Spec) -> u64 {
     match &spec.method {
         Method::Direct | Method::WriteCombining => 0,
-        Method::Fused => tiles::way(spec).bytes(spec.keys),
+        Method::Fused => tiles::way(spec).bytes(spec.keys) + digits::bytes(spec),
         Method::RbSort => labels::bytes(spec),
         Method::ScanSplit => scan_split::bytes(spec),
         Method::Localised(shape) => localised::bytes(spec, shape),
@@ -119,6 +127,7 @@ pub fn launched(case: &Case) -> Result<Launched, Failure> {
     let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
     match spec.method {
         Method::Direct | Method::WriteCombining => Err(of_cpus()),
+        Method::Fused if Rounds::of(&spec).is_some() => Ok(rounds::launched(&spec)),
         Method::Fused => Ok(fused::launched(&spec)),
         Method::RbSort => Ok(rb_sort::launched(&spec)),
         Method::ScanSplit => Ok(scan_split::launched(&spec)),
@@ -148,6 +157,7 @@ pub fn prepare(gpu: &Gpu, case: &Case, fault: Option<Fault>, cancel: &Cancel) ->
         },
         input,
         flaws: Flaws::new(gpu, &spec, fault)?,
+        sampled: false,
         stages: Vec::new(),
         spec,
     };
@@ -227,28 +237,25 @@ impl Multisplit {
 impl Prepared for Multisplit {
     fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
         let gpu = self.gpu.clone();
-        let seconds = gpu.timed(&mut || (0..batch).try_for_each(|_| self.execute()))?;
-        if self.stages.len() < self.splitter.stages().len() {
-            self.time_stages()?;
-        }
-        Ok(seconds)
+        self.sampled = true;
+        gpu.timed(&mut || (0..batch).try_for_each(|_| self.execute()))
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
-        let open = match self.spec.method {
-            Method::Localised(shape) => shape.resolved(),
-            _ => Vec::new(),
-        };
         let stages = self.splitter.stages().iter().zip(&self.stages);
         let stages = stages.map(|(name, &seconds)| (format!("stages.{name}"), Value::Float(seconds)));
-        open.into_iter().chain(stages).collect()
+        self.spec.resolved().into_iter().chain(stages).collect()
     }
 
+    /// Of a case that was measured, its stages are timed here: once, as it is certified.
     fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
         self.poison()?;
         self.execute()?;
         cancel.check()?;
         let mistake = self.certificate.judge(&self.gpu, &self.spec, &self.input, &self.output)?;
+        if self.sampled {
+            self.time_stages()?;
+        }
         Ok(match mistake {
             Some(mistake) => Verdict::Wrong { mistake },
             None => Verdict::Certified { checked: self.spec.keys },

@@ -7,6 +7,9 @@ use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Plain};
 use crate::primitives::cuda::{grid, length};
 use crate::primitives::multisplit::tiles::{GROUP, Shape, Way};
 
+/// The module of what is no pass.
+pub const MODULE: &str = "multisplit_fused";
+
 /// Threads of a block that counts, and of one that sums up.
 const COUNT_THREADS: u32 = 512;
 const SCAN_THREADS: u32 = 256;
@@ -31,7 +34,7 @@ struct Launch {
     tiles: u32,
     all: u32,
     blocks: u32,
-    unused: u32,
+    behind: u32,
 }
 
 // SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers and device addresses.
@@ -46,6 +49,8 @@ pub struct Arrays {
     pub values_out: DevicePtr<u32>,
     /// One more than the function has buckets, or null.
     pub offsets: DevicePtr<u32>,
+    /// A key of the last number, for kernels of digits of delta-buckets: what the last tile has behind its keys.
+    pub behind: u32,
 }
 
 /// The three steps of a split.
@@ -79,16 +84,16 @@ impl Passes {
     /// `NotApplicable` where a multiprocessor has no room for a block; what the driver reports.
     pub fn new(gpu: &Gpu, way: Way, n: u64) -> Result<Passes, Failure> {
         let (shape, [count, pass]) = (Shape::of(way.bits, way.value), way.names());
-        let counting = gpu.module("multisplit_fused")?;
-        let pass = gpu.module(&format!("multisplit_fused_{}", way.value))?.kernel(&pass)?;
+        let [counting, passing] = way.modules();
+        let pass = gpu.module(&passing)?.kernel(&pass)?;
         let [tiles, groups] = way.counts(n);
         let alloc = |n: u64| length(n.max(1)).and_then(|n| gpu.alloc(n));
         Ok(Passes {
             resident: gpu.max_blocks(&pass, shape.threads, shape.shared(way) as u32)?,
             way,
             shape,
-            count: counting.kernel(&count)?,
-            scan: counting.kernel("fused_scan")?,
+            count: gpu.module(&counting)?.kernel(&count)?,
+            scan: gpu.module(MODULE)?.kernel("fused_scan")?,
             pass,
             in_group: alloc(tiles)?,
             groups: alloc(groups)?,
@@ -152,7 +157,7 @@ impl Passes {
             tiles: tiles as u32,
             all: tiles.div_ceil(GROUP) as u32,
             blocks: grid(tiles, 1).min(self.resident),
-            unused: 0,
+            behind: arrays.behind,
         }
     }
 }

@@ -4,7 +4,7 @@
 //! at the end. A digit is a split by up to 8 bits (`passes`).
 
 use super::input::Function;
-use super::passes::{Arrays, Passes};
+use super::passes::{Arrays, MODULE, Passes};
 use super::{Split, Splitter};
 use crate::backend::Failure;
 use crate::backend::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel};
@@ -45,7 +45,7 @@ impl RbSort {
     /// # Errors
     /// What [`Passes::new`] says.
     pub fn new(gpu: &Gpu, spec: &Spec, function: Function) -> Result<RbSort, Failure> {
-        let module = gpu.module("multisplit_fused")?;
+        let module = gpu.module(MODULE)?;
         let alloc = |n: u64| length(n.max(1)).and_then(|n| gpu.alloc(n));
         let [one, other] = loads(spec);
         Ok(RbSort {
@@ -106,6 +106,7 @@ impl RbSort {
                 keys_out: self.labels[1 - from].pointer(),
                 values_out: self.load(what, digit + 1),
                 offsets,
+                behind: 0,
             };
             self.passes.split(gpu, &arrays, Function::field(digit * bits, bits, buckets), what.n)?;
         }

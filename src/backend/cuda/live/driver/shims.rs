@@ -93,6 +93,8 @@ forward! {
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
     fn cuMemAlloc_v2(dptr: *mut CUdeviceptr, bytesize: usize);
     fn cuMemFree_v2(dptr: CUdeviceptr);
+    fn cuMemAllocHost_v2(pp: *mut *mut c_void, bytesize: usize);
+    fn cuMemFreeHost(p: *mut c_void);
     fn cuMemcpyHtoD_v2(dst_device: CUdeviceptr, src_host: *const c_void, byte_count: usize);
     fn cuMemcpyHtoDAsync_v2(dst_device: CUdeviceptr, src_host: *const c_void, byte_count: usize, stream: CUstream);
     fn cuMemcpyDtoHAsync_v2(dst_host: *mut c_void, src_device: CUdeviceptr, byte_count: usize, stream: CUstream);

@@ -1,0 +1,28 @@
+// A key's number in a multisplit by passes over counted keys: that of its bucket.
+#pragma once
+
+#include "multisplit_fused.cuh"
+
+// A field of the key.
+struct Field {
+    static const bool CHEAP = true;
+    u32 turn, mask;
+    LAB_MEMBER Field(const BucketFunction& f) : turn((f.shift - 2u) & 31u), mask(4u * f.mask) {}
+    LAB_MEMBER u32 operator()(u32 key) const { return __funnelshift_r(key, key, turn) & mask; }
+    LAB_MEMBER static u32 behind(const Fused&) { return ~0u; }
+};
+
+// Called, for it is long, and stands for each of a thread's keys.
+static __noinline__ __device__ u32 label_of(const BucketFunction& f, u32 key) { return bucket_of(f, key); }
+
+// Any function of the key.
+struct Any {
+    static const bool CHEAP = false;
+    const BucketFunction& f;
+    LAB_MEMBER Any(const BucketFunction& f) : f(f) {}
+    LAB_MEMBER u32 operator()(u32 key) const { return 4u * label_of(f, key); }
+    LAB_MEMBER static u32 behind(const Fused&) { return ~0u; }
+};
+
+#define NUMBER_field Field
+#define NUMBER_any Any

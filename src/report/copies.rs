@@ -1,0 +1,30 @@
+//! What a run's plain copies came to: what ceilings are measured by.
+
+use std::collections::BTreeMap;
+
+use crate::backend::gpus::Gpus;
+use crate::measure::median;
+use crate::plan::{Case, Plan};
+
+/// GB/s of the plain copies of a run, by backend.
+pub type Copies = BTreeMap<String, Vec<f64>>;
+
+/// The median of a backend's copies, GB/s, read and written bytes counted, or why there is none.
+pub fn rate(plan: &Plan, copies: &Copies, backend: &str) -> Result<f64, &'static str> {
+    if has_several(plan, backend) {
+        return Err("several devices");
+    }
+    let rate = copies.get(backend).and_then(|copies| median(copies));
+    rate.filter(|rate| rate.is_finite() && *rate > 0.0).ok_or("none on file")
+}
+
+/// Whether the copies of a backend are of now this device and now that one, or of one of
+/// those that a case takes.
+fn has_several(plan: &Plan, backend: &str) -> bool {
+    let cases = plan.cases.iter().filter(|c| c.place().0 == backend);
+    if cases.clone().any(|case| Gpus::of(&case.params).several()) {
+        return true;
+    }
+    let mut devices = cases.map(Case::device);
+    devices.next().is_some_and(|first| devices.any(|device| device != first))
+}

@@ -1,0 +1,49 @@
+//! Marks over the number of buckets: what was measured in full lines, the same of the paper in
+//! dashed ones of the same colour.
+
+use crate::plan::Scale;
+use crate::report::figures::mark::Mark;
+use crate::report::figures::splits::Line;
+use crate::report::figures::sweep;
+use crate::report::series::{ChartData, XAxis, YAxis};
+use crate::report::unit::Unit;
+
+/// What is said of the dashed lines in the legend.
+pub const SOURCE: &str = ", GTX 1080 in the paper";
+
+/// The marks as lines.
+pub fn chart(title: &str, y: YAxis, marks: &[Mark]) -> ChartData {
+    let axis = XAxis {
+        key: "buckets".to_owned(),
+        name: "Buckets, log scale".to_owned(),
+        scale: Scale::Log,
+        unit: Unit::Count,
+        values: Vec::new(),
+        categories: Vec::new(),
+    };
+    let mut named = marks.to_vec();
+    named.iter_mut().filter(|mark| mark.published).for_each(|mark| mark.pattern.push_str(SOURCE));
+    paired(sweep::lines(title, sweep::x_axis(marks, axis), y, &named, |mark| &mark.pattern))
+}
+
+/// The same with a style for each line that is there, and one more for the paper's of each.
+fn paired(mut data: ChartData) -> ChartData {
+    let bare = |label: &str| label.strip_suffix(SOURCE).unwrap_or(label).to_owned();
+    let lines: Vec<&str> = Line::ALL.iter().map(|line| line.name()).collect();
+    let there: Vec<&str> =
+        lines.into_iter().filter(|line| data.labels.iter().any(|label| bare(label) == *line)).collect();
+    let style = |label: &str| {
+        let line = there.iter().position(|line| *line == bare(label)).unwrap_or(there.len());
+        if label.ends_with(SOURCE) { there.len() + line } else { line }
+    };
+    for line in data.panels.iter_mut().flat_map(|panel| &mut panel.lines) {
+        line.style = style(&line.label);
+    }
+    let mut labels = vec![String::new(); 2 * there.len()];
+    for label in std::mem::take(&mut data.labels) {
+        let style = style(&label);
+        labels[style] = label;
+    }
+    data.lines_per_run = Some(there.len());
+    ChartData { labels, ..data }
+}

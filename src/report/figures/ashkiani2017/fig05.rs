@@ -1,0 +1,152 @@
+//! Figure 5: which buckets 256 keys belong to, in the order in which DMS, WMS and BMS store them
+//! (§5.6). Nothing of it is measured.
+
+mod draw;
+
+use anyhow::Result;
+
+use crate::plan::{Params, Value};
+use crate::primitives::multisplit::Spec;
+use crate::primitives::multisplit::arrangement::{Stored, orders, runs};
+use crate::report::cell::Cell;
+use crate::report::figures::mark::csv;
+use crate::report::figures::{Drawn, Figure};
+use crate::report::format::Table;
+use crate::report::svg::{Caption, paint};
+use crate::report::verdicts::Named;
+
+const NAME: &str = "ashkiani2017/fig05";
+const TITLE: &str = "The buckets of 256 keys, in the order in which multisplits store them";
+const CLAIM: &str = "ashkiani2017, figure 5: reordered near the processor first, keys of a bucket are stored side by side: by \
+                     WMS those of a warp, by BMS those of a block, which stays useful with more buckets";
+/// The figure's keys.
+const KEYS: u64 = 256;
+/// Numbers of buckets, as in Table 4.
+const BUCKETS: [u64; 3] = [2, 8, 32];
+/// The seed of a recipe that names none.
+const SEED: u64 = 1;
+
+pub const FIGURE: Figure = Figure {
+    name: NAME,
+    about: "which buckets 256 keys belong to before and after DMS, WMS and BMS reorder them",
+    recipes: &[],
+    extension: "svg",
+    draw,
+};
+
+/// What is drawn for a number of buckets.
+struct Group {
+    buckets: u64,
+    rows: Vec<Row>,
+}
+
+/// All keys in one order.
+struct Row {
+    /// `dms`, or `result`.
+    name: &'static str,
+    /// What it is, in words.
+    words: &'static str,
+    keys: Vec<Stored>,
+}
+
+impl Row {
+    /// Keys of a warp that are stored side by side, on average.
+    fn run(&self) -> f64 {
+        let places: Vec<u64> = self.keys.iter().map(|(_, place)| *place).collect();
+        places.len() as f64 / runs(&places) as f64
+    }
+}
+
+fn draw(_: &[Named]) -> Result<Drawn> {
+    let groups = BUCKETS.into_iter().map(group).collect::<Result<Vec<Group>>>()?;
+    let lines = [
+        "Keys from left to right as they are stored, each at the height of its bucket; rules: warps of 32 keys, \
+         dark ones blocks of 128",
+        "A run: keys of one warp that go to places side by side, and so into as few segments of memory as they can; the \
+         mean length of the runs stands at the left",
+        "256 uniform keys among delta-buckets, seed 1 (the paper does not give its own); nothing is measured",
+    ];
+    let caption = Caption {
+        paper: Some(CLAIM.to_owned()),
+        lines: lines.map(str::to_owned).to_vec(),
+        ..Caption::default()
+    };
+    let document = paint::svg(&draw::scene(TITLE, &groups, &caption))?;
+    Ok(Drawn { document, table: table(&groups)?, text: None })
+}
+
+/// The three orders and the result.
+fn group(buckets: u64) -> Result<Group> {
+    let params = Params::default().with("keys", Value::Int(KEYS)).with("buckets", Value::Int(buckets));
+    let spec = Spec::from_params(&params, SEED)?;
+    let [direct, warp, block] = orders(&spec, KEYS);
+    let mut result = direct.1.clone();
+    result.sort_by_key(|&(_, place)| place);
+    let row = |(name, keys), words| Row { name, words, keys };
+    let rows = vec![
+        row(direct, "DMS: as they come"),
+        row(warp, "WMS: by warp"),
+        row(block, "BMS: by block"),
+        row(("result", result), "result"),
+    ];
+    Ok(Group { buckets, rows })
+}
+
+fn table(groups: &[Group]) -> Result<String> {
+    let columns = ["figure", "buckets", "method", "position", "bucket", "place"].map(str::to_owned).to_vec();
+    let rows = groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group.buckets, row)));
+    let cells = rows.flat_map(|(buckets, row)| {
+        row.keys.iter().enumerate().map(move |(position, &(bucket, place))| {
+            let head = [Cell::text(NAME), buckets.into(), Cell::text(row.name)];
+            let tail = [Cell::from(position as u64), Cell::from(bucket as u64), Cell::from(place)];
+            head.into_iter().chain(tail).map(Some).collect()
+        })
+    });
+    csv(Table { columns, rows: cells })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::multisplit::arrangement::walks;
+    use crate::report::svg::tests::covered;
+
+    #[test]
+    fn the_rows_are_what_the_pattern_view_shows() {
+        for buckets in BUCKETS {
+            let group = group(buckets).expect("few keys");
+            let params =
+                Params::default().with("keys", Value::Int(KEYS)).with("buckets", Value::Int(buckets));
+            let walks = walks(&Spec::from_params(&params, SEED).expect("a case"), KEYS);
+            for (row, walk) in group.rows.iter().zip(&walks) {
+                let places: Vec<u64> = row.keys.iter().map(|(_, place)| *place).collect();
+                assert_eq!((row.name, &places), (walk.side, &walk.indices));
+            }
+            let [.., result] = group.rows.as_slice() else { panic!("rows") };
+            assert!(result.keys.iter().map(|(_, place)| *place).eq(0..KEYS));
+            assert!(result.keys.is_sorted_by_key(|(bucket, _)| *bucket));
+            let means: Vec<f64> = group.rows.iter().map(Row::run).collect();
+            assert!(means.is_sorted() && means[3] == 32.0, "{means:?}");
+        }
+    }
+
+    #[test]
+    fn the_table_has_every_key_once_in_each_order() {
+        let drawn = draw(&[]).expect("a figure");
+        assert_eq!(drawn.table.lines().count(), 1 + BUCKETS.len() * 4 * KEYS as usize);
+        assert!(
+            drawn.table.starts_with("figure,buckets,method,position,bucket,place\n"),
+            "{}",
+            &drawn.table[..80]
+        );
+        for words in ["DMS: as they come", "WMS: by warp", "BMS: by block", "32 buckets"] {
+            assert!(drawn.document.contains(words), "{words}");
+        }
+    }
+
+    #[test]
+    fn no_label_covers_another() {
+        let groups = BUCKETS.map(|buckets| group(buckets).expect("few keys"));
+        assert_eq!(covered(&draw::scene(TITLE, &groups, &Caption::default())), []);
+    }
+}

@@ -1,0 +1,112 @@
+//! Which line of ashkiani2017's Figs. 6 and 7 a case belongs to.
+
+use crate::backend::tuning::Tuning;
+use crate::plan::{Cache, Params};
+use crate::primitives::multisplit::Spec;
+use crate::primitives::multisplit::spec::{By, Distribution, Method};
+use crate::primitives::multisplit::subproblems::{Localisation, Subproblems};
+use crate::run::Record;
+
+/// A method of multisplit, or a sort that would do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    Dms,
+    Wms,
+    Bms,
+    RbSort,
+    /// This project's own.
+    Fused,
+    ScanSplit,
+    /// CUB's radix sort by the bits of the bucket.
+    Bits,
+    /// CUB's radix sort by the whole key, which speed-ups are against.
+    Whole,
+}
+
+impl Line {
+    pub const ALL: [Line; 8] = [
+        Line::Dms,
+        Line::Wms,
+        Line::Bms,
+        Line::RbSort,
+        Line::Fused,
+        Line::ScanSplit,
+        Line::Bits,
+        Line::Whole,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Line::Dms => "DMS",
+            Line::Wms => "WMS",
+            Line::Bms => "BMS",
+            Line::RbSort => "RB-sort",
+            Line::Fused => "fused",
+            Line::ScanSplit => "scan-based splits",
+            Line::Bits => "CUB radix sort, bits of the bucket",
+            Line::Whole => "CUB radix sort, whole keys",
+        }
+    }
+}
+
+/// What a point of these figures is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Split {
+    pub line: Line,
+    /// Bytes of a value.
+    pub value: u64,
+    pub keys: u64,
+    pub buckets: u64,
+}
+
+impl Split {
+    /// That of a case which is computed as in the paper: uniform keys among delta-buckets, the paper's
+    /// subproblems, nothing tuned (§6).
+    pub fn of(record: &Record) -> Option<Split> {
+        let case = &record.case;
+        if case.primitive != "multisplit"
+            || case.params.text(Cache::KEY) == Some("cold")
+            || Tuning::of(&case.params) != Ok(Tuning::default())
+        {
+            return None;
+        }
+        let spec = Spec::from_params(&case.params, case.seed).ok()?;
+        let ordinary = (spec.by, spec.distribution) == (By::DeltaBuckets, Distribution::Uniform);
+        let line = match case.peer() {
+            Some(peer) if peer.name == "cub-sort" => Line::Whole,
+            Some(peer) if peer.name == "cub-radix-sort" => Line::Bits,
+            Some(_) => return None,
+            None => line(&spec)?,
+        };
+        let split = Split { line, value: spec.value, keys: spec.keys, buckets: spec.buckets };
+        ordinary.then_some(split)
+    }
+
+    pub fn words(self) -> String {
+        format!("{} of {} {} among {} buckets", self.line.name(), self.keys, things(self.value), self.buckets)
+    }
+}
+
+/// `keys`, or `pairs` of keys and values.
+pub fn things(value: u64) -> &'static str {
+    if value == 0 { "keys" } else { "pairs" }
+}
+
+fn line(spec: &Spec) -> Option<Line> {
+    match spec.method {
+        Method::Direct | Method::WriteCombining => None,
+        Method::ScanSplit => Some(Line::ScanSplit),
+        Method::RbSort => Some(Line::RbSort),
+        Method::Fused => Some(Line::Fused),
+        Method::Localised(shape) => {
+            let papers =
+                Subproblems::of(&Params::default(), shape.localisation, spec.value, spec.buckets).ok()?;
+            let line = match shape.localisation {
+                Localisation::Direct => Line::Dms,
+                Localisation::Warp => Line::Wms,
+                Localisation::Block => Line::Bms,
+            };
+            (shape == papers).then_some(line)
+        }
+    }
+}
