@@ -9,6 +9,7 @@ pub mod gather_scatter;
 mod groups;
 pub mod histogram;
 pub mod multisplit;
+pub mod near;
 mod oracle;
 pub mod pattern;
 pub mod random_access;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::backend::Fault;
 use crate::plan::{Params, Value};
 pub use copies::{alternatives, check, held, work};
+pub use near::Near;
 use schema::Param;
 
 /// Whether an access reads or writes.
@@ -239,6 +241,15 @@ pub trait Primitive: Sync {
         None
     }
 
+    /// What the blocks of each pass do near the processor on a GPU, in the order of
+    /// [`work`](Primitive::work)'s passes; nothing on processors, and where streams and requests say all.
+    ///
+    /// # Errors
+    /// What is not known of a method, so that no model may speak of it: to follow `n/a: `.
+    fn near(&self, _params: &Params) -> Result<Vec<Near>, String> {
+        Ok(Vec::new())
+    }
+
     /// Compares an implementation's whole output, as
     /// [`Prepared::read_back`](crate::backend::Prepared::read_back) returns it, with
     /// the sequential oracle. For small cases: host memory, one thread.
@@ -334,6 +345,32 @@ mod tests {
             "histogram" => p("elements", Value::Int(4)).with("bins", Value::Int(2)),
             "multisplit" => p("keys", Value::Int(4)).with("buckets", Value::Int(2)),
             _ => p("tuples", Value::Int(4)),
+        }
+    }
+
+    /// What blocks do near the processor is declared for each pass, or for none.
+    #[test]
+    fn passes_have_what_is_near_the_processor() {
+        for primitive in registry() {
+            for method in primitive.methods() {
+                for heads in ["bits", "striped", "lengths", "pointers"] {
+                    let text = |word: &str| Value::Text(word.to_owned());
+                    let params = smallest(primitive.name(), method)
+                        .with("method", text(method))
+                        .with("heads", text(heads))
+                        .with("backend", text("cuda"));
+                    let (Ok(work), Ok(near)) = (primitive.work(&params), primitive.near(&params)) else {
+                        continue;
+                    };
+                    let declared = near.is_empty() || near.len() == work.passes.len();
+                    assert!(declared, "{} by {method}, {heads}: {}", primitive.name(), near.len());
+                    let on_cpus = params.with("backend", text("cpu"));
+                    assert!(
+                        primitive.near(&on_cpus).is_ok_and(|n| n.is_empty())
+                            || primitive.work(&on_cpus).is_err()
+                    );
+                }
+            }
         }
     }
 

@@ -7,6 +7,8 @@
 pub struct Demand {
     /// Of the processors' first caches.
     pub first: f64,
+    /// Of what the processors execute.
+    pub arithmetic: f64,
     /// Of blocks of threads that start one after another, and what issues their accesses.
     pub blocks: f64,
     /// Of what the last cache can take in, access by access.
@@ -15,6 +17,8 @@ pub struct Demand {
     pub cache: f64,
     /// Of waiting, with all the threads there are.
     pub latency: f64,
+    /// What tiles that are taken one after another leave idle of the busiest resource: not one itself.
+    pub turns: f64,
     /// Of the first loads that wait for others, before anything overlaps: not a resource.
     pub depth: f64,
     /// Of memory, by what goes there.
@@ -31,45 +35,60 @@ impl Demand {
     #[must_use]
     pub fn and(mut self, other: Demand) -> Demand {
         self.first += other.first;
+        self.arithmetic += other.arithmetic;
         self.blocks += other.blocks;
         self.requests += other.requests;
         self.cache += other.cache;
         self.latency += other.latency;
+        self.turns += other.turns;
         self.depth += other.depth;
         self.memory.extend(other.memory);
         self
     }
 
     /// Its resources and how long each is busy: the longest is how long the pass takes.
-    pub fn resources(&self) -> [(&'static str, f64); 5] {
+    pub fn resources(&self) -> [(&'static str, f64); 6] {
         let memory: f64 = self.memory.iter().map(|(_, seconds)| seconds).sum();
         [
             ("first cache", self.first),
             ("blocks", self.blocks),
             ("latency", self.latency),
             ("cache", self.cache),
+            ("arithmetic", self.arithmetic),
             (self.largest(), self.requests + memory),
         ]
     }
 
     /// Every term with its seconds.
     pub fn terms(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        let [first, blocks, latency, cache, _] = self.resources();
+        let [first, blocks, latency, cache, arithmetic, _] = self.resources();
         let latency = (latency.0, latency.1 + self.depth);
-        [first, blocks, latency, cache, ("requests", self.requests)]
+        [first, blocks, latency, cache, arithmetic, ("turns", self.turns), ("requests", self.requests)]
             .into_iter()
             .chain(self.memory.iter().copied())
     }
 
+    /// The longest that one resource is busy.
+    pub fn busiest(&self) -> f64 {
+        self.resources().iter().fold(0.0, |most, (_, seconds)| seconds.max(most))
+    }
+
+    /// Seconds of memory with what leads there, and of the multiprocessors, where arithmetic and shared memory go on
+    /// side by side: the two places where a tile is.
+    pub fn places(&self) -> [f64; 2] {
+        let memory: f64 = self.memory.iter().map(|(_, seconds)| seconds).sum();
+        [self.cache.max(self.requests + memory), self.first.max(self.arithmetic)]
+    }
+
     /// The term that decides how long the pass takes.
     pub fn binding(&self) -> &'static str {
-        let resources = self.resources();
-        resources.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or("nothing", |(name, _)| name)
+        let named = self.resources().into_iter().chain([("turns", self.turns)]);
+        named.max_by(|a, b| a.1.total_cmp(&b.1)).map_or("nothing", |(name, _)| name)
     }
 
     /// Seconds of the pass.
     pub fn seconds(&self) -> f64 {
-        self.depth + self.resources().iter().fold(0.0, |most, (_, seconds)| seconds.max(most))
+        self.depth + self.busiest() + self.turns
     }
 
     /// What most of the requests and of memory's time goes to.
@@ -90,6 +109,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_tile_is_in_memory_or_on_a_multiprocessor() {
+        let copied = Demand { first: 1.0, arithmetic: 2.0, cache: 3.0, ..Demand::memory("streams", 2.5) };
+        assert_eq!((copied.places(), copied.seconds()), ([3.0, 2.0], 3.0));
+        let asked = Demand { requests: 1.0, turns: 4.0, ..copied };
+        assert_eq!((asked.places(), asked.seconds(), asked.binding()), ([3.5, 2.0], 7.5, "turns"));
+    }
+
+    #[test]
     fn one_resource_adds_up_and_the_busiest_decides() {
         let demand =
             |first, requests, memory| Demand { first, requests, ..Demand::memory("streams", memory) };
@@ -99,6 +126,9 @@ mod tests {
         assert_eq!((near.seconds(), near.binding()), (7.0, "first cache"));
         assert_eq!(near.clone().and(Demand { depth: 0.5, ..Demand::default() }).seconds(), 7.5);
         let names: Vec<_> = near.terms().map(|(name, _)| name).collect();
-        assert_eq!(names[..5], ["first cache", "blocks", "latency", "cache", "requests"]);
+        assert_eq!(
+            names[..7],
+            ["first cache", "blocks", "latency", "cache", "arithmetic", "turns", "requests"]
+        );
     }
 }

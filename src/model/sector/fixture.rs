@@ -9,7 +9,7 @@ const TOY: &str = "
 schema: 1
 name: toy
 source: made up
-device: {name: Toy}
+device: {name: Toy, processors: 10}
 caches:
   - {name: L1, capacity: 65536, line: 128, sector: 32}
   - {name: L2, capacity: 1048576, line: 128, sector: 32}

@@ -30,19 +30,8 @@ pub fn looked_at(machine: &Machine, n: f64, distance: f64) -> Result<f64, String
 /// # Errors
 /// A profile without a latency.
 pub fn latency_of(machine: &Machine, access: &Access) -> Result<f64, String> {
-    latency_at(machine, access.footprint as f64)
+    machine.latency(access.footprint as f64)
 }
-
-/// Seconds of one access to a footprint of so many bytes.
-///
-/// # Errors
-/// A profile without a latency.
-pub fn latency_at(machine: &Machine, footprint: f64) -> Result<f64, String> {
-    let latency = machine.rates.latency.as_ref().ok_or(NO_LATENCY)?;
-    Ok(latency.at(footprint))
-}
-
-const NO_LATENCY: &str = "the profile has no latency";
 
 /// Locations that a processor filters before it moves what it found: how its kernels are built.
 const BLOCK: f64 = 1024.0;
@@ -92,7 +81,7 @@ mod tests {
         let machine = Machine::new(&profile, "cuda").expect("a backend");
         assert!(looked_at(&machine, 1e6, 1e5).is_err_and(|why| why.contains("no scan")));
         let read = access(Direction::Read, 1000, 1 << 20, Order::Random);
-        assert_eq!(latency_of(&machine, &read), Err(NO_LATENCY.to_owned()));
+        assert_eq!(latency_of(&machine, &read), Err("the profile has no latency".to_owned()));
     }
 
     #[test]

@@ -8,7 +8,6 @@
 //! begins), for `depth` has that of the words read; `start` is what is left of the times of copies in the cache when
 //! they are drawn out to no bytes (`Machine::start`).
 
-use super::latency::latency_at;
 use super::machine::Machine;
 use crate::primitives::{Order, Work};
 
@@ -35,7 +34,7 @@ impl Launch {
         let launch = machine.rates.launch;
         let pass = if passes > 1 { machine.rates.pass.unwrap_or(launch) } else { 0.0 };
         let execution = match machine.rates.pattern.filter(|_| is_pattern(work)) {
-            Some(pattern) => pattern - latency_at(machine, BEYOND * machine.first)?,
+            Some(pattern) => pattern - machine.latency(BEYOND * machine.first)?,
             None => launch,
         };
         Ok(Launch { execution, pass, start: machine.start() })

@@ -16,6 +16,8 @@ pub struct Machine<'a> {
     pub sector: f64,
     /// Bytes of one processor's first cache; 0 where the profile names none.
     pub first: f64,
+    /// Multiprocessors of a GPU.
+    pub processors: Option<f64>,
 }
 
 impl<'a> Machine<'a> {
@@ -35,6 +37,7 @@ impl<'a> Machine<'a> {
             line: last.map_or(LINE, |cache| cache.line as f64),
             sector: last.map_or(LINE, |cache| cache.sector as f64),
             first: profile.caches.first().map_or(0.0, |cache| cache.capacity as f64),
+            processors: profile.device.processors.map(|processors| processors as f64),
         })
     }
 
@@ -111,6 +114,15 @@ impl<'a> Machine<'a> {
     pub fn random(&self, direction: Direction, element: u64) -> Result<&'a Curve, String> {
         nearest(&self.rates.random, direction, element)
             .ok_or_else(|| format!("the profile has no random {}", way(direction)))
+    }
+
+    /// Seconds of one access to so many bytes.
+    ///
+    /// # Errors
+    /// A profile without a latency.
+    pub fn latency(&self, footprint: f64) -> Result<f64, String> {
+        let latency = self.rates.latency.as_ref().ok_or("the profile has no latency")?;
+        Ok(latency.at(footprint))
     }
 
     /// Seconds of a random access to a footprint that the last cache holds.

@@ -15,6 +15,7 @@
 //! | `thinned` | `strides`: the array of which a pass takes a part | requests, memory |
 //! | `pattern`, `touched`, `spaced` | `patterns`: what the uses of a pattern touch | first cache, cache, memory |
 //! | `blocks` | `blocks`: blocks of threads that start one after another | blocks |
+//! | `multiprocessors` | `arithmetic`, `turns`: what is executed, tiles one after another; with the `first cache` of shared memory | processors, waiting |
 //! | `issue` | `first cache`: answers to accesses that are issued together | first cache |
 //! | `latency` | `latency`: loads in flight, chained accesses | waiting |
 //!
@@ -28,6 +29,7 @@ mod issue;
 mod latency;
 mod launch;
 mod machine;
+mod multiprocessors;
 mod partitions;
 mod pass;
 mod pattern;
@@ -41,7 +43,7 @@ mod zipf;
 use super::scope::covered;
 use super::{Model, Prediction, Profile};
 use crate::plan::Case;
-use crate::primitives::{self, Work};
+use crate::primitives::{self, Near, Work};
 use demand::Demand;
 use launch::Launch;
 use machine::Machine;
@@ -59,22 +61,30 @@ impl Model for Sector {
     fn predict(&self, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String> {
         let (backend, _) = case.place();
         covered(profile, case)?;
-        let blocks = primitives::find(&case.primitive).and_then(|p| p.blocks(&case.params));
-        of_work(profile, backend, work, blocks)
+        let primitive = primitives::find(&case.primitive);
+        let blocks = primitive.and_then(|p| p.blocks(&case.params));
+        let near = primitive.map_or_else(|| Ok(Vec::new()), |p| p.near(&case.params))?;
+        of_work(profile, backend, work, (blocks, &near))
     }
 }
 
 /// What one execution of `work` takes on a backend of the profile; `blocks` of threads start where
-/// each tile has its own.
+/// each tile has its own, and do what is `near` the processor, pass by pass.
 ///
 /// # Errors
 /// What the profile lacks.
-fn of_work(profile: &Profile, backend: &str, work: &Work, blocks: Option<u64>) -> Result<Prediction, String> {
+fn of_work(
+    profile: &Profile,
+    backend: &str,
+    work: &Work,
+    (blocks, near): (Option<u64>, &[Near]),
+) -> Result<Prediction, String> {
     let machine = Machine::new(profile, backend)?;
     let launch = Launch::new(&machine, work)?;
     let (mut tally, mut depth) = (Tally::default(), 0.0);
-    for pass in &work.passes {
-        let demand = pass::demand(&Here { machine: &machine, pass, all: work.footprint as f64, blocks })?;
+    for (k, pass) in work.passes.iter().enumerate() {
+        let all = work.footprint as f64;
+        let demand = pass::demand(&Here { machine: &machine, pass, all, blocks, near: near.get(k) })?;
         tally.add(pass.times as f64, &demand, &launch);
         depth = demand.depth.max(depth);
     }

@@ -5,6 +5,7 @@ use super::demand::Demand;
 use super::issue::{self, Groups};
 use super::latency::{chained, found_in_blocks, latency_of, looked_at};
 use super::machine::Machine;
+use super::multiprocessors::{near, turns};
 use super::partitions::{partitions, staged};
 use super::pattern::pattern;
 use super::random::{Beside, random, term};
@@ -12,7 +13,7 @@ use super::streams::{Stream, streams};
 use super::thinned::thinned;
 use super::touched::Moves;
 use super::zipf;
-use crate::primitives::{Access, Concurrency, Direction, Order, Pass};
+use crate::primitives::{Access, Concurrency, Direction, Near, Order, Pass};
 
 /// A pass among others.
 pub struct Here<'a> {
@@ -22,6 +23,8 @@ pub struct Here<'a> {
     pub all: f64,
     /// Blocks of threads that start one after another.
     pub blocks: Option<u64>,
+    /// What they do near the processor.
+    pub near: Option<&'a Near>,
 }
 
 /// What a pass asks for.
@@ -54,10 +57,22 @@ pub fn demand(here: &Here) -> Result<Demand, String> {
     } else {
         sum.latency += here.scanned()?;
     }
-    Ok(sum.and(streamed))
+    here.near_the_processor(sum.and(streamed))
 }
 
 impl Here<'_> {
+    /// With what its blocks do besides.
+    fn near_the_processor(&self, sum: Demand) -> Result<Demand, String> {
+        let Some(what) = self.near else { return Ok(sum) };
+        let largest = self.pass.accesses.iter().map(|access| access.footprint as f64).fold(0.0, f64::max);
+        let mut sum = sum.and(near(self.machine, what, largest)?);
+        if what.blocks > 0 {
+            sum.blocks = starting(self.machine, self.pass, what.blocks)?;
+        }
+        sum.turns = turns(self.machine, what, largest, &sum)?;
+        Ok(sum)
+    }
+
     /// What an access asks for beside streams, and what of it is a stream.
     fn of(&self, access: &Access) -> Result<(Demand, Option<Access>), String> {
         let machine = self.machine;
@@ -259,7 +274,9 @@ mod tests {
         let led = Access { concurrency: Concurrency::Led, ..reads.clone() };
         let first = |machine: &Machine, access: &Access| {
             let pass = Pass { times: 1, accesses: vec![access.clone()] };
-            demand(&Here { machine, pass: &pass, all: 8000.0, blocks: None }).expect("rates").first
+            demand(&Here { machine, pass: &pass, all: 8000.0, blocks: None, near: None })
+                .expect("rates")
+                .first
         };
         on_processors(|two| {
             assert!(close(first(two, &led), 1000.0 / 3.2e11) && first(two, &reads) == 0.0);
@@ -277,7 +294,8 @@ mod tests {
         let moved = access(Direction::Write, n / 64, 8 * n, Order::Strided { stride: 64 });
         let pass = Pass { times: 1, accesses: vec![scan, moved] };
         let of = |machine: &Machine| {
-            let found = demand(&Here { machine, pass: &pass, all: 1e12, blocks: None }).expect("rates");
+            let found =
+                demand(&Here { machine, pass: &pass, all: 1e12, blocks: None, near: None }).expect("rates");
             (found.latency, found.depth)
         };
         let (looked_at, read) = (n as f64 / 1e10, 4.0 * n as f64 / 1e11);

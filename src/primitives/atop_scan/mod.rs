@@ -31,6 +31,7 @@ pub mod cpu;
 pub mod cuda;
 mod flaws;
 pub mod inputs;
+mod near;
 mod oracle;
 mod schema;
 pub mod spec;
@@ -39,7 +40,7 @@ mod work;
 pub use spec::{Operation, Spec};
 
 use super::schema::Param;
-use super::{Primitive, Refusal, Work};
+use super::{Near, Primitive, Refusal, Work, reader};
 use crate::backend::Fault;
 use crate::plan::Params;
 
@@ -82,6 +83,11 @@ impl Primitive for AtopScan {
 
     fn work(&self, params: &Params) -> Result<Work, Refusal> {
         Ok(work::work(&Spec::from_params(self.0, params, 0)?))
+    }
+
+    fn near(&self, params: &Params) -> Result<Vec<Near>, String> {
+        let spec = Spec::from_params(self.0, params, 0).map_err(|e| e.to_string())?;
+        if reader::on_cuda(params) { Ok(near::near(&spec)) } else { Ok(Vec::new()) }
     }
 
     fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {

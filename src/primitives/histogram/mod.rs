@@ -13,6 +13,8 @@
 
 pub mod cpu;
 pub mod cuda;
+mod layout;
+mod near;
 mod oracle;
 pub mod spec;
 mod table;
@@ -21,7 +23,7 @@ pub mod values;
 pub use spec::Spec;
 
 use super::schema::{Default, Kind, Param, Variant};
-use super::{Access, Concurrency, Direction, Order, Pass, Primitive, Refusal, Work};
+use super::{Access, Concurrency, Direction, Near, Order, Pass, Primitive, Refusal, Work, reader};
 use crate::backend::Fault;
 use crate::plan::Params;
 use spec::{Ending, MAX_BINS, Method};
@@ -117,13 +119,18 @@ impl Primitive for Histogram {
     fn work(&self, params: &Params) -> Result<Work, Refusal> {
         let spec = Spec::from_params(params, 0)?;
         Ok(Work {
-            passes: passes(&spec),
+            passes: passes(&spec, reader::on_cuda(params)),
             elements: spec.elements,
             effective_bytes: spec.input(),
             system_bytes: spec.input(),
             footprint: spec.input() + spec.output() + spec.stored(),
             scratch: spec.output(),
         })
+    }
+
+    fn near(&self, params: &Params) -> Result<Vec<Near>, String> {
+        let spec = Spec::from_params(params, 0).map_err(|e| e.to_string())?;
+        Ok(if reader::on_cuda(params) { near::near(&spec) } else { Vec::new() })
     }
 
     fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
@@ -138,22 +145,24 @@ impl Primitive for Histogram {
     }
 }
 
-/// The counts that all methods end with are no access: m are few beside n.
-fn passes(spec: &Spec) -> Vec<Pass> {
+/// The counts that all methods end with are no access: m are few beside n. On GPUs they are cleared by a launch
+/// of its own where they are added to.
+fn passes(spec: &Spec, on_cuda: bool) -> Vec<Pass> {
     let pass = |accesses| Pass { times: 1, accesses };
     let values = access("x", Direction::Read, (4, spec.elements), spec.input());
+    let cleared = pass(vec![access("counts", Direction::Write, (8, spec.bins), spec.output())]);
     let counts = spec.bins * spec.subproblems();
-    match spec.method {
-        Method::Best => vec![pass(vec![values])],
+    let counted = match spec.method {
+        Method::Best => pass(vec![values]),
         Method::Ballot(Ending::Atomics) => {
-            let added = access("counts", Direction::Write, (8, counts), spec.output());
-            vec![pass(vec![values, added])]
+            pass(vec![values, access("counts", Direction::Write, (8, counts), spec.output())])
         }
         Method::Ballot(Ending::Reduction) => {
             let stored = |direction| access("h", direction, (4, counts), spec.stored());
-            vec![pass(vec![values, stored(Direction::Write)]), pass(vec![stored(Direction::Read)])]
+            return vec![pass(vec![values, stored(Direction::Write)]), pass(vec![stored(Direction::Read)])];
         }
-    }
+    };
+    on_cuda.then_some(cleared).into_iter().chain([counted]).collect()
 }
 
 fn access(array: &str, direction: Direction, (element, count): (u64, u64), footprint: u64) -> Access {

@@ -24,6 +24,8 @@ pub mod cpu;
 pub mod cuda;
 pub mod keys;
 pub mod labels;
+mod localised;
+mod near;
 mod oracle;
 pub mod prime;
 pub mod rounds;
@@ -36,7 +38,7 @@ mod work;
 pub use spec::Spec;
 
 use super::schema::Param;
-use super::{Light, Primitive, Refusal, Walk, Work};
+use super::{Light, Near, Primitive, Refusal, Walk, Work, reader};
 use crate::plan::Params;
 
 /// The primitive `multisplit`.
@@ -81,6 +83,11 @@ impl Primitive for Multisplit {
             moves: "keys are read and counted, then keys and values are read and stored (ashkiani2017 §6.2.2)",
             bytes: |params| Ok(work::light(&Spec::from_params(params, 0)?)),
         })
+    }
+
+    fn near(&self, params: &Params) -> Result<Vec<Near>, String> {
+        let spec = Spec::from_params(params, 0).map_err(|e| e.to_string())?;
+        if reader::on_cuda(params) { near::near(&spec) } else { Ok(Vec::new()) }
     }
 
     fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {

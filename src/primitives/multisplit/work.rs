@@ -109,13 +109,15 @@ fn fused(spec: &Spec, way: Way, buckets: u64, [keys, values, keys_out, values_ou
         counts("tiles", read, tiles),
         counts("before", read, groups),
     ];
+    // A bucket's counts lie side by side in one array, and a group's in the other.
+    let apart = |array, count| access(array, write, (COUNT, count), Order::Random);
     vec![
         pass(vec![
             all(keys, read, KEY, Order::Sequential),
             counts("tiles", write, tiles),
-            counts("groups", write, groups),
+            apart("groups", groups),
         ]),
-        pass(vec![counts("groups", read, groups), counts("before", write, groups)]),
+        pass(vec![counts("groups", read, groups), apart("before", groups)]),
         pass(moved.into_iter().chain(values.into_iter().filter(|access| access.element > 0)).collect()),
     ]
 }
@@ -145,7 +147,7 @@ fn sorted(spec: &Spec) -> Vec<Pass> {
         keys(spec, "keys_out", write, Order::Sequential),
         values(spec, "values_out", write, Order::Sequential),
     ];
-    let gathered = Order::Partitions { partitions: spec.buckets };
+    let gathered = gathered(spec.buckets);
     match load {
         Load::Key => {}
         Load::Pair => passes.push(pass([all("loads", read, load.size())].into_iter().chain(out).collect())),
@@ -156,6 +158,12 @@ fn sorted(spec: &Spec) -> Vec<Pass> {
         }
     }
     passes
+}
+
+/// The order in which keys come that are fetched bucket by bucket. Those of a bucket lie m keys apart, and each
+/// bucket goes over all of them: where a line has one of a bucket at most, it is like random.
+fn gathered(buckets: u64) -> Order {
+    if buckets >= LINE / KEY { Order::Random } else { Order::Partitions { partitions: buckets } }
 }
 
 /// For each bit flags, their scan, and a split in two.

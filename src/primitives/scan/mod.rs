@@ -18,17 +18,19 @@
 pub mod cpu;
 pub mod cuda;
 pub mod inputs;
+pub mod near;
 pub mod operator;
 mod oracle;
 mod schema;
 pub mod segments;
 pub mod spec;
+mod tree;
 mod work;
 
 pub use spec::Spec;
 
 use super::schema::Param;
-use super::{Primitive, Refusal, Work};
+use super::{Near, Primitive, Refusal, Work, reader};
 use crate::plan::Params;
 
 /// The primitive `scan`.
@@ -42,6 +44,11 @@ const METHODS: &[&str] = &["best", "spine", "lookback", "two-pass", "sengupta200
 fn check(segmented: bool, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
     let spec = Spec::from_params(segmented, params, seed).map_err(|e| e.to_string())?;
     oracle::check(&spec, output)
+}
+
+fn near(segmented: bool, params: &Params) -> Result<Vec<Near>, String> {
+    let spec = Spec::from_params(segmented, params, 0).map_err(|e| e.to_string())?;
+    Ok(if reader::on_cuda(params) { near::near(&spec) } else { Vec::new() })
 }
 
 impl Primitive for Scan {
@@ -63,6 +70,10 @@ impl Primitive for Scan {
 
     fn work(&self, params: &Params) -> Result<Work, Refusal> {
         Ok(work::work(&Spec::from_params(false, params, 0)?))
+    }
+
+    fn near(&self, params: &Params) -> Result<Vec<Near>, String> {
+        near(false, params)
     }
 
     fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
@@ -89,6 +100,10 @@ impl Primitive for SegmentedScan {
 
     fn work(&self, params: &Params) -> Result<Work, Refusal> {
         Ok(work::work(&Spec::from_params(true, params, 0)?))
+    }
+
+    fn near(&self, params: &Params) -> Result<Vec<Near>, String> {
+        near(true, params)
     }
 
     fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {

@@ -71,6 +71,8 @@ pub struct Spec {
     /// Of a segmented scan.
     pub segmented: Option<Segmented>,
     pub seed: u64,
+    /// Whether a GPU computes it.
+    pub on_cuda: bool,
 }
 
 impl Spec {
@@ -88,6 +90,7 @@ impl Spec {
             elements: reader::int(params, "elements")?,
             segmented: if segmented { Some(read_segments(params)?) } else { None },
             seed,
+            on_cuda: reader::on_cuda(params),
         };
         spec.check_sizes()?;
         spec.check_meaning()?;

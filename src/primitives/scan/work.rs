@@ -22,7 +22,7 @@ pub fn work(spec: &Spec) -> Work {
 
 /// Elements of each level of [`Method::Sengupta2007`]: the sums of a level's blocks are the next
 /// one, down to one block.
-fn levels(spec: &Spec) -> Vec<u64> {
+pub fn levels(spec: &Spec) -> Vec<u64> {
     let Method::Sengupta2007 { elements_per_thread } = spec.method else { return Vec::new() };
     let block = BLOCK * elements_per_thread;
     let next = |&level: &u64| (level > block).then(|| level.div_ceil(block));
@@ -50,7 +50,27 @@ fn passes(spec: &Spec) -> Vec<Pass> {
         Method::Sengupta2007 { .. } if spec.segmented.is_some() => segmented_levels(spec),
         Method::Sengupta2007 { .. } => plain_levels(spec),
     };
-    starts(spec).into_iter().chain(scans).collect()
+    before(spec).chain(scans).collect()
+}
+
+/// What makes of the heads what a method reads.
+pub fn before(spec: &Spec) -> impl Iterator<Item = Pass> {
+    starts(spec).into_iter().chain(if spec.on_cuda { bits(spec) } else { Vec::new() })
+}
+
+/// On GPUs a scan in one pass reads bits, and the paper's takes flags of any kind: what else tells the
+/// segments becomes bits first, which heads one by one set after all are cleared.
+fn bits(spec: &Spec) -> Vec<Pass> {
+    let Some(form) = spec.segmented.map(|segmented| segmented.heads) else { return Vec::new() };
+    let by_paper = matches!(spec.method, Method::Sengupta2007 { .. });
+    let (entry, entries) = Heads::Bits.entries(spec.elements, 0);
+    let bits = access("bits", Direction::Write, entry, entries);
+    let made = pass(heads(spec).into_iter().chain([bits.clone()]).collect());
+    match form {
+        Heads::Lengths | Heads::Pointers => vec![pass(vec![bits]), made],
+        Heads::Bytes | Heads::Striped if !by_paper => vec![made],
+        _ => Vec::new(),
+    }
 }
 
 /// Where segments begin that are told by their lengths has to be added up first: read once, and

@@ -1,11 +1,11 @@
 //! The timed kernels and their launches.
 
-use super::layout::{self, Layout};
 use crate::backend::Failure;
 use crate::backend::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Module, Plain};
 use crate::primitives::cuda::range::Range;
 use crate::primitives::cuda::{BLOCK, grid};
 use crate::primitives::histogram::Spec;
+use crate::primitives::histogram::layout::{self, Layout};
 use crate::primitives::histogram::spec::{By, Ending, Method, SUBPROBLEM};
 
 /// Values of a tile of `threads`: `ITEMS` vectors of four each in the kernels.
@@ -26,6 +26,9 @@ struct Subproblems {
 
 // SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers.
 unsafe impl Plain for Subproblems {}
+
+// SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers.
+unsafe impl Plain for Layout {}
 
 /// Subproblems of these ranges, each cut by itself.
 pub fn subproblems(ranges: &[Range]) -> u64 {

@@ -3,7 +3,6 @@
 mod certify;
 mod input;
 mod kernels;
-mod layout;
 
 use super::Spec;
 use crate::backend::cuda::{DeviceBuffer, Gpu};

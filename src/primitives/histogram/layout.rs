@@ -1,8 +1,7 @@
 //! How a block that counts in shared memory uses it. Pure.
 
-use crate::backend::cuda::Plain;
-use crate::primitives::histogram::Spec;
-use crate::primitives::histogram::spec::By;
+use super::Spec;
+use super::spec::By;
 
 /// Threads of a block that counts in shared memory.
 pub const BLOCK: u32 = 1024;
@@ -31,9 +30,6 @@ pub struct Layout {
     spread: u32,
 }
 
-// SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers.
-unsafe impl Plain for Layout {}
-
 impl Layout {
     /// That of a case where a block may have `limit` bytes: less of everything where the whole
     /// does not fit.
@@ -52,6 +48,21 @@ impl Layout {
                 Layout { bins, copies, cells, spread: log2_that_fit(table / 8, cells, PAIRS) }
             }
         }
+    }
+
+    /// Copies of the counts.
+    pub fn copies(&self) -> u64 {
+        1 << self.copies
+    }
+
+    /// Cells of the table; none for even bins.
+    pub fn cells(&self) -> u64 {
+        self.cells.into()
+    }
+
+    /// Copies of the table.
+    pub fn spread(&self) -> u64 {
+        1 << self.spread
     }
 
     /// Bytes of shared memory: the counts, the cells of 8 bytes, the bounds.

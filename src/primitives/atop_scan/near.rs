@@ -1,0 +1,85 @@
+//! What the warps of the primitives atop scan do near the processor, pass by pass as in their work.
+
+use super::spec::{Operation, Spec, TILE};
+use super::work::{sums_needed, tiles};
+use crate::primitives::near::Near;
+use crate::primitives::scan;
+
+/// Instructions of a warp for 128 elements that it places, and those of integers.
+const ENUMERATE: [f64; 2] = [110.0, 36.0];
+const COMPACT: [f64; 2] = [175.0, 50.0];
+const DISTRIBUTE: [f64; 2] = [170.0, 75.0];
+const SPLIT: [f64; 2] = [310.0, 150.0];
+/// For a tile: its bits are loaded and summed up over lanes.
+const SUM: [f64; 2] = [150.0, 80.0];
+
+/// Blocks of 256 threads, each warp with a tile, that a multiprocessor with 2048 has at work at once: warps
+/// on their own.
+const WARPS: u64 = 64;
+
+/// Elements of a warp at a time.
+const ROWS: f64 = 128.0;
+
+/// For each pass of the work of a case on a GPU.
+pub fn near(spec: &Spec) -> Vec<Near> {
+    let cleared = (spec.operation == Operation::SplitAndSegment && spec.elements > 0).then(Near::default);
+    let directions = sums_needed(spec).map(u64::from).iter().sum::<u64>();
+    let sums = if directions > 0 { vec![summed(spec), scanned(spec, directions)] } else { Vec::new() };
+    cleared.into_iter().chain(sums).chain([placed(spec)]).collect()
+}
+
+/// A block of 32 warps for as many tiles.
+fn summed(spec: &Spec) -> Near {
+    let all = tiles(spec.elements);
+    let near =
+        Near { blocks: all / 32, tiles: all, resident: WARPS, loads: 1.0, steps: 14.0, ..Near::default() };
+    near.with(all as f64, [SUM[0], SUM[1], 0.0])
+}
+
+fn scanned(spec: &Spec, directions: u64) -> Near {
+    scan::near::one_pass(scan::spec::Method::Lookback, true, directions * 8 * tiles(spec.elements), 8)
+}
+
+/// A warp takes its tile's elements a few rows after others, each waiting for what it loads.
+fn placed(spec: &Spec) -> Near {
+    let counts = match spec.operation {
+        Operation::Enumerate => ENUMERATE,
+        Operation::Compact => COMPACT,
+        Operation::Distribute => DISTRIBUTE,
+        Operation::Split | Operation::SplitAndSegment => SPLIT,
+    };
+    let tiles = spec.elements.div_ceil(TILE);
+    let rows = TILE as f64 / ROWS;
+    let loads = if spec.operation == Operation::Enumerate { 1.0 } else { 1.0 + rows };
+    let blocks = tiles.div_ceil(8);
+    let near = Near { blocks, tiles, resident: WARPS, loads, steps: 14.0, ..Near::default() };
+    near.with(tiles as f64, [SUM[0] + rows * counts[0], SUM[1] + rows * counts[1], 0.0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::spec;
+    use super::super::work::work;
+    use super::*;
+
+    #[test]
+    fn there_is_one_for_each_pass() {
+        for operation in Operation::ALL {
+            for mean in [0, 7] {
+                if (operation == Operation::SplitAndSegment) == (mean == 0) && operation.splits() {
+                    continue;
+                }
+                let spec = Spec { on_cuda: true, ..spec(operation, 10_000, mean, 1) };
+                assert_eq!(near(&spec).len(), work(&spec).passes.len(), "{operation:?} {mean}");
+            }
+        }
+    }
+
+    /// 2^20 elements are 256 tiles of 32 times 128.
+    #[test]
+    fn warps_place_their_tiles() {
+        let all = near(&Spec { on_cuda: true, ..spec(Operation::Enumerate, 1 << 20, 0, 1) });
+        let last = all.last().expect("a pass");
+        assert_eq!((last.tiles, last.blocks, last.instructions), (256, 32, 256.0 * (150.0 + 32.0 * 110.0)));
+    }
+}

@@ -1,0 +1,176 @@
+//! What the blocks of ashkiani2017's three methods do near the processor (`kernels/subproblems.cuh`,
+//! `kernels/reordering.cuh`). Windows are handled eight at a time, so that code for eight is gone through where
+//! a tile has fewer; what is only done for windows that there are is counted for each.
+
+use super::near::{WINDOW, function, mean, scattered};
+use super::spec::Spec;
+use super::subproblems::{Localisation, Subproblems};
+use crate::primitives::near::Near;
+use crate::primitives::scan;
+
+/// Windows that are handled together.
+const BATCH: u64 = 8;
+
+/// Threads of a multiprocessor that 64 registers each leave.
+const THREADS: u64 = 1024;
+
+/// Of a window, by 1 to 8 bits: votes and the counts of all buckets; votes and the key's place; both, and
+/// what packs them.
+const COUNT: [f64; 8] = [24.0, 29.0, 34.0, 38.0, 43.0, 50.0, 60.0, 75.0];
+const DIRECT: [f64; 8] = [27.0, 33.0, 40.0, 47.0, 54.0, 61.0, 69.0, 77.0];
+const IN_WARP: [f64; 8] = [27.0, 33.0, 40.0, 46.0, 53.0, 61.0, 71.0, 82.0];
+const IN_BLOCK: [f64; 8] = [20.0, 29.0, 37.0, 44.0, 52.0, 62.0, 74.0, 86.0];
+
+/// Of eight windows besides: loads and stores, and where tiles are reordered everything between.
+const LOADS: f64 = 41.0;
+const STORES: f64 = 60.0;
+const REORDERED_BY_WARP: f64 = 270.0;
+const REORDERED_BY_BLOCK: f64 = 370.0;
+/// Of a warp: where its subproblem is, and what its column of H or G takes for each 32 buckets.
+const STARTED: f64 = 65.0;
+const COLUMN: f64 = 15.0;
+/// Of a block's warp for each 32 buckets: the counts of all its warps are summed up, or scanned.
+const CELLS_SUMMED: f64 = 42.0;
+const CELLS_SCANNED: f64 = 100.0;
+/// Values in and out.
+const VALUES: f64 = 110.0;
+
+/// The share of integers and logic among all of these.
+const INTEGERS: f64 = 0.65;
+
+/// Pre-scan, scan and post-scan.
+///
+/// # Errors
+/// Bucket functions that are not counted.
+pub fn near(spec: &Spec, shape: &Subproblems) -> Result<Vec<Near>, String> {
+    let function = function(spec)?[0];
+    let counted = spec.buckets * shape.count(spec.keys) * 4;
+    let sums = scan::near::one_pass(scan::spec::Method::Spine, false, counted, 4);
+    Ok(vec![prescan(spec, shape, function), sums, postscan(spec, shape, function)])
+}
+
+/// Batches of a warp, and tiles and blocks of all: a warp on its own, or a block whose warps wait for each
+/// other.
+fn shared_by(spec: &Spec, shape: &Subproblems) -> Near {
+    let subproblems = shape.count(spec.keys);
+    let (tiles, blocks, resident) = match shape.localisation {
+        Localisation::Block => (subproblems * shape.tiles, subproblems, THREADS / (32 * shape.warps)),
+        _ => (subproblems * shape.tiles, subproblems.div_ceil(shape.warps), THREADS / 32),
+    };
+    Near { blocks, tiles, resident, ..Near::default() }
+}
+
+/// Batches of eight windows that each tile of a warp takes.
+fn batches(shape: &Subproblems) -> f64 {
+    shape.windows.div_ceil(BATCH) as f64
+}
+
+fn prescan(spec: &Spec, shape: &Subproblems, function: f64) -> Near {
+    let batches_of_all = batches_of_all(spec, shape);
+    let each = COUNT[spec.bits() as usize - 1] * spec.keys as f64 / WINDOW;
+    let instructions =
+        each + batches_of_all * (LOADS + 8.0 * function) + of_warps(spec, shape, CELLS_SUMMED, 1);
+    let near = Near { loads: batches(shape), steps: 2.0 * shape.windows as f64, ..shared_by(spec, shape) };
+    near.with(1.0, [instructions, INTEGERS * instructions, 0.0])
+}
+
+/// What all warps do for a subproblem besides; `cells` for each of so many tiles, by blocks.
+fn of_warps(spec: &Spec, shape: &Subproblems, cells: f64, tiles: u64) -> f64 {
+    let rounds = spec.buckets.div_ceil(32) as f64;
+    let subproblems = shape.count(spec.keys) as f64;
+    match shape.localisation {
+        Localisation::Block => {
+            subproblems * shape.warps as f64 * (STARTED + COLUMN * rounds + cells * rounds * tiles as f64)
+        }
+        _ => subproblems * (STARTED + COLUMN * rounds),
+    }
+}
+
+/// Batches of all warps.
+fn batches_of_all(spec: &Spec, shape: &Subproblems) -> f64 {
+    spec.keys as f64 / (WINDOW * shape.windows as f64) * batches(shape)
+}
+
+fn postscan(spec: &Spec, shape: &Subproblems, function: f64) -> Near {
+    let bits = spec.bits() as usize - 1;
+    let (window, batch, functions) = match shape.localisation {
+        Localisation::Direct => (DIRECT[bits], STORES, 1.0),
+        Localisation::Warp => (IN_WARP[bits], REORDERED_BY_WARP, 2.0),
+        Localisation::Block => (IN_BLOCK[bits], REORDERED_BY_BLOCK, 2.0),
+    };
+    let windows = spec.keys as f64 / WINDOW;
+    let values = if spec.value > 0 { VALUES } else { 0.0 };
+    let of_batch = LOADS + batch + values + 8.0 * functions * function;
+    let instructions = windows * window
+        + batches_of_all(spec, shape) * of_batch
+        + of_warps(spec, shape, CELLS_SCANNED, shape.tiles);
+    let near = Near {
+        // Its column of G, and keys; values follow.
+        loads: 1.0 + batches(shape) * if spec.value > 0 { 2.0 } else { 1.0 },
+        steps: steps(shape),
+        ..shared_by(spec, shape)
+    };
+    near.with(1.0, [instructions, INTEGERS * instructions, windows * shared(spec, shape)])
+}
+
+/// Where a tile is reordered: sums over lanes, the places of its windows, keys in and out; by a block with
+/// four barriers and sums over warps.
+fn steps(shape: &Subproblems) -> f64 {
+    let windows = shape.windows as f64;
+    match shape.localisation {
+        Localisation::Direct => 2.0 * windows,
+        Localisation::Warp => 2.0 * windows + 12.0,
+        Localisation::Block => 2.0 * windows + 12.0 + 12.0,
+    }
+}
+
+/// Wavefronts of a window: keys and values in, and out in order with where their bucket goes.
+fn shared(spec: &Spec, shape: &Subproblems) -> f64 {
+    let words = 1.0 + spec.value as f64 / 4.0;
+    match shape.localisation {
+        Localisation::Direct => 0.0,
+        _ => words * (mean(spec, scattered) + 1.0) + 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::spec::Method;
+    use super::super::tests::spec;
+    use super::super::work::work;
+    use super::*;
+
+    fn of(words: &str) -> (Spec, Vec<Near>) {
+        let spec = spec(words);
+        let Method::Localised(shape) = spec.method else { panic!("{words}") };
+        let all = near(&spec, &shape).expect("counted");
+        (spec, all)
+    }
+
+    #[test]
+    fn there_is_one_for_each_pass() {
+        for method in ["dms", "wms", "bms"] {
+            let (spec, all) = of(&format!("keys=100000 buckets=64 values=4B method={method}"));
+            assert_eq!(all.len(), work(&spec).passes.len(), "{method}");
+        }
+    }
+
+    /// 2^20 keys: subproblems of 128 of a warp, eight a block; or of 1024 of a block, four of which are at
+    /// work at once.
+    #[test]
+    fn warps_and_blocks_have_subproblems() {
+        let (_, dms) = of("keys=1048576 buckets=2 by=identity method=dms");
+        assert_eq!((dms[2].blocks, dms[2].tiles, dms[2].resident), (1024, 8192, 32));
+        // 24 for a window, 41 + 8 · 4 for each four of them, 65 + 15 for a warp.
+        assert_eq!(dms[0].instructions, 32768.0 * 24.0 + 8192.0 * (73.0 + 80.0));
+        let (_, bms) = of("keys=1048576 buckets=64 method=bms");
+        assert_eq!((bms[2].blocks, bms[2].tiles, bms[2].resident), (1024, 1024, 4));
+    }
+
+    #[test]
+    fn primes_are_not_known() {
+        let spec = spec("keys=9 buckets=2 by=prime method=dms");
+        let Method::Localised(shape) = spec.method else { panic!("dms") };
+        assert!(near(&spec, &shape).is_err());
+    }
+}

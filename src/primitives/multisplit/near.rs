@@ -1,0 +1,246 @@
+//! What the blocks of a multisplit do near the processor, pass by pass as in [`work`](super::work): of
+//! the single pass, of a reduced-bit sort and of ashkiani2017's three methods.
+//!
+//! Instructions of a warp for 32 keys, by the bits of a bucket's number. Wavefronts of shared memory are
+//! counted on the first keys of the case, so that skewed distributions have theirs.
+
+use super::keys::Keys;
+use super::labels::{self, Load};
+use super::localised;
+use super::spec::{By, Method, Spec};
+use super::tiles::{self, GROUP, Shape, Way};
+use crate::patterns::mix::word64;
+use crate::primitives::near::{LANES, Near, wavefronts};
+
+/// Keys of a warp at a time.
+pub const WINDOW: f64 = LANES as f64;
+
+/// Instructions and those of integers for 16 keys of a thread of the single pass, by 1 to 8 bits; of 12
+/// where values have 8 bytes.
+type Counts = [[f64; 8]; 2];
+const KEYS: Counts = [
+    [460.0, 565.0, 613.0, 661.0, 709.0, 775.0, 842.0, 897.0],
+    [203.0, 282.0, 330.0, 378.0, 426.0, 490.0, 556.0, 607.0],
+];
+const WITH_4: Counts = [
+    [529.0, 637.0, 692.0, 733.0, 780.0, 847.0, 917.0, 972.0],
+    [204.0, 286.0, 338.0, 382.0, 431.0, 494.0, 561.0, 612.0],
+];
+const WITH_8: Counts = [
+    [411.0, 541.0, 572.0, 608.0, 644.0, 700.0, 753.0, 796.0],
+    [170.0, 271.0, 304.0, 340.0, 376.0, 427.0, 476.0, 515.0],
+];
+
+/// For 32 keys that are counted, in vectors of four.
+const COUNTED: [f64; 2] = [6.0, 3.0];
+/// For 32 keys of a loop over all: one that labels them, without the function; one that takes pairs apart, one
+/// that moves them by their numbers, and one that looks for the first of each label.
+const LABEL: [f64; 2] = [37.0, 17.0];
+const UNPACK: [f64; 2] = [17.0, 10.0];
+const PERMUTE: [f64; 2] = [28.0, 16.0];
+const OFFSETS: [f64; 2] = [37.0, 19.0];
+
+/// Blocks of 256 threads of such a loop that a multiprocessor has at work at once, each a tile of its threads.
+const LOOPING: u64 = 8;
+const LOOP: u64 = 256;
+
+/// Groups of keys on which wavefronts are counted.
+const SAMPLE: u64 = 64;
+
+/// For each pass of the work of a case on a GPU.
+///
+/// # Errors
+/// Bucket functions whose calls are not counted.
+pub fn near(spec: &Spec) -> Result<Vec<Near>, String> {
+    match spec.method {
+        Method::Direct | Method::WriteCombining | Method::ScanSplit => Ok(Vec::new()),
+        Method::Localised(shape) => localised::near(spec, &shape),
+        Method::RbSort => sorted(spec),
+        Method::Fused if tiles::field(spec).is_none() => {
+            Err("the single pass calls this bucket function for each key, which no model knows".to_owned())
+        }
+        Method::Fused => Ok(split(spec, tiles::way(spec), |bucket| bucket).into()),
+    }
+}
+
+/// Instructions of a warp for the bucket of each lane, and those of integers.
+///
+/// # Errors
+/// A function with a loop of its own.
+pub fn function(spec: &Spec) -> Result<[f64; 2], String> {
+    match spec.by {
+        By::Identity { .. } => Ok([4.0, 2.0]),
+        By::DeltaBuckets => Ok([6.0, 1.0]),
+        By::Hash => Ok([17.0, 9.0]),
+        // A search goes once through each bit, and once more.
+        By::Range => {
+            let steps = f64::from(spec.bits() + 1);
+            Ok([24.0 + 13.0 * steps, 11.0 + 7.0 * steps])
+        }
+        By::Prime => Err("how long numbers are tested for being prime, no model knows".to_owned()),
+    }
+}
+
+/// Mean wavefronts of groups of the case's first keys: `of` says which words the lanes ask for, whose
+/// buckets these are.
+pub fn mean(spec: &Spec, of: impl Fn(&[u64]) -> usize) -> f64 {
+    let keys = Keys::new(spec);
+    let bucket = |i: u64| u64::from(keys.bucket(i));
+    let group = |g: u64| (g * 32..g * 32 + 32).map(bucket).collect::<Vec<u64>>();
+    (0..SAMPLE).map(|g| of(&group(g)) as f64).sum::<f64>() / SAMPLE as f64
+}
+
+/// Wavefronts of 32 keys that go to their places in a tile: a run for each bucket, which begins in any bank.
+pub fn scattered(buckets: &[u64]) -> usize {
+    let seed = buckets.iter().sum();
+    let place = |(lane, bucket): (usize, &u64)| {
+        let before = buckets[..lane].iter().filter(|other| *other == bucket).count() as u64;
+        (bucket << 20) + word64(seed, *bucket) % LANES as u64 + before
+    };
+    wavefronts(buckets.iter().enumerate().map(place))
+}
+
+/// A count of tiles, sums of their groups, and the pass; `digit` is what a key's bucket is split by.
+fn split(spec: &Spec, way: Way, digit: impl Fn(u64) -> u64) -> [Near; 3] {
+    let windows = spec.keys as f64 / WINDOW;
+    let shape = Shape::of(way.bits, way.value);
+    let [tiles, groups] = way.counts(spec.keys).map(|counts| counts >> way.bits);
+    [
+        counting(spec, way, &digit, groups, shape.tile() * GROUP),
+        summing(way, groups),
+        moving(spec, way, &digit, tiles, windows),
+    ]
+}
+
+/// 16 warps of a block take four vectors of each lane at a time, each warp on its own, and add each key to a
+/// counter.
+fn counting(spec: &Spec, way: Way, digit: impl Fn(u64) -> u64, groups: u64, keys: u64) -> Near {
+    let copies = if way.bits <= 3 { 32 } else { 256 >> way.bits };
+    let word = |(lane, bucket): (usize, &u64)| digit(*bucket) * copies + lane as u64 % copies;
+    // An addition reads and writes its counter.
+    let added = 2.0 * mean(spec, |buckets| wavefronts(buckets.iter().enumerate().map(word)));
+    let warps = 16;
+    let rounds = (keys / warps).div_ceil(512) as f64;
+    let near = Near { blocks: groups, tiles: groups * warps, resident: 64, loads: rounds, ..Near::default() };
+    near.with(spec.keys as f64 / WINDOW, [COUNTED[0], COUNTED[1], added])
+}
+
+/// A block for each bucket sums up 2048 groups at a time: eight of each thread, lanes, warps.
+fn summing(way: Way, groups: u64) -> Near {
+    let rounds = groups.div_ceil(2048) as f64;
+    Near { tiles: 1 << way.bits, loads: rounds, steps: 12.0 * rounds, ..Near::default() }
+}
+
+/// Ranks by a counter after another, places of warps, keys and values into the tile and out of it.
+fn moving(spec: &Spec, way: Way, digit: impl Fn(u64) -> u64, tiles: u64, windows: f64) -> Near {
+    let shape = Shape::of(way.bits, way.value);
+    let warps = f64::from(shape.threads) / WINDOW;
+    let items = f64::from(shape.items);
+    let digits = |buckets: &[u64]| buckets.iter().map(|b| digit(*b)).collect::<Vec<_>>();
+    let counters = mean(spec, |buckets| wavefronts(digits(buckets)));
+    let places = mean(spec, |buckets| scattered(&digits(buckets)));
+    let words = way.value as f64 / 4.0;
+    // Two looks at counters and a change; keys and values in and out; where their bucket goes.
+    let shared = 3.0 * counters + (1.0 + words) * (places + 1.0) + 1.0;
+    let counts = match way.value {
+        0 => KEYS,
+        4 => WITH_4,
+        _ => WITH_8,
+    };
+    let [instructions, integers] = counts.map(|by_bits| by_bits[way.bits as usize - 1] / items);
+    let near = Near {
+        tiles,
+        resident: u64::from(1024 / shape.threads),
+        loads: if way.value > 0 { 2.0 } else { 1.0 },
+        // A counter is read and written for each of a thread's keys; three barriers, two walks over the
+        // warps' counters four at a time, sums over lanes, keys in and out.
+        steps: 2.0 * items + warps / 2.0 + 16.0,
+        ..Near::default()
+    };
+    near.with(windows, [instructions, integers, shared])
+}
+
+/// A loop over all keys, a warp's 32 at a time, with loads that wait for each other.
+fn looping(spec: &Spec, loads: f64, [instructions, integers]: [f64; 2]) -> Near {
+    let tiles = spec.keys.div_ceil(LOOP);
+    let near = Near { tiles, resident: LOOPING, loads, ..Near::default() };
+    near.with(spec.keys as f64 / WINDOW, [instructions, integers, 0.0])
+}
+
+/// Labels, a split for each digit, the first of each label where there are several digits, and the way back.
+fn sorted(spec: &Spec) -> Result<Vec<Near>, String> {
+    let function = function(spec)?;
+    let (count, bits) = labels::digits(spec.bits());
+    let mut all = vec![looping(spec, 1.0, [0, 1].map(|k| LABEL[k] + function[k]))];
+    for digit in 0..count {
+        let of = |bucket: u64| bucket >> (digit * bits) & ((1 << bits) - 1);
+        all.extend(split(spec, labels::way(spec), of));
+    }
+    if count > 1 {
+        all.push(looping(spec, 1.0, OFFSETS));
+    }
+    match Load::of(spec) {
+        Load::Key => {}
+        Load::Pair => all.push(looping(spec, 1.0, UNPACK)),
+        Load::Number => all.push(looping(spec, 2.0, PERMUTE)),
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::spec;
+    use super::super::work::work;
+    use super::*;
+
+    #[test]
+    fn there_is_one_for_each_pass() {
+        for words in
+            ["method=fused", "method=rb-sort", "method=rb-sort values=4B", "method=rb-sort values=8B"]
+        {
+            for buckets in [2, 256] {
+                let spec = spec(&format!("keys=100000 buckets={buckets} {words}"));
+                assert_eq!(
+                    near(&spec).expect("counted").len(),
+                    work(&spec).passes.len(),
+                    "{words} {buckets}"
+                );
+            }
+        }
+        let many = spec("keys=100000 buckets=4096 method=rb-sort");
+        assert_eq!(near(&many).expect("counted").len(), work(&many).passes.len());
+    }
+
+    #[test]
+    fn functions_that_are_called_are_not_known() {
+        let why = near(&spec("keys=9 buckets=3 method=fused")).expect_err("a call");
+        assert!(why.contains("bucket function"), "{why}");
+        assert!(near(&spec("keys=9 buckets=2 by=prime method=rb-sort")).is_err());
+    }
+
+    /// Of one bucket all lanes' keys lie side by side; of two, runs share banks.
+    #[test]
+    fn runs_meet_in_banks() {
+        assert_eq!(scattered(&[3; 32]), 1);
+        let one = spec("keys=4096 buckets=8 distribution=one-bucket");
+        assert_eq!(mean(&one, scattered), 1.0);
+        let many = mean(&spec("keys=4096 buckets=256"), scattered);
+        assert!((2.5..4.5).contains(&many), "{many}");
+        // 32 buckets have a bank each.
+        assert_eq!(mean(&spec("keys=4096 buckets=32"), |b| wavefronts(b.iter().copied())), 1.0);
+    }
+
+    /// 2^20 keys in tiles of 8192 and groups of 8 of them: 16 blocks count with 16 warps, each of 4096 keys.
+    #[test]
+    fn counting_takes_warps_in_rounds() {
+        let [count, sum, pass] = split(
+            &spec("keys=1048576 buckets=32 method=fused"),
+            Way { bits: 5, value: 0, field: true },
+            |b| b,
+        );
+        assert_eq!((count.blocks, count.tiles, count.loads), (16, 256, 8.0));
+        assert_eq!((sum.tiles, sum.loads), (32, 1.0));
+        assert_eq!((pass.tiles, pass.resident, pass.loads), (128, 2, 1.0));
+        assert_eq!(pass.instructions, 32768.0 * 709.0 / 16.0);
+    }
+}

@@ -1,0 +1,143 @@
+//! What blocks of sengupta2007's scans do near the processor: a balanced tree in shared memory, swept up and
+//! down (`kernels/sengupta2007.cuh`). Every warp goes through every level, with a barrier and a
+//! division, though most levels have nodes for one of them only.
+
+use super::spec::{BLOCK, Spec};
+use super::work::levels;
+use crate::primitives::near::{LANES, Near, wavefronts};
+
+/// Warps of a block, and blocks of 128 threads that 2048 of a multiprocessor are.
+const WARPS: f64 = (BLOCK / LANES as u64) as f64;
+const RESIDENT: u64 = 2048 / BLOCK;
+
+/// Instructions of a warp, and those of integers.
+type Counts = [f64; 2];
+
+/// A sweep: of each warp on each level, and for each 32 nodes; what a node asks of shared memory.
+struct Sweep {
+    level: Counts,
+    nodes: Counts,
+    /// Accesses to a node's left and right leaf.
+    left: usize,
+    right: usize,
+}
+
+const UP: Sweep = Sweep { level: [34.0, 13.0], nodes: [14.0, 5.0], left: 1, right: 2 };
+const DOWN: Sweep = Sweep { level: [35.0, 11.0], nodes: [20.0, 8.0], left: 2, right: 3 };
+/// With flags beside the sums.
+const SEGMENTED_UP: Sweep = Sweep { level: [36.0, 13.0], nodes: [30.0, 11.0], left: 3, right: 5 };
+const SEGMENTED_DOWN: Sweep = Sweep { level: [36.0, 14.0], nodes: [28.0, 11.0], left: 5, right: 3 };
+
+/// For each pass of the work of a case, in its order.
+pub fn near(spec: &Spec, elements_per_thread: u64) -> Vec<Near> {
+    let levels = levels(spec);
+    let blocks = |&level: &u64| level.div_ceil(BLOCK * elements_per_thread);
+    let above = levels.len().saturating_sub(1);
+    if spec.segmented.is_none() {
+        let scans = levels.iter().map(|level| scan(blocks(level), elements_per_thread));
+        let adds = levels.iter().take(above).rev().map(|level| add(blocks(level), elements_per_thread));
+        return scans.chain(adds).collect();
+    }
+    let reduced = levels.iter().take(above).map(|level| reduce(blocks(level), elements_per_thread));
+    let last = levels.iter().skip(above).map(|_| whole(elements_per_thread));
+    let swept = levels.iter().take(above).rev().map(|level| sweep_down(blocks(level), elements_per_thread));
+    reduced.chain(last).chain(swept).collect()
+}
+
+fn of_blocks(blocks: u64, loads: f64, steps: f64) -> Near {
+    Near { blocks, tiles: blocks, resident: RESIDENT, loads, steps, ..Near::default() }
+}
+
+/// Leaves are twice the threads; beyond, a thread adds up its own.
+fn scan(blocks: u64, elements: u64) -> Near {
+    let leaves = 2 * BLOCK;
+    let [up, down] = [UP, DOWN].map(|sweep| sweep.of_block(leaves));
+    // Loading and storing, and the sum of all.
+    let ends = if elements > 2 { [247.0, 106.0, 4.0] } else { [126.0, 45.0, 4.0] };
+    let all = blocks as f64;
+    of_blocks(blocks, 1.0, steps(2 * depth(leaves))).with(all, up).with(all, down).with(all * WARPS, ends)
+}
+
+/// A thread's elements one after another, each loaded, added to and stored.
+fn add(blocks: u64, elements: u64) -> Near {
+    let each = elements as f64;
+    let counts = [29.0 + 16.0 * each, 11.0 + 6.0 * each, 0.0];
+    of_blocks(blocks, 1.0 + each, 0.0).with(blocks as f64 * WARPS, counts)
+}
+
+/// Loads flags and elements one after another, and stores both trees.
+fn reduce(blocks: u64, elements: u64) -> Near {
+    let (leaves, each, all) = (elements * BLOCK, elements as f64, blocks as f64);
+    let ends = [87.0 + 78.0 * each, 10.0 + 50.0 * each, 6.0 * each];
+    let near = of_blocks(blocks, 2.0 * each, steps(depth(leaves)));
+    near.with(all, SEGMENTED_UP.of_block(leaves)).with(all * WARPS, ends)
+}
+
+/// Loads flags and both trees, and what comes before the block.
+fn sweep_down(blocks: u64, elements: u64) -> Near {
+    let (leaves, each, all) = (elements * BLOCK, elements as f64, blocks as f64);
+    let ends = [76.0 + 80.0 * each, 8.0 + 46.0 * each, 6.0 * each];
+    let near = of_blocks(blocks, 2.0 * each + 1.0, steps(depth(leaves)));
+    near.with(all, SEGMENTED_DOWN.of_block(leaves)).with(all * WARPS, ends)
+}
+
+/// A level of one block, up and down.
+fn whole(elements: u64) -> Near {
+    let leaves = elements * BLOCK;
+    let near = of_blocks(1, 2.0 * elements as f64, steps(2 * depth(leaves)));
+    near.with(1.0, SEGMENTED_UP.of_block(leaves)).with(1.0, SEGMENTED_DOWN.of_block(leaves))
+}
+
+fn depth(leaves: u64) -> u32 {
+    leaves.ilog2()
+}
+
+/// Of so many levels: a load, a store, a barrier.
+fn steps(levels: u32) -> f64 {
+    f64::from(3 * levels)
+}
+
+/// Where a leaf lies, `padded` in the kernels.
+fn padded(leaf: u64) -> u64 {
+    leaf + leaf / 32
+}
+
+impl Sweep {
+    /// Of a block: instructions, integers among them, wavefronts.
+    fn of_block(&self, leaves: u64) -> [f64; 3] {
+        let levels = f64::from(depth(leaves)) * WARPS;
+        let groups: Vec<f64> = (0..depth(leaves)).flat_map(|k| self.level_of(leaves, 1 << k)).collect();
+        let counts = |k: usize| levels * self.level[k] + groups.len() as f64 * self.nodes[k];
+        [counts(0), counts(1), groups.iter().sum()]
+    }
+
+    /// Wavefronts of each 32 nodes of a level whose halves have `half` leaves.
+    fn level_of(&self, leaves: u64, half: u64) -> Vec<f64> {
+        let nodes: Vec<u64> = (0..leaves / (2 * half)).collect();
+        let of = |nodes: &[u64], last: u64| wavefronts(nodes.iter().map(|n| padded(n * 2 * half + last)));
+        let both = |nodes: &[u64]| self.left * of(nodes, half - 1) + self.right * of(nodes, 2 * half - 1);
+        nodes.chunks(LANES).map(|nodes| both(nodes) as f64).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 256 leaves are 8 levels of 4 + 2 + 6 · 1 groups of nodes. On the lowest, words two apart have even banks, and
+    /// odd ones after the gap: no two meet. 32 leaves apart they have banks one after another.
+    #[test]
+    fn a_sweep_goes_level_by_level() {
+        let [instructions, integers, _] = UP.of_block(256);
+        assert_eq!((instructions, integers), (32.0 * 34.0 + 12.0 * 14.0, 32.0 * 13.0 + 12.0 * 5.0));
+        assert_eq!((UP.level_of(256, 1), UP.level_of(256, 16)), (vec![3.0; 4], vec![3.0]));
+        assert_eq!(UP.level_of(256, 128), [3.0]);
+        assert_eq!(DOWN.level_of(256, 128), [5.0]);
+    }
+
+    #[test]
+    fn adding_loads_one_element_after_another() {
+        let eight = add(10, 8);
+        assert_eq!((eight.loads, eight.instructions), (9.0, 10.0 * 4.0 * (29.0 + 128.0)));
+    }
+}
