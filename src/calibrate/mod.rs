@@ -25,8 +25,6 @@ pub use derive::{Subject, derive};
 pub use measured::Measured;
 pub use table::{Row, rows};
 
-use crate::patterns::Scramble;
-
 const CUDA: &str = include_str!("cuda.yaml");
 const CPU: &str = include_str!("cpu.yaml");
 
@@ -56,11 +54,15 @@ impl Target {
         let [step, rounds, samples, many] = match (self, quick) {
             (Target::Gpu(_), false) => ["x2", "7", "7", "120"],
             (Target::Gpu(_), true) => ["x4", "2", "5", "15"],
-            (Target::Processors, false) => ["x2", "3", "3", "15"],
+            (Target::Processors, false) => ["x2", "4", "3", "15"],
             (Target::Processors, true) => ["x4", "1", "2", "3"],
         };
-        let [far, area, streamed, other] =
-            if quick { ["128MiB", "128MiB", "8Mi", "x8"] } else { ["1GiB", "256MiB", "32Mi", "x4"] };
+        let [near, far, area, streamed, scanned, side_by_side] = if quick {
+            ["16MiB", "128MiB", "128MiB", "8Mi", "4Mi", "4Mi"]
+        } else {
+            ["64MiB", "[256MiB, 1GiB]", "256MiB", "32Mi", "16Mi", "16Mi"]
+        };
+        let [few, again, often] = if quick { [rounds; 3] } else { ["3", "5", "7"] };
         let tokens = [
             ("BACKEND", backend.as_str()),
             ("BLOCKS", blocks.as_str()),
@@ -70,11 +72,15 @@ impl Target {
             ("MANY", many),
             ("NEAR_STREAMS", &streams(128 << 20)),
             ("FAR_STREAMS", &streams(4 << 30)),
-            ("SIDE_BY_SIDE", &shuffled_streams(128 << 20)),
+            ("SIDE_BY_SIDE", side_by_side),
+            ("NEAR", near),
             ("FAR", far),
             ("AREA", area),
             ("STREAMED", streamed),
-            ("OTHER", other),
+            ("SCANNED", scanned),
+            ("FEW", few),
+            ("AGAIN", again),
+            ("OFTEN", often),
         ];
         tokens.iter().fold(text.to_owned(), |text, (token, value)| text.replace(token, value))
     }
@@ -88,11 +94,6 @@ impl Target {
     }
 }
 
-/// Words by which streams on processors lie further apart than powers of two: of an odd number of
-/// lines, for caches that find a line's place by some of its bits would put all of them into one,
-/// and of one more, for else all would come to the end of a line at once.
-const APART: u64 = 9 * 8 + 1;
-
 /// Streams of words, one word of each in turn, which together fill so many bytes: 1, 2, 4 …
 fn streams(footprint: u64) -> String {
     let one = |bits: u32| {
@@ -100,15 +101,4 @@ fn streams(footprint: u64) -> String {
         format!("{{uniform: {{length: {streams}, stride: {words}}}, count: {words}}}")
     };
     format!("[{}]", (0..=MOST_STREAMS).map(one).collect::<Vec<_>>().join(", "))
-}
-
-/// The same on processors, 8, 64, 512 …, in an order from which nothing can be foretold: of streams in
-/// their order a processor would fetch ahead what the next one needs.
-fn shuffled_streams(footprint: u64) -> String {
-    let one = |bits: u32| {
-        let (order, words) = (Scramble::new(bits, 0), (footprint / 8) >> bits);
-        let places = (0..1u64 << bits).map(|i| (order.apply(i) * (words + APART)).to_string());
-        format!("{{custom: [{}], count: {words}}}", places.collect::<Vec<_>>().join(", "))
-    };
-    format!("[{}]", (3..=MOST_STREAMS).step_by(3).map(one).collect::<Vec<_>>().join(", "))
 }

@@ -2,7 +2,7 @@
 
 use super::measured::Measured;
 use crate::measure;
-use crate::model::{Curve, Random, Rates, Start, Strided};
+use crate::model::{Curve, Moves, Random, Rates, Start, Strided};
 use crate::primitives::{self, Direction};
 
 /// Bytes of a word, the element of patterns.
@@ -25,10 +25,12 @@ pub fn rates(all: &[Measured], backend: &str) -> Result<Rates, String> {
     let strided = strided(ours);
     let memory = strided.iter().filter(|s| s.direction == Direction::Read).max_by_key(|s| s.footprint);
     let fetch = memory.and_then(|s| super::levels::granule(s.rate.points()));
+    let launch =
+        launch(ours).ok_or_else(|| format!("{backend}: the smallest executions were not measured"))?;
+    let moves = moves(ours, launch);
     Ok(Rates {
         threads: ours.iter().find_map(|m| m.threads).or((backend == "scalar").then_some(1)),
-        launch: launch(ours)
-            .ok_or_else(|| format!("{backend}: the smallest executions were not measured"))?,
+        launch,
         pattern: smallest_pattern(ours),
         pass: pass(ours),
         group: if gpu { WARP } else { 1 },
@@ -40,7 +42,8 @@ pub fn rates(all: &[Measured], backend: &str) -> Result<Rates, String> {
         write: stream(ours, "write").ok_or_else(|| missing(backend, "write"))?,
         copy: stream(ours, "copy").ok_or_else(|| missing(backend, "copy"))?,
         scan: scan(ours),
-        random: random(ours),
+        random: random(ours).into_iter().map(|random| without_places(random, &moves)).collect(),
+        moves,
         strided,
         interleaved: interleaved(ours),
         latency: latency(ours),
@@ -127,8 +130,8 @@ fn scan(ours: &[&Measured]) -> Option<Curve> {
 }
 
 fn direction(m: &Measured) -> Direction {
-    match m.word("kernel") {
-        "write" | "scatter" => Direction::Write,
+    match (m.word("kernel"), m.primitive.as_str()) {
+        ("write" | "scatter", _) | (_, "scatter") => Direction::Write,
         _ => Direction::Read,
     }
 }
@@ -152,6 +155,35 @@ fn random(ours: &[&Measured]) -> Vec<Random> {
         Some(Random { direction: direction_of, element, rate })
     };
     kinds.into_iter().filter_map(one).collect()
+}
+
+/// Elements that processors move in their first caches, without the launch that is in so short a time.
+fn moves(ours: &[&Measured], launch: f64) -> Vec<Moves> {
+    let one = |m: &&&Measured| {
+        let rate = rounded(m.work.elements as f64 / (m.seconds() - launch));
+        let element = m.params.int("tuple")?;
+        (rate > 0.0).then_some(Moves { direction: direction(m), element, rate })
+    };
+    ours.iter().filter(|m| moved(m) && m.word("locations") == "sequential").filter_map(|m| one(&m)).collect()
+}
+
+/// Whether tuples are gathered or scattered in one pass.
+fn moved(m: &Measured) -> bool {
+    m.is("gather", "direct") || m.is("scatter", "direct")
+}
+
+/// Rates of processors' reads, whose places are computed a block at a time before any of them is read.
+/// That takes what reads which the first cache answers take beyond a move, which finds its place
+/// in memory. Stores are still on their way to the caches while the next places are computed.
+fn without_places(random: Random, moves: &[Moves]) -> Random {
+    let same = |moves: &&Moves| moves.direction == random.direction && moves.element == random.element;
+    let Some(near) = moves.iter().filter(|m| m.direction == Direction::Read).find(same) else {
+        return random;
+    };
+    let best = random.rate.points().iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
+    let places = (1.0 / best - 1.0 / near.rate).max(0.0);
+    let points = random.rate.points().iter().map(|(x, rate)| (*x, 1.0 / (1.0 / rate - places)));
+    Random { rate: curve(points).unwrap_or_else(|| random.rate.clone()), ..random }
 }
 
 /// Seconds of one of a thread's accesses.
@@ -267,16 +299,23 @@ fn interleaved(ours: &[&Measured]) -> Vec<Strided> {
     let one = |(write, footprint): (bool, u64)| {
         let direction_of = if write { Direction::Write } else { Direction::Read };
         let same = streams.iter().filter(|m| direction(m) == direction_of && bytes(m) == footprint);
-        let number = |m: &Measured| Some((m.work.elements / m.params.int("count")?) as f64);
-        let rate = curve(same.filter_map(|m| Some((number(m)?, rate(m)))))?;
+        let rate = curve(same.filter_map(|m| Some((number_of_streams(m)? as f64, rate(m)))))?;
         Some(Strided { direction: direction_of, element: WORD, footprint, rate })
     };
     kinds.into_iter().filter_map(one).collect()
 }
 
-/// Streams side by side move on by a word, all of them to their ends.
+const PARTITIONS: &str = "locations.partitions.count";
+
+/// Of words in turn, or of which locations in random partitions take the next word.
+fn number_of_streams(m: &Measured) -> Option<u64> {
+    m.params.int(PARTITIONS).or_else(|| Some(m.work.elements / m.params.int("count")?))
+}
+
+/// Streams side by side: patterns that move on by a word, all of them to their ends, or partitions.
 fn side_by_side(m: &Measured) -> bool {
-    m.primitive == "pattern" && m.params.int("delta") == Some(1) && !moves_on(&m)
+    let words = m.primitive == "pattern" && m.params.int("delta") == Some(1) && !moves_on(&m);
+    words || moved(m) && m.params.int(PARTITIONS).is_some()
 }
 
 /// A stride of lines and a word: every word in another line and another bank.

@@ -59,6 +59,9 @@ struct Cpus;
 
 const CACHES: [f64; 3] = [32_768.0, 1_048_576.0, 33_554_432.0];
 
+/// Seconds of a move in the first cache; a random access takes three times as long.
+const MOVE: f64 = 1e-10;
+
 impl Cpus {
     /// What an access costs by the cache that has it.
     fn mixed(footprint: f64, costs: [f64; 4]) -> f64 {
@@ -77,12 +80,14 @@ impl Cpus {
             ("stream", _) => work.effective_bytes as f64 / 2e10,
             ("random-access", "chained") => n * Cpus::mixed(footprint, [1e-9, 4e-9, 15e-9, 120e-9]),
             ("random-access", _) => n * Cpus::mixed(footprint, [3e-10, 6e-10, 1e-9, 1.2e-8]),
-            ("gather", _) => int("method.multipass.passes").expect("passes") * (1e-6 + n * 4.0 / 2e10),
-            ("pattern", method) => match (int("delta"), int("source.uniform.stride")) {
-                (Some(1.0), _) => n * (1e-9 + 1e-12 * n / int("count").expect("words of a stream")),
-                (Some(_), _) => n * if method == "direct" { 5e-10 } else { 3e-10 },
-                (None, stride) => n * (8.0 * stride.expect("a stride")).min(64.0) / 2e10,
+            ("gather", "multipass") => {
+                int("method.multipass.passes").expect("passes") * (1e-6 + n * 4.0 / 2e10)
+            }
+            ("gather" | "scatter", _) => match int("locations.partitions.count") {
+                Some(partitions) => n * (1e-9 + 1e-12 * partitions),
+                None => n * MOVE,
             },
+            ("pattern", _) => n * (8.0 * int("source.uniform.stride").expect("a stride")).min(64.0) / 2e10,
             other => panic!("{other:?} is not calibrated with"),
         };
         2e-8 + alone / threads
@@ -183,14 +188,20 @@ fn what_processors_are_made_of_is_found() {
         }
         let rates = &profile.rates["cpu"];
         assert_eq!((rates.fetch, rates.group, rates.tile, rates.threads), (64, 1, None, Some(2)));
-        assert_eq!((rates.random.len(), rates.strided.len(), rates.interleaved.len()), (6, 5, 2));
+        assert_eq!((rates.random.len(), rates.strided.len(), rates.interleaved.len()), (2, 2, 2));
         near(rates.latency.as_ref().expect("chains").at(4096.0), 1e-9, 0.01);
-        // A read of the first cache, and the store that goes with it.
-        near(rates.strided[1].rate.at(8.0), 2.0 / 3e-10, 0.01);
-        near(rates.strided[4].rate.at(8.0), 2.0 / 2e-10, 0.01);
-        assert_eq!((rates.strided[1].footprint, rates.strided[0].rate.points().len()), (8192, 8));
+        assert_eq!(rates.moves.iter().map(|m| m.element).collect::<Vec<_>>(), [4, 8, 16, 4, 8, 16]);
+        rates.moves.iter().for_each(|moves| near(moves.rate, 2.0 / MOVE, 0.01));
+        // Places are computed before they are read, and while what they name is written.
+        near(rates.random[0].rate.at(4096.0), 2.0 / MOVE, 0.01);
+        near(rates.random[0].rate.at(131_072.0), 2.0 / (5.25e-10 - 2e-10), 0.01);
+        near(rates.random[1].rate.at(4096.0), 2.0 / 3e-10, 0.01);
+        assert_eq!(rates.strided[0].rate.points().len(), 10);
         for streams in &rates.interleaved {
-            assert_eq!((streams.rate.points().len(), streams.footprint >> 20), (4, 128));
+            assert_eq!(
+                (streams.rate.points().len(), streams.footprint >> 20),
+                (4, if quick { 32 } else { 128 })
+            );
             near(streams.rate.at(4096.0), 2.0 / 5.096e-9, 0.01);
         }
         assert_eq!(profile.rates["scalar"].threads, Some(1));

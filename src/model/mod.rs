@@ -12,7 +12,7 @@ pub mod sector;
 mod shipped;
 
 pub use curve::Curve;
-pub use profile::{Cache, Device, He2007, Made, Profile, Random, Rates, SCHEMA, Start, Strided};
+pub use profile::{Cache, Device, He2007, Made, Moves, Profile, Random, Rates, SCHEMA, Start, Strided};
 pub use registry::{all, find};
 pub use shipped::{shipped, shipped_profile, shipped_text};
 

@@ -128,6 +128,10 @@ pub struct Rates {
     /// Accesses per second of independent random accesses, by bytes from which they are drawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub random: Vec<Random>,
+    /// Elements per second that processors move one by one, each to or from where an index leads,
+    /// while their first caches hold everything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moves: Vec<Moves>,
     /// Accesses per second of strided ones, by bytes from one to the next: over a footprint
     /// far greater than the caches, and again and again over one that a cache holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -166,6 +170,18 @@ pub struct Strided {
     /// Bytes over which they go.
     pub footprint: u64,
     pub rate: Curve,
+}
+
+/// How fast processors move elements of one size that an index leads to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Moves {
+    /// The side that the index leads: where elements are read, or where they are written.
+    pub direction: crate::primitives::Direction,
+    /// Bytes of an element.
+    pub element: u64,
+    /// Elements per second.
+    pub rate: f64,
 }
 
 /// How fast blocks of threads start one after another.

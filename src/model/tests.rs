@@ -25,9 +25,7 @@ rates:
     copy: [[65536, 3.0e11], [1073741824, 3.0e10]]
     scan: [[65536, 5.0e9]]
     latency: [[65536, 2.0e-9], [1073741824, 1.0e-7]]
-    strided:
-      - {direction: read, element: 8, footprint: 16384, rate: [[8, 3.0e9], [128, 2.0e9]]}
-      - {direction: write, element: 8, footprint: 16384, rate: [[8, 2.0e9]]}
+    moves: [{direction: read, element: 8, rate: 3.0e9}, {direction: write, element: 8, rate: 2.5e9}]
     random:
       - {direction: read, element: 8, rate: [[65536, 2.0e9], [1073741824, 7.0e7]]}
       - {direction: write, element: 8, rate: [[65536, 7.0e8], [1073741824, 1.6e8]]}

@@ -26,6 +26,7 @@ fn rates() -> Rates {
         copy: curve(1e11),
         scan: None,
         random: vec![Random { direction: Direction::Read, element: 8, rate: curve(1e9) }],
+        moves: Vec::new(),
         strided: Vec::new(),
         interleaved: Vec::new(),
         latency: Some(curve(1e-8)),

@@ -21,6 +21,8 @@ pub struct Demand {
     pub turns: f64,
     /// Of the first loads that wait for others, before anything overlaps: not a resource.
     pub depth: f64,
+    /// Of streams that are fetched ahead while processors wait for other loads.
+    pub streams: f64,
     /// Of memory, by what goes there.
     pub memory: Vec<(&'static str, f64)>,
 }
@@ -29,6 +31,13 @@ impl Demand {
     /// Seconds of memory for one term.
     pub fn memory(term: &'static str, seconds: f64) -> Demand {
         Demand { memory: vec![(term, seconds)], ..Demand::default() }
+    }
+
+    /// Of streams alone, those that processors fetch ahead: what other loads wait for does not hold
+    /// them up.
+    #[must_use]
+    pub fn fetched_ahead(self) -> Demand {
+        Demand { first: self.first, streams: self.cache, ..Demand::default() }
     }
 
     /// Both.
@@ -42,12 +51,13 @@ impl Demand {
         self.latency += other.latency;
         self.turns += other.turns;
         self.depth += other.depth;
+        self.streams += other.streams;
         self.memory.extend(other.memory);
         self
     }
 
     /// Its resources and how long each is busy: the longest is how long the pass takes.
-    pub fn resources(&self) -> [(&'static str, f64); 6] {
+    pub fn resources(&self) -> [(&'static str, f64); 7] {
         let memory: f64 = self.memory.iter().map(|(_, seconds)| seconds).sum();
         [
             ("first cache", self.first),
@@ -55,15 +65,17 @@ impl Demand {
             ("latency", self.latency),
             ("cache", self.cache),
             ("arithmetic", self.arithmetic),
+            ("streams", self.streams),
             (self.largest(), self.requests + memory),
         ]
     }
 
     /// Every term with its seconds.
     pub fn terms(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        let [first, blocks, latency, cache, arithmetic, _] = self.resources();
+        let [first, blocks, latency, cache, arithmetic, streams, _] = self.resources();
         let latency = (latency.0, latency.1 + self.depth);
-        [first, blocks, latency, cache, arithmetic, ("turns", self.turns), ("requests", self.requests)]
+        let turns = ("turns", self.turns);
+        [first, blocks, latency, cache, arithmetic, streams, turns, ("requests", self.requests)]
             .into_iter()
             .chain(self.memory.iter().copied())
     }
@@ -127,8 +139,8 @@ mod tests {
         assert_eq!(near.clone().and(Demand { depth: 0.5, ..Demand::default() }).seconds(), 7.5);
         let names: Vec<_> = near.terms().map(|(name, _)| name).collect();
         assert_eq!(
-            names[..7],
-            ["first cache", "blocks", "latency", "cache", "arithmetic", "turns", "requests"]
+            names[..8],
+            ["first cache", "blocks", "latency", "cache", "arithmetic", "streams", "turns", "requests"]
         );
     }
 }

@@ -1,6 +1,6 @@
 //! A device with round figures, and accesses to it.
 
-use crate::model::{Curve, Profile};
+use crate::model::{Curve, Moves, Profile};
 use crate::primitives::{Access, Concurrency, Direction, Order};
 
 use super::machine::Machine;
@@ -50,12 +50,13 @@ pub fn on_toy(check: impl FnOnce(&Machine)) {
     check(&Machine::new(&toy(), "cuda").expect("a backend"));
 }
 
-/// Calls `check` with two processors that have these figures, but issue one access at a time and copy
-/// twice as fast in their first caches.
+/// Calls `check` with two processors that have these figures, but issue one access at a time, move
+/// 1.6e11 elements a second and copy twice as fast in their first caches.
 pub fn on_processors(check: impl FnOnce(&Machine)) {
     let mut profile = toy();
     let rates = profile.rates.get_mut("cuda").expect("a backend");
     (rates.group, rates.tile, rates.threads, rates.launch) = (1, None, Some(2), 1e-9);
+    rates.moves = vec![Moves { direction: Direction::Read, element: 8, rate: 1.6e11 }];
     let near = [(65536.0, 8e11), (131_072.0, 4e11)];
     rates.copy =
         Curve::new(near.into_iter().chain(rates.copy.points().iter().copied()).collect()).expect("a curve");

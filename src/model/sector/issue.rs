@@ -5,12 +5,13 @@
 //! which lie side by side over a line, one element; accesses to the same element share it. They
 //! are taken first come, first served: what does not fit waits for the next wavefront.
 //! T = groups · cost(wavefronts); source: the profile's `strided` over the smallest footprint, whose
-//! strides have known wavefronts. For processors that issue one access at a time there is one.
+//! strides have known wavefronts. Processors issue one access at a time: T = n / moves, the profile's
+//! rate of elements that an index leads to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::machine::{Machine, way};
-use crate::model::Strided;
+use crate::model::{Moves, Strided};
 use crate::primitives::Direction;
 
 /// What groups of accesses come to on average.
@@ -24,14 +25,11 @@ pub struct Groups {
     pub sectors: f64,
     /// Different packets of what a processor and the last cache exchange.
     pub packets: f64,
-    /// Bytes from one access to the next.
-    pub step: f64,
 }
 
 impl Groups {
     /// Accesses side by side that one wavefront answers.
-    pub const EASY: Groups =
-        Groups { groups: 1.0, wavefronts: 1.0, lines: 1.0, sectors: 1.0, packets: 1.0, step: 0.0 };
+    pub const EASY: Groups = Groups { groups: 1.0, wavefronts: 1.0, lines: 1.0, sectors: 1.0, packets: 1.0 };
 }
 
 /// Bytes that a processor hands to the last cache at a time: 64 B a clock and SM since Volta (Jia,
@@ -40,7 +38,7 @@ const PACKET: f64 = 64.0;
 
 /// Of these accesses, indices of elements of `element` bytes, in the order of issue.
 pub fn groups(machine: &Machine, indices: &[u64], element: u64) -> Groups {
-    let mut sum = Groups { groups: 0.0, wavefronts: 0.0, lines: 0.0, sectors: 0.0, packets: 0.0, step: 0.0 };
+    let mut sum = Groups { groups: 0.0, wavefronts: 0.0, lines: 0.0, sectors: 0.0, packets: 0.0 };
     for group in indices.chunks(machine.group()) {
         let within =
             |unit: f64| group.iter().map(|i| i * element / unit as u64).collect::<BTreeSet<_>>().len() as f64;
@@ -51,11 +49,9 @@ pub fn groups(machine: &Machine, indices: &[u64], element: u64) -> Groups {
         sum.packets += within(PACKET);
     }
     let n = sum.groups.max(1.0);
-    let steps: u64 = indices.windows(2).map(|pair| pair[0].abs_diff(pair[1])).sum();
-    let step = steps as f64 * element as f64 / indices.len().saturating_sub(1).max(1) as f64;
     let [wavefronts, lines, sectors, packets] =
         [sum.wavefronts, sum.lines, sum.sectors, sum.packets].map(|all| all / n);
-    Groups { groups: n, wavefronts, lines, sectors, packets, step }
+    Groups { groups: n, wavefronts, lines, sectors, packets }
 }
 
 /// Wavefronts that a group takes. O(n²) in the size of the group.
@@ -86,20 +82,36 @@ fn answers(part: &[u64], banks: u64, most_lines: usize) -> usize {
     answers
 }
 
-/// Seconds of a group, without what it misses. Where accesses are issued one by one it depends on
-/// how far they lie apart.
+/// Seconds of a group, without what it misses. Where accesses are issued one by one it is one
+/// word that an index leads to.
 ///
 /// # Errors
-/// A profile without strided accesses over what a first cache holds.
+/// A profile without strided accesses over what a first cache holds; without moves.
 pub fn seconds(machine: &Machine, direction: Direction, groups: &Groups) -> Result<f64, String> {
-    let near = nearest(machine, direction)?;
     if machine.group() == 1 {
-        return Ok(1.0 / near.rate.at(groups.step.max(near.element as f64)));
+        return moved(machine, direction, WORD);
     }
+    let near = nearest(machine, direction)?;
     let mut points: Vec<(f64, f64)> =
         near.rate.points().iter().map(|point| at(machine, near, *point)).collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     Ok(line_through(&points, groups.wavefronts))
+}
+
+/// Bytes of the elements of patterns.
+const WORD: u64 = 8;
+
+/// Seconds in which processors load an index, load an element and store it, while their first
+/// caches hold all three; the index leads to the side of this direction.
+///
+/// # Errors
+/// A profile without moves.
+pub fn moved(machine: &Machine, direction: Direction, element: u64) -> Result<f64, String> {
+    let ratio = |moves: &Moves| (moves.element as f64 / element as f64).ln().abs();
+    let of_direction = machine.rates.moves.iter().filter(|moves| moves.direction == direction);
+    let nearest = of_direction.min_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+    let missing = "the profile does not say how fast processors move elements; calibrate anew";
+    Ok(1.0 / nearest.ok_or(missing)?.rate)
 }
 
 /// Seconds of one wavefront among many: those of the strided accesses that take most.
@@ -211,7 +223,7 @@ mod tests {
     fn lines_and_sectors_of_a_group() {
         on_toy(|toy| {
             let of = groups(toy, &strided(4), 8);
-            assert_eq!((of.groups, of.lines, of.sectors, of.step), (1.0, 8.0, 32.0, 32.0));
+            assert_eq!((of.groups, of.lines, of.sectors), (1.0, 8.0, 32.0));
             // 32 accesses at 3.2e11 a second for two wavefronts, at 1.6e11 for four.
             for (stride, seconds) in [(1, 1e-10), (2, 2e-10), (16, 1.6e-9)] {
                 let found = super::seconds(toy, Direction::Read, &groups(toy, &strided(stride), 8));

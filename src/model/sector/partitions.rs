@@ -22,6 +22,9 @@
 //! t/D elements and a group of w falls on 1 + (w − 1)·D/t of them. The lines beyond those of a
 //! stream are requests; the parts of sectors at a run's ends meet in the cache.
 //!
+//! *Processors:* T = n / interleaved(p), which was measured with the locations and with what is
+//! written or read beside; the streams of all of them are a resource of their own.
+//!
 //! In the cache, or without `interleaved`: each line that a group falls on is a request.
 
 use super::demand::Demand;

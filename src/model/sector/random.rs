@@ -10,7 +10,9 @@
 //! of its granules misses once, where the rate was measured with the array visited over and
 //! over. Of E = k(1 − (1 − 1/k)ⁿ) granules touched (he2007 Eq. 5) those count that would have
 //! hit.
-
+//!
+//! On processors loads wait, beside this, for the lines of streams that come from other caches (see
+//! `streams`); stores wait for nobody.
 //!
 //! Streams that pass by without a word that they are not needed again push out lines that were
 //! written, a line at a time. With x the accesses to a line between its last one and when it

@@ -3,7 +3,8 @@
 //!
 //! Reads: a miss fetches a granule of `fetch` bytes, and neighbours come along while there is
 //! bandwidth for them: T = max(runs of neighbours / strided(spacing of the runs),
-//! granules·fetch / read).
+//! granules·fetch / read). A processor's runs are too short for what it fetches ahead: for each
+//! granule it waits, T = max(granules / strided(spacing of the granules), granules·fetch / read).
 //!
 //! Writes: memory is written a line at a time; of a line, sectors that are not whole are read
 //! first. T = lines · c(k) · strided(l) / strided(spacing), c(k) being the cost of a line with k
@@ -36,11 +37,13 @@ impl Reads {
     /// A profile without random accesses.
     pub fn seconds(&self, machine: &Machine) -> Result<f64, String> {
         let stream = self.granules * machine.fetch() * machine.per_byte(&machine.rates.read, f64::MAX);
-        let spacing = self.footprint / self.runs.max(1.0);
+        // A processor waits for each line.
+        let alone = if machine.group() > 1 { self.runs } else { self.granules };
+        let spacing = self.footprint / alone.max(1.0);
         if spacing <= machine.fetch() {
             return Ok(stream);
         }
-        Ok(stream.max(self.runs * strided(machine, Direction::Read, spacing)?))
+        Ok(stream.max(alone * strided(machine, Direction::Read, spacing)?))
     }
 }
 

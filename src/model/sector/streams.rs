@@ -8,7 +8,8 @@
 //! A processor's first cache answers nothing else while lines enter and leave it: of what comes from
 //! other caches it is busy for each byte as long as a copy takes there beyond what one takes
 //! in the first cache. That adds to the accesses that it answers; what comes from memory comes
-//! slowly enough.
+//! slowly enough. A processor fetches streams ahead while other loads wait: all their time is one resource,
+//! but in passes that skip, which look through a block of locations before they move anything.
 
 use super::demand::Demand;
 use super::machine::Machine;

@@ -78,16 +78,16 @@ impl Primitive for Multisplit {
         Ok(work::work(&Spec::from_params(params, 0)?))
     }
 
+    fn near(&self, params: &Params) -> Result<Vec<Near>, String> {
+        let spec = Spec::from_params(params, 0).map_err(|e| e.to_string())?;
+        if reader::on_cuda(params) { near::near(&spec) } else { Ok(Vec::new()) }
+    }
+
     fn light(&self) -> Option<Light> {
         Some(Light {
             moves: "keys are read and counted, then keys and values are read and stored (ashkiani2017 §6.2.2)",
             bytes: |params| Ok(work::light(&Spec::from_params(params, 0)?)),
         })
-    }
-
-    fn near(&self, params: &Params) -> Result<Vec<Near>, String> {
-        let spec = Spec::from_params(params, 0).map_err(|e| e.to_string())?;
-        if reader::on_cuda(params) { near::near(&spec) } else { Ok(Vec::new()) }
     }
 
     fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {

@@ -190,6 +190,7 @@ fn sorted(spec: &Spec) -> Result<Vec<Near>, String> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::spec;
+    use super::super::tiles::Number;
     use super::super::work::work;
     use super::*;
 
@@ -235,7 +236,7 @@ mod tests {
     fn counting_takes_warps_in_rounds() {
         let [count, sum, pass] = split(
             &spec("keys=1048576 buckets=32 method=fused"),
-            Way { bits: 5, value: 0, field: true },
+            Way { bits: 5, value: 0, number: Number::Field },
             |b| b,
         );
         assert_eq!((count.blocks, count.tiles, count.loads), (16, 256, 8.0));

@@ -124,6 +124,12 @@ impl Turn<'_> {
         for random in &mut rates.random {
             self.by_footprint(name(backend, "random", random.direction, random.element), &mut random.rate);
         }
+        for moves in &mut rates.moves {
+            let called = name(backend, "move", moves.direction, moves.element);
+            moves.rate *= self.by(&called, Step::Quarter);
+            let value = units::fmt_throughput(moves.rate);
+            self.told(called, value);
+        }
         for strided in &mut rates.strided {
             let head = name(backend, "strided", strided.direction, strided.element);
             self.curve(format!("{head} in {}", units::label_bytes(strided.footprint)), &mut strided.rate);
