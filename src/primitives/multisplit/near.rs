@@ -215,6 +215,7 @@ fn sorted(spec: &Spec) -> Result<Vec<Near>, String> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::spec;
+    use super::super::tiles::Number;
     use super::super::work::work;
     use super::*;
 
