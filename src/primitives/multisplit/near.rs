@@ -235,7 +235,7 @@ mod tests {
     fn counting_takes_warps_in_rounds() {
         let [count, sum, pass] = split(
             &spec("keys=1048576 buckets=32 method=fused"),
-            Way { bits: 5, value: 0, field: true },
+            Way { bits: 5, value: 0, number: tiles::Number::Field },
             |b| b,
         );
         assert_eq!((count.blocks, count.tiles, count.loads), (16, 256, 8.0));
