@@ -165,7 +165,7 @@ fn the_folder_holds_what_its_tables_were_made_of() {
         ledger.apply(&serde_json::from_str::<Event>(line).expect("each line is an event"));
     }
     let (mut results, mut samples) = (Vec::new(), Vec::new());
-    csv::results(&mut results, &origin, ledger.records()).expect("results");
+    csv::results(&mut results, &origin, ledger.records(), ledger.references()).expect("results");
     csv::samples(&mut samples, ledger.records()).expect("samples");
     assert_eq!(text(&results), read("results.csv"));
     assert_eq!(text(&samples), read("samples.csv"));

@@ -5,6 +5,7 @@ use super::traffic::Traffic;
 use crate::plan::Cache;
 use crate::primitives::Direction;
 use crate::primitives::cuda::Launched;
+use crate::shell::quoted;
 
 /// Bytes of a sector of the caches and of the DRAM, compute capability 7.5 to 9.0.
 const SECTOR: u64 = 32;
@@ -40,7 +41,7 @@ pub fn commands(subject: &Subject, launched: &Launched) -> Vec<String> {
     let cold = subject.case.params.text(Cache::KEY).is_some();
     let command = [
         "ncu --target-processes all".to_owned(),
-        format!("--kernel-name {}", launched.kernel),
+        format!("--kernel-name {}", quoted(&launched.kernel)),
         format!("--launch-skip {} --launch-count {}", launched.launches, launched.launches.min(MOST)),
         // The profiler would empty the caches and lower the clocks, which the run does not.
         format!("--cache-control {} --clock-control none", if cold { "all" } else { "none" }),

@@ -46,6 +46,17 @@ fn the_gpus_second_execution_is_profiled_and_nothing_else() {
 }
 
 #[test]
+fn several_kernels_are_one_word_for_the_shell() {
+    let text = "multisplit: {keys: 1Ki, buckets: 32, method: dms}\nbackend: cuda\n";
+    let source = Source { name: "split.yaml".into(), text: text.into() };
+    let plan = source.resolve(&Overrides::default()).expect("a recipe");
+    let overrides = words(&Overrides::default());
+    let origin = Origin { recipe: source.name, overrides, plan, stored: None };
+    let told = describe(&subject(&origin, &origin.plan.cases[0]).expect("a case that exists")).join("\n");
+    assert!(told.contains("--kernel-name 'regex:^(prescan_warps_5|spine_add_u32|dms_5)$' "), "{told}");
+}
+
+#[test]
 fn two_runs_of_perf_differ_in_their_samples() {
     let cpu = text(&origin(Overrides::default()), "cpu", None);
     assert_eq!(cpu.matches("perf stat -e cycles,instructions,").count(), 2, "{cpu}");

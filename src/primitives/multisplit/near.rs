@@ -7,8 +7,9 @@
 use super::keys::Keys;
 use super::labels::{self, Load};
 use super::localised;
+use super::rounds::{self, Rounds};
 use super::spec::{By, Method, Spec};
-use super::tiles::{self, GROUP, Shape, Way};
+use super::tiles::{self, GROUP, Number, Shape, Way};
 use crate::patterns::mix::word64;
 use crate::primitives::near::{LANES, Near, wavefronts};
 
@@ -33,6 +34,10 @@ const WITH_8: Counts = [
 
 /// For 32 keys that are counted, in vectors of four.
 const COUNTED: [f64; 2] = [6.0, 3.0];
+/// What digits of delta-buckets take more than fields, once and three times: multiplications, which have lanes of their
+/// own.
+const COUNTED_DIGIT: f64 = 4.0;
+const MOVED_DIGIT: f64 = 3.0;
 /// For 32 keys of a loop over all: one that labels them, without the function; one that takes pairs apart, one
 /// that moves them by their numbers, and one that looks for the first of each label.
 const LABEL: [f64; 2] = [37.0, 17.0];
@@ -43,6 +48,9 @@ const OFFSETS: [f64; 2] = [37.0, 19.0];
 /// Blocks of 256 threads of such a loop that a multiprocessor has at work at once, each a tile of its threads.
 const LOOPING: u64 = 8;
 const LOOP: u64 = 256;
+
+/// Warps that a multiprocessor with 2048 threads has at work at once.
+const WARPS: u64 = 64;
 
 /// Groups of keys on which wavefronts are counted.
 const SAMPLE: u64 = 64;
@@ -56,10 +64,10 @@ pub fn near(spec: &Spec) -> Result<Vec<Near>, String> {
         Method::Direct | Method::WriteCombining | Method::ScanSplit => Ok(Vec::new()),
         Method::Localised(shape) => localised::near(spec, &shape),
         Method::RbSort => sorted(spec),
-        Method::Fused if tiles::field(spec).is_none() => {
+        Method::Fused if tiles::way(spec).number == Number::Any => {
             Err("the single pass calls this bucket function for each key, which no model knows".to_owned())
         }
-        Method::Fused => Ok(split(spec, tiles::way(spec), |bucket| bucket).into()),
+        Method::Fused => Ok(in_rounds(spec)),
     }
 }
 
@@ -100,6 +108,20 @@ pub fn scattered(buckets: &[u64]) -> usize {
     wavefronts(buckets.iter().enumerate().map(place))
 }
 
+/// Once, or by the place in a super-bucket, by the super-bucket, and the search for where buckets begin: a warp
+/// each, 32 keys at a time.
+fn in_rounds(spec: &Spec) -> Vec<Near> {
+    let way = tiles::way(spec);
+    let Some(Rounds { bits, .. }) = Rounds::of(spec) else {
+        return split(spec, way, |bucket| bucket).into();
+    };
+    let places = split(spec, way, |bucket| bucket & ((1 << bits) - 1));
+    let supers = split(spec, way, |bucket| bucket >> bits);
+    let looks = (rounds::looks(spec.keys) / LANES as u64) as f64;
+    let search = Near { tiles: spec.buckets, resident: WARPS, loads: looks, ..Near::default() };
+    [&places[..], &supers, &[search]].concat()
+}
+
 /// A count of tiles, sums of their groups, and the pass; `digit` is what a key's bucket is split by.
 fn split(spec: &Spec, way: Way, digit: impl Fn(u64) -> u64) -> [Near; 3] {
     let windows = spec.keys as f64 / WINDOW;
@@ -121,8 +143,10 @@ fn counting(spec: &Spec, way: Way, digit: impl Fn(u64) -> u64, groups: u64, keys
     let added = 2.0 * mean(spec, |buckets| wavefronts(buckets.iter().enumerate().map(word)));
     let warps = 16;
     let rounds = (keys / warps).div_ceil(512) as f64;
-    let near = Near { blocks: groups, tiles: groups * warps, resident: 64, loads: rounds, ..Near::default() };
-    near.with(spec.keys as f64 / WINDOW, [COUNTED[0], COUNTED[1], added])
+    let near =
+        Near { blocks: groups, tiles: groups * warps, resident: WARPS, loads: rounds, ..Near::default() };
+    let product = if way.number == Number::DeltaDigit { COUNTED_DIGIT } else { 0.0 };
+    near.with(spec.keys as f64 / WINDOW, [COUNTED[0] + product, COUNTED[1], added])
 }
 
 /// A block for each bucket sums up 2048 groups at a time: eight of each thread, lanes, warps.
@@ -157,7 +181,8 @@ fn moving(spec: &Spec, way: Way, digit: impl Fn(u64) -> u64, tiles: u64, windows
         steps: 2.0 * items + warps / 2.0 + 16.0,
         ..Near::default()
     };
-    near.with(windows, [instructions, integers, shared])
+    let product = if way.number == Number::DeltaDigit { MOVED_DIGIT } else { 0.0 };
+    near.with(windows, [instructions + product, integers, shared])
 }
 
 /// A loop over all keys, a warp's 32 at a time, with loads that wait for each other.
@@ -190,6 +215,7 @@ fn sorted(spec: &Spec) -> Result<Vec<Near>, String> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::spec;
+    use super::super::tiles::Number;
     use super::super::work::work;
     use super::*;
 
@@ -207,8 +233,16 @@ mod tests {
                 );
             }
         }
-        let many = spec("keys=100000 buckets=4096 method=rb-sort");
-        assert_eq!(near(&many).expect("counted").len(), work(&many).passes.len());
+        for words in ["rb-sort", "fused", "fused by=identity", "fused values=4B"] {
+            for buckets in [300, 4096] {
+                let many = spec(&format!("keys=100000 buckets={buckets} method={words}"));
+                assert_eq!(
+                    near(&many).expect("counted").len(),
+                    work(&many).passes.len(),
+                    "{words} {buckets}"
+                );
+            }
+        }
     }
 
     #[test]
@@ -235,7 +269,7 @@ mod tests {
     fn counting_takes_warps_in_rounds() {
         let [count, sum, pass] = split(
             &spec("keys=1048576 buckets=32 method=fused"),
-            Way { bits: 5, value: 0, number: tiles::Number::Field },
+            Way { bits: 5, value: 0, number: Number::Field },
             |b| b,
         );
         assert_eq!((count.blocks, count.tiles, count.loads), (16, 256, 8.0));
