@@ -194,7 +194,7 @@ fn what_processors_are_made_of_is_found() {
         rates.moves.iter().for_each(|moves| near(moves.rate, 2.0 / MOVE, 0.01));
         // Places are computed before they are read, and while what they name is written.
         near(rates.random[0].rate.at(4096.0), 2.0 / MOVE, 0.01);
-        near(rates.random[0].rate.at(131_072.0), 2.0 / (5.25e-10 - 2e-10), 0.01);
+        near(rates.random[0].rate.at(65_536.0), 2.0 / (4.5e-10 - 2e-10), 0.01);
         near(rates.random[1].rate.at(4096.0), 2.0 / 3e-10, 0.01);
         assert_eq!(rates.strided[0].rate.points().len(), 10);
         for streams in &rates.interleaved {
