@@ -14,6 +14,7 @@
 //! and Lavenberg 1980) says how long they are at each when n of them go round: R(n) = D · (1 + Q(n − 1)), who
 //! comes finds those who are there already; Q(n) = n · R(n) / (Σ R(n) + Z). T = (Σ R(N) + Z) / N, which
 //! is the busiest of the two where N is large, and everything one after another where it is 1.
+//! D₂ and Z are those of the multiprocessor with the most tiles, ⌈tiles / P⌉ of them, and no more than these go round.
 //! What exceeds the busiest resource is the term. What a tile waits for: loads from memory after another,
 //! looks at what others left in the last cache, steps in shared memory, a hit of the first cache each;
 //! the profile's `latency`.
@@ -52,13 +53,18 @@ pub fn near(machine: &Machine, near: &Near, footprint: f64) -> Result<Demand, St
 /// # Errors
 /// A profile that does not say how many multiprocessors there are, or has no latency.
 pub fn turns(machine: &Machine, near: &Near, footprint: f64, asked: &Demand) -> Result<f64, String> {
-    if near.resident == 0 {
+    if near.resident == 0 || near.tiles == 0 {
         return Ok(0.0);
     }
     let processors =
         machine.processors.ok_or("the profile does not say how many multiprocessors there are")?;
-    let waiting = near.tiles as f64 * waits(machine, near, footprint)? / processors;
-    Ok((going_round(asked.places(), waiting, near.resident) - asked.busiest()).max(0.0))
+    let tiles = near.tiles as f64;
+    let most = (tiles / processors).ceil();
+    let uneven = most / (tiles / processors);
+    let waiting = uneven * tiles * waits(machine, near, footprint)? / processors;
+    let [memory, processor] = asked.places();
+    let seconds = going_round([memory, uneven * processor], waiting, near.resident.min(most as u64));
+    Ok((seconds - asked.busiest()).max(0.0))
 }
 
 /// Seconds of all tiles, `n` at a time, between places that take so many for all of them, and waiting.
@@ -108,6 +114,19 @@ mod tests {
         let many = going_round([3.0, 1.0], 1.0, 1000);
         assert!((3.0..3.01).contains(&many), "{many}");
         assert_eq!(going_round([0.0, 0.0], 0.0, 3), 0.0);
+    }
+
+    /// Eleven tiles on ten multiprocessors take as long as twenty.
+    #[test]
+    fn the_last_tiles_keep_few_busy() {
+        let of = |tiles: u64| {
+            let what = Near { tiles, resident: 1, steps: 5.0, ..Near::default() };
+            let asked = Demand { arithmetic: 1e-7 * tiles as f64, ..Demand::default() };
+            let mut seconds = 0.0;
+            on_toy(|toy| seconds = turns(toy, &what, 1e6, &asked).expect("figures") + asked.arithmetic);
+            seconds
+        };
+        assert!(close(of(11), of(20)) && of(10) < of(11));
     }
 
     /// The toy has ten multiprocessors, 20 ns for a hit of the first cache and 500 ns for one load of its whole

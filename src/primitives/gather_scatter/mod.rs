@@ -10,6 +10,7 @@ pub mod cpu;
 pub mod cuda;
 pub mod given;
 pub mod levels;
+mod near;
 mod offered;
 mod oracle;
 pub mod partitioned;
@@ -20,7 +21,7 @@ pub mod work;
 pub use spec::Spec;
 
 use super::schema::Param;
-use super::{Primitive, Refusal, Walk, Work, reader};
+use super::{Near, Primitive, Refusal, Walk, Work, reader};
 use crate::backend::Fault;
 use crate::plan::Params;
 use spec::Kernel;
@@ -140,6 +141,12 @@ impl Primitive for Scatter {
 
     fn blocks(&self, params: &Params) -> Option<u64> {
         blocks_of(Kernel::Scatter, params)
+    }
+
+    fn near(&self, params: &Params) -> Result<Vec<Near>, String> {
+        let spec = Spec::from_params(Kernel::Scatter, params, 0).map_err(|e| e.to_string())?;
+        let cut = spec.cut().filter(|_| reader::on_cuda(params));
+        Ok(cut.map_or_else(Vec::new, |cut| near::near(&spec, &levels::Levels::new(&spec, &cut))))
     }
 
     fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
