@@ -47,7 +47,7 @@ fn the_gpus_second_execution_is_profiled_and_nothing_else() {
 
 #[test]
 fn several_kernels_are_one_word_for_the_shell() {
-    let text = "multisplit: {keys: 1Ki, buckets: 32, method: dms}\nbackend: cuda\n";
+    let text = "multisplit: {keys: 1Ki, buckets: 32, method: dms}\nbackend: cuda\nchart: {x: buckets}\n";
     let source = Source { name: "split.yaml".into(), text: text.into() };
     let plan = source.resolve(&Overrides::default()).expect("a recipe");
     let overrides = words(&Overrides::default());
