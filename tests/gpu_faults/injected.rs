@@ -50,7 +50,7 @@ impl Libraries {
     }
 
     fn build() -> Option<Libraries> {
-        let driver = host::compile("gpu_faults", &["stream"])?;
+        let driver = host::compile("gpu_faults", &["stream", "gate"])?;
         let libraries = Libraries { folder: driver.parent().unwrap().to_owned(), driver };
         // The driver's functions that the faults leave alone are found in what they are linked to.
         libraries.compile("faults.c", "libfaults.so", &["-Wl,--no-as-needed", libraries.driver.to_str()?]);
