@@ -134,7 +134,7 @@ impl Table {
     }
 
     fn cell(&self, value: u32) -> u64 {
-        u64::from(value) * self.layout.cells() >> super::spec::BITS
+        (u64::from(value) * self.layout.cells()) >> super::spec::BITS
     }
 
     /// Lanes whose cell has several splitters look at these one after another, from the second on: how often,
