@@ -169,7 +169,7 @@ struct RunArguments {
     /// Set a key of the recipe, in the recipe's own syntax: --set tuples=1Mi..16Mi x2
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Run only these cases: labels, identities, or how these begin, as --dry-run shows them
+    /// Run only these cases: labels, identities, or how identities begin, as --dry-run shows them
     #[arg(long, value_delimiter = ',', value_name = "CASE")]
     only: Vec<String>,
     /// Folder for the results; with several recipes, one folder each below it

@@ -1,4 +1,4 @@
-//! What the blocks of a scan do near the processor, pass by pass as in [`work`](super::work). Instructions
+//! What the blocks of a scan do near the processor, pass by pass as in `work`. Instructions
 //! are those of sums of u32, which other operators and types come near.
 
 use super::spec::{Method, Spec};
