@@ -1,29 +1,32 @@
 //! The speed of light of a primitive's parallel model: its bytes at the rate of the run's plain
 //! copies, with everything else free (ashkiani2017 §6.2.2).
 
+use std::collections::BTreeMap;
+
 use super::copies::{self, Copies};
 use crate::plan::Plan;
 use crate::primitives;
 use crate::run::Record;
 
 /// That of the cases of a run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Light<'a> {
-    plan: &'a Plan,
-    copies: &'a Copies,
+    /// GB/s of the copies, by backend.
+    rates: BTreeMap<&'a str, f64>,
 }
 
 impl<'a> Light<'a> {
     /// `copies` are those of the plan's run.
-    pub fn new(plan: &'a Plan, copies: &'a Copies) -> Light<'a> {
-        Light { plan, copies }
+    pub fn new(plan: &Plan, copies: &'a Copies) -> Light<'a> {
+        let rate = |backend: &'a String| Some((backend.as_str(), copies::rate(plan, copies, backend).ok()?));
+        Light { rates: copies.keys().filter_map(rate).collect() }
     }
 
     /// Seconds of one execution at the speed of light; `None` for a primitive that has none, and
     /// where no copy is on file.
     pub fn seconds(&self, record: &Record) -> Option<f64> {
-        let rate = copies::rate(self.plan, self.copies, record.case.place().0).ok()?;
-        Some(Self::bytes(record)? as f64 / (rate * 1e9))
+        let bytes = Self::bytes(record)?;
+        Some(bytes as f64 / (self.rates.get(record.case.place().0)? * 1e9))
     }
 
     /// The part of the speed of light that was reached, by a result that stands: above 1 where a

@@ -174,8 +174,8 @@ impl Gpu {
     /// all of it; what was queued before is finished first and not counted.
     ///
     /// The device begins when all of it has been queued, so that the host's time for a launch is no
-    /// part of the result: only of more than some hundred launches in all does the host still
-    /// queue the last while the first run.
+    /// part of the result: only of more launches than the driver holds, about a thousand, does the host
+    /// still queue the last while the first run.
     ///
     /// Waits first until the driver has cleared the memory that was freed before.
     pub fn timed(&self, work: &mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {

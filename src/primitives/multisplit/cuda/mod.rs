@@ -253,7 +253,7 @@ impl Prepared for Multisplit {
         self.execute()?;
         cancel.check()?;
         let mistake = self.certificate.judge(&self.gpu, &self.spec, &self.input, &self.output)?;
-        if self.sampled {
+        if self.sampled && mistake.is_none() {
             self.time_stages()?;
         }
         Ok(match mistake {
