@@ -12,6 +12,15 @@ use std::collections::BTreeSet;
 /// Lanes of a warp, and banks of shared memory.
 pub const LANES: usize = 32;
 
+/// Warps that a multiprocessor with 2048 threads has at work at once.
+pub const WARPS: u64 = 64;
+
+/// Groups of lanes on which wavefronts are counted.
+pub const SAMPLE: u64 = 64;
+
+/// Instructions, and those of integers and logic among them, by 1 to 8 bits.
+pub type ByBits = [[f64; 8]; 2];
+
 /// What the blocks of one pass do, besides its accesses. A count per pass unless it says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Near {
@@ -54,6 +63,11 @@ pub fn wavefronts(words: impl IntoIterator<Item = u64>) -> usize {
     let mut of_bank = [0; LANES];
     different.iter().for_each(|word| of_bank[(word % LANES as u64) as usize] += 1);
     of_bank.into_iter().max().unwrap_or(0)
+}
+
+/// Mean wavefronts of the first groups of lanes.
+pub fn mean(of_group: impl Fn(u64) -> usize) -> f64 {
+    (0..SAMPLE).map(|group| of_group(group) as f64).sum::<f64>() / SAMPLE as f64
 }
 
 #[cfg(test)]

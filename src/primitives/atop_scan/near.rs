@@ -2,7 +2,7 @@
 
 use super::spec::{Operation, Spec, TILE};
 use super::work::{sums_needed, tiles};
-use crate::primitives::near::Near;
+use crate::primitives::near::{Near, WARPS};
 use crate::primitives::scan;
 
 /// Instructions of a warp for 128 elements that it places, and those of integers.
@@ -12,10 +12,6 @@ const DISTRIBUTE: [f64; 2] = [170.0, 75.0];
 const SPLIT: [f64; 2] = [310.0, 150.0];
 /// For a tile: its bits are loaded and summed up over lanes.
 const SUM: [f64; 2] = [150.0, 80.0];
-
-/// Blocks of 256 threads, each warp with a tile, that a multiprocessor with 2048 has at work at once: warps
-/// on their own.
-const WARPS: u64 = 64;
 
 /// Elements of a warp at a time.
 const ROWS: f64 = 128.0;
@@ -28,7 +24,7 @@ pub fn near(spec: &Spec) -> Vec<Near> {
     cleared.into_iter().chain(sums).chain([placed(spec)]).collect()
 }
 
-/// A block of 32 warps for as many tiles.
+/// A block of 32 warps for as many tiles; warps are on their own.
 fn summed(spec: &Spec) -> Near {
     let all = tiles(spec.elements);
     let near =

@@ -8,7 +8,7 @@
 use super::levels::{DIVIDERS, Levels, WINDOW, items};
 use super::spec::Spec;
 use crate::patterns::mix::word64;
-use crate::primitives::near::{LANES, Near, wavefronts};
+use crate::primitives::near::{LANES, Near, mean, wavefronts};
 
 /// Threads of the blocks that count, add up and put together.
 const THREADS: u64 = 1024;
@@ -96,9 +96,7 @@ fn of_tuple(spec: &Spec) -> usize {
 
 /// Mean wavefronts of 32 words in any banks.
 fn random() -> f64 {
-    const SAMPLE: u64 = 64;
-    let group = |g: u64| wavefronts((0..LANES as u64).map(|lane| word64(g, lane)));
-    (0..SAMPLE).map(|g| group(g) as f64).sum::<f64>() / SAMPLE as f64
+    mean(|group| wavefronts((0..LANES as u64).map(|lane| word64(group, lane))))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 use super::layout::Layout;
 use super::spec::{By, Ending, Method, Spec};
 use super::values::Values;
-use crate::primitives::near::{LANES, Near, wavefronts};
+use crate::primitives::near::{ByBits, LANES, Near, SAMPLE, WARPS, wavefronts};
 
 /// Instructions of a warp for 32 values, and those of integers: of even bins, between splitters, and
 /// for each splitter more that is looked at.
@@ -14,23 +14,18 @@ const RANGE: [f64; 2] = [18.0, 8.0];
 const LOOK: [f64; 2] = [7.0, 3.0];
 
 /// For 128 values that are voted on, by 1 to 8 bits, with even bins and between splitters.
-type Counts = [[f64; 8]; 2];
-const EVEN_VOTES: Counts = [
+const EVEN_VOTES: ByBits = [
     [69.0, 87.0, 108.0, 129.0, 145.0, 173.0, 207.0, 263.0],
     [41.0, 61.0, 80.0, 99.0, 117.0, 142.0, 170.0, 214.0],
 ];
-const RANGE_VOTES: Counts = [
+const RANGE_VOTES: ByBits = [
     [58.0, 100.0, 144.0, 177.0, 225.0, 266.0, 312.0, 403.0],
     [37.0, 66.0, 97.0, 124.0, 155.0, 183.0, 213.0, 275.0],
 ];
 
-/// Warps that a multiprocessor with 2048 threads has at work at once, and values that a warp has in flight.
-const WARPS: u64 = 64;
+/// Values that a warp has in flight.
 const IN_FLIGHT: u64 = 512;
 const VOTED_IN_FLIGHT: u64 = 128;
-
-/// Groups of values on which wavefronts are counted.
-const SAMPLE: u64 = 64;
 
 /// Bytes of shared memory that a block may have: enough for any layout, as since the A100.
 const SHARED: u32 = 128 << 10;

@@ -11,23 +11,22 @@ use super::rounds::{self, Rounds};
 use super::spec::{By, Method, Spec};
 use super::tiles::{self, GROUP, Number, Shape, Way};
 use crate::patterns::mix::word64;
-use crate::primitives::near::{LANES, Near, wavefronts};
+use crate::primitives::near::{self, ByBits, LANES, Near, WARPS, wavefronts};
 
 /// Keys of a warp at a time.
 pub const WINDOW: f64 = LANES as f64;
 
 /// Instructions and those of integers for 16 keys of a thread of the single pass, by 1 to 8 bits; of 12
 /// where values have 8 bytes.
-type Counts = [[f64; 8]; 2];
-const KEYS: Counts = [
+const KEYS: ByBits = [
     [460.0, 565.0, 613.0, 661.0, 709.0, 775.0, 842.0, 897.0],
     [203.0, 282.0, 330.0, 378.0, 426.0, 490.0, 556.0, 607.0],
 ];
-const WITH_4: Counts = [
+const WITH_4: ByBits = [
     [529.0, 637.0, 692.0, 733.0, 780.0, 847.0, 917.0, 972.0],
     [204.0, 286.0, 338.0, 382.0, 431.0, 494.0, 561.0, 612.0],
 ];
-const WITH_8: Counts = [
+const WITH_8: ByBits = [
     [411.0, 541.0, 572.0, 608.0, 644.0, 700.0, 753.0, 796.0],
     [170.0, 271.0, 304.0, 340.0, 376.0, 427.0, 476.0, 515.0],
 ];
@@ -48,12 +47,6 @@ const OFFSETS: [f64; 2] = [37.0, 19.0];
 /// Blocks of 256 threads of such a loop that a multiprocessor has at work at once, each a tile of its threads.
 const LOOPING: u64 = 8;
 const LOOP: u64 = 256;
-
-/// Warps that a multiprocessor with 2048 threads has at work at once.
-const WARPS: u64 = 64;
-
-/// Groups of keys on which wavefronts are counted.
-const SAMPLE: u64 = 64;
 
 /// For each pass of the work of a case on a GPU.
 ///
@@ -95,7 +88,7 @@ pub fn mean(spec: &Spec, of: impl Fn(&[u64]) -> usize) -> f64 {
     let keys = Keys::new(spec);
     let bucket = |i: u64| u64::from(keys.bucket(i));
     let group = |g: u64| (g * 32..g * 32 + 32).map(bucket).collect::<Vec<u64>>();
-    (0..SAMPLE).map(|g| of(&group(g)) as f64).sum::<f64>() / SAMPLE as f64
+    near::mean(|g| of(&group(g)))
 }
 
 /// Wavefronts of 32 keys that go to their places in a tile: a run for each bucket, which begins in any bank.
@@ -221,26 +214,13 @@ mod tests {
 
     #[test]
     fn there_is_one_for_each_pass() {
-        for words in
-            ["method=fused", "method=rb-sort", "method=rb-sort values=4B", "method=rb-sort values=8B"]
-        {
-            for buckets in [2, 256] {
-                let spec = spec(&format!("keys=100000 buckets={buckets} {words}"));
-                assert_eq!(
-                    near(&spec).expect("counted").len(),
-                    work(&spec).passes.len(),
-                    "{words} {buckets}"
-                );
-            }
-        }
-        for words in ["rb-sort", "fused", "fused by=identity", "fused values=4B"] {
-            for buckets in [300, 4096] {
-                let many = spec(&format!("keys=100000 buckets={buckets} method={words}"));
-                assert_eq!(
-                    near(&many).expect("counted").len(),
-                    work(&many).passes.len(),
-                    "{words} {buckets}"
-                );
+        let one_digit = ["fused", "rb-sort", "rb-sort values=4B", "rb-sort values=8B"];
+        let two_digits = ["rb-sort", "fused", "fused by=identity", "fused values=4B"];
+        for (methods, sizes) in [(one_digit, [2, 256]), (two_digits, [300, 4096])] {
+            for (method, buckets) in methods.into_iter().flat_map(|m| sizes.map(|buckets| (m, buckets))) {
+                let spec = spec(&format!("keys=100000 buckets={buckets} method={method}"));
+                let declared = near(&spec).expect("counted").len();
+                assert_eq!(declared, work(&spec).passes.len(), "{method} {buckets}");
             }
         }
     }
