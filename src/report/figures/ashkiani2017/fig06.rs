@@ -4,14 +4,12 @@
 use anyhow::Result;
 
 use super::chart::chart;
-use super::{KEYS, Panel, RECIPES, gpus, how, panels};
+use super::{KEYS, Panel, RECIPES, drawn, gpus, how, panels};
 use crate::plan::Quantity;
-use crate::report::figures::caption::caption;
-use crate::report::figures::mark::{Mark, table};
+use crate::report::figures::mark::Mark;
 use crate::report::figures::splits::Line;
 use crate::report::figures::{Drawn, Figure, some_point};
 use crate::report::series::YAxis;
-use crate::report::svg::{POINTS, render};
 use crate::report::unit::Unit;
 use crate::report::verdicts::Named;
 
@@ -43,10 +41,8 @@ fn draw(runs: &[Named]) -> Result<Drawn> {
         }
         false => "Table 5 is of 2^25 keys, which these runs do not have: nothing of it is drawn beside",
     };
-    let points = format!("{POINTS}; the paper's are averages of 50 trials");
-    let caption = caption(CLAIM, &points, &platforms, &marks, &[how(&panels), dashed.to_owned()]);
-    let data = chart(TITLE, time(), &marks);
-    Ok(Drawn { document: render(&data, &caption)?, table: table(NAME, &marks)?, text: None })
+    let lines = [how(&panels), dashed.to_owned()];
+    drawn((NAME, CLAIM), &chart(TITLE, time(), &marks), &platforms, &marks, &lines)
 }
 
 /// Table 5's rates as times of as many keys; of another number they say nothing.

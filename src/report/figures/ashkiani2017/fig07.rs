@@ -4,15 +4,13 @@
 use anyhow::Result;
 
 use super::chart::chart;
-use super::{Panel, RECIPES, gpus, how, panels};
+use super::{Panel, RECIPES, drawn, gpus, how, panels};
 use crate::plan::Quantity;
-use crate::report::figures::caption::caption;
-use crate::report::figures::mark::{Mark, table};
+use crate::report::figures::mark::Mark;
 use crate::report::figures::splits::Line;
 use crate::report::figures::{Drawn, Figure, some_point};
 use crate::report::scale::Spacing;
 use crate::report::series::{ChartData, Guide, YAxis};
-use crate::report::svg::{POINTS, render};
 use crate::report::unit::Unit;
 use crate::report::verdicts::Named;
 
@@ -45,10 +43,8 @@ fn draw(runs: &[Named]) -> Result<Drawn> {
         "Dashed and hollow: Table 5's speed-ups of a GeForce GTX 1080 over CUB's sort of 2017, not measured here"
             .to_owned(),
     );
-    let points = format!("{POINTS}; the paper's are averages of 50 trials");
-    let caption = caption(CLAIM, &points, &platforms, &marks, &lines);
     let data = level(chart(TITLE, speed_up(), &marks));
-    Ok(Drawn { document: render(&data, &caption)?, table: table(NAME, &marks)?, text: None })
+    drawn((NAME, CLAIM), &data, &platforms, &marks, &lines)
 }
 
 /// Each line's times against the sort's of as many buckets.

@@ -8,11 +8,15 @@ pub mod fig07;
 
 use anyhow::Result;
 
+use super::Drawn;
+use super::caption::caption;
 use super::lookup::Wanted;
-use super::mark::Mark;
+use super::mark::{Mark, table};
 use super::platform::{Kind, Platform, separate};
 use super::published::{Multisplit, multisplits};
 use super::splits::{Line, Split, things};
+use crate::report::series::ChartData;
+use crate::report::svg::{POINTS, render};
 use crate::report::verdicts::Named;
 
 /// What figures 6 and 7 are drawn from.
@@ -102,6 +106,19 @@ impl<'a> Panel<'a> {
         };
         Ok(multisplits()?.iter().filter(|row| own(row)).map(mark).collect())
     }
+}
+
+/// The chart of these marks with what is said of them, and their table.
+fn drawn(
+    (name, claim): (&str, &str),
+    data: &ChartData,
+    platforms: &[Platform],
+    marks: &[Mark],
+    lines: &[String],
+) -> Result<Drawn> {
+    let points = format!("{POINTS}; the paper's are averages of 50 trials");
+    let caption = caption(claim, &points, platforms, marks, lines);
+    Ok(Drawn { document: render(data, &caption)?, table: table(name, marks)?, text: None })
 }
 
 /// What was split, and how, for below the picture.
