@@ -25,8 +25,12 @@ impl<'a> Light<'a> {
     /// Seconds of one execution at the speed of light; `None` for a primitive that has none, and
     /// where no copy is on file.
     pub fn seconds(&self, record: &Record) -> Option<f64> {
-        let bytes = Self::bytes(record)?;
-        Some(bytes as f64 / (self.rates.get(record.case.place().0)? * 1e9))
+        Self::seconds_at(record, *self.rates.get(record.case.place().0)?)
+    }
+
+    /// The same where copies came to so many GB/s.
+    pub fn seconds_at(record: &Record, rate: f64) -> Option<f64> {
+        Some(Self::bytes(record)? as f64 / (rate * 1e9))
     }
 
     /// The part of the speed of light that was reached, by a result that stands: above 1 where a

@@ -94,7 +94,7 @@ impl<'a> Ceilings<'a> {
         match self.wanted {
             Ceiling::Copy => Ok(rate),
             Ceiling::SpeedOfLight => {
-                let seconds = Light::new(self.plan, self.copies).seconds(record);
+                let seconds = Light::seconds_at(record, rate);
                 seconds.and_then(|seconds| record.quantity_at(self.quantity, seconds)).ok_or("none on file")
             }
         }
