@@ -16,12 +16,25 @@ pub trait Labels<K> {
     fn label(&self, key: K) -> usize;
 }
 
-/// A worker's tables, a word for each label, and its groups.
+/// Copies of the counts: an increment waits for the store of the one before it to the same
+/// count, and keys of the same label come one after the other in skewed inputs.
+const COPIES: usize = 4;
+
+/// Most labels whose counts are kept in copies, which a first-level cache holds.
+const MOST_COPIED: usize = 512;
+
+/// A worker's tables, an entry for each label, and its groups.
 pub struct Own {
+    /// Words, [`COPIES`] of them for each label.
     pub counts: Buffer,
+    /// Words.
     pub next: Buffer,
+    /// Words.
     pub first: Buffer,
+    /// Words.
     pub starts: Buffer,
+    /// Half words, so that more of them stay in a first-level cache.
+    pub slots: Buffer,
     pub staging: Buffer,
 }
 
@@ -29,13 +42,14 @@ impl Own {
     /// Those of at most so many labels, with so many bytes of groups.
     pub fn new(labels: usize, staging: usize) -> Result<Own, Failure> {
         let table = || Buffer::new(labels * 8);
-        let [counts, next, first, starts] = [table()?, table()?, table()?, table()?];
-        Ok(Own { counts, next, first, starts, staging: Buffer::new(staging)? })
+        let [next, first, starts] = [table()?, table()?, table()?];
+        let [counts, slots] = [Buffer::new(labels * 8 * COPIES)?, Buffer::new(labels * 4)?];
+        Ok(Own { counts, next, first, starts, slots, staging: Buffer::new(staging)? })
     }
 
     /// Bytes that it holds.
     pub fn bytes(&self) -> u64 {
-        let all = [&self.counts, &self.next, &self.first, &self.starts, &self.staging];
+        let all = [&self.counts, &self.next, &self.first, &self.starts, &self.slots, &self.staging];
         all.into_iter().map(|buffer| buffer.bytes() as u64).sum()
     }
 }
@@ -71,12 +85,15 @@ pub struct Part {
     /// Keys and tuples, all of them, and where they go.
     pub from: (*const u8, *const u8),
     pub to: (*mut u8, *mut u8),
-    /// For each label: counts, or the place of its next pair.
+    /// For each label: while they are counted [`COPIES`] words, of which the first of each is the
+    /// count and the others are room, then the place of its next pair.
     pub next: *mut u64,
     /// For each label, the place of the worker's first pair.
     pub first: *mut u64,
     /// For each label, a word of room.
     pub starts: *mut u64,
+    /// For each label, half a word of room.
+    pub slots: *mut u32,
     /// A group of keys for each label, then one of tuples for each.
     pub staging: *mut u8,
     /// Pairs of a group, a power of two, at least 16: whole lines of both.
@@ -89,11 +106,38 @@ pub struct Part {
 /// The pointers are valid for what their fields say, and labels are in range.
 #[inline(always)]
 pub unsafe fn count<K: Tuple>(labels: &impl Labels<K>, part: &Part) {
-    let keys = part.from.0.cast::<K>();
-    for i in part.range.clone() {
-        // SAFETY: by the caller's promise.
-        unsafe { *part.next.add(labels.label(K::take(keys.add(i)))) += 1 };
+    // SAFETY: by the caller's promise.
+    unsafe {
+        if part.labels > MOST_COPIED {
+            return tally::<K, 1>(labels, part);
+        }
+        let (counts, copies) = (part.next, part.next.add(part.labels));
+        copies.write_bytes(0, (COPIES - 1) * part.labels);
+        tally::<K, COPIES>(labels, part);
+        for at in 0..(COPIES - 1) * part.labels {
+            *counts.add(at % part.labels) += *copies.add(at);
+        }
     }
+}
+
+/// Adds up in so many tables, one behind the other, how often each label comes: neighbouring keys
+/// in different ones.
+#[inline(always)]
+unsafe fn tally<K: Tuple, const TABLES: usize>(labels: &impl Labels<K>, part: &Part) {
+    let keys = part.from.0.cast::<K>();
+    let (first, end) = (part.range.start, part.range.end);
+    let whole = end - part.range.len() % TABLES;
+    // SAFETY: by the caller's promise.
+    let add = |at: usize, table: usize| unsafe {
+        let label = labels.label(K::take(keys.add(at)));
+        *part.next.add(table * part.labels + label) += 1;
+    };
+    for at in (first..whole).step_by(TABLES) {
+        for table in 0..TABLES {
+            add(at + table, table);
+        }
+    }
+    (whole..end).for_each(|at| add(at, 0));
 }
 
 /// Moves every pair of the part.
@@ -104,19 +148,22 @@ pub unsafe fn count<K: Tuple>(labels: &impl Labels<K>, part: &Part) {
 #[inline(always)]
 pub unsafe fn sort<S: Lanes<u64>, T: Tuple, K: Tuple>(labels: &impl Labels<K>, part: &Part) {
     let (keys, tuples) = (part.from.0.cast::<K>(), part.from.1.cast::<T>());
+    let groups = part.groups::<T, K>();
+    // A group is a power of two, which the compiler does not know: it would divide.
+    let behind = part.group - 1;
+    // SAFETY: by the caller's promise.
     unsafe {
-        let groups = part.groups::<T, K>();
         part.begin_groups();
         for i in part.range.clone() {
             let key = K::take(keys.add(i));
             let label = labels.label(key);
-            let slot = *part.next.add(label) as usize;
+            let slot = *part.slots.add(label) as usize;
             key.put(groups.keys.add(slot));
             T::take(tuples.add(i)).put(groups.tuples.add(slot));
-            *part.next.add(label) = slot as u64 + 1;
-            if (slot + 1).is_multiple_of(part.group) {
+            *part.slots.add(label) = slot as u32 + 1;
+            if slot & behind == behind {
                 part.leave::<S, T, K>(&groups, label, part.group);
-                *part.next.add(label) = (slot + 1 - part.group) as u64;
+                *part.slots.add(label) = (slot - behind) as u32;
             }
         }
         part.end_groups::<S, T, K>(&groups);
@@ -135,7 +182,7 @@ impl Part {
         Groups { keys, tuples: keys.wrapping_add(self.labels * self.group).cast() }
     }
 
-    /// A place becomes that of its group, in `starts`, and the slot in the groups, in `next`: that
+    /// A place becomes that of its group, in `starts`, and the slot in the groups, in `slots`: that
     /// spares every pair a few instructions.
     #[inline(always)]
     unsafe fn begin_groups(&self) {
@@ -144,7 +191,7 @@ impl Part {
                 let place = *self.next.add(label);
                 let slot = place & (self.group as u64 - 1);
                 *self.starts.add(label) = place - slot;
-                *self.next.add(label) = (label * self.group) as u64 + slot;
+                *self.slots.add(label) = (label * self.group) as u32 + slot as u32;
             }
         }
     }
@@ -154,7 +201,7 @@ impl Part {
     unsafe fn end_groups<S: Lanes<u64>, T: Tuple, K: Tuple>(&self, groups: &Groups<T, K>) {
         for label in 0..self.labels {
             unsafe {
-                let pairs = *self.next.add(label) as usize - label * self.group;
+                let pairs = *self.slots.add(label) as usize - label * self.group;
                 *self.next.add(label) = *self.starts.add(label) + pairs as u64;
                 self.leave::<S, T, K>(groups, label, pairs);
             }

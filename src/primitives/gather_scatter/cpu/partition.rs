@@ -86,6 +86,7 @@ impl Moves {
             next: own.counts.ptr(),
             first: own.first.ptr(),
             starts: own.starts.ptr(),
+            slots: own.slots.ptr(),
             staging: own.staging.ptr(),
             group: group(&self.spec, values),
         };

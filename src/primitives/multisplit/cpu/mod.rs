@@ -46,7 +46,7 @@ pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failu
     let (group, staging) = staging(&spec);
     let own = |_| Own::new(spec.buckets as usize, staging);
     let job = Multisplit {
-        buckets: Buckets::new(&spec),
+        buckets: Buckets::new(&spec).in_few_steps(),
         keys: Buffer::new(keys + KEY as usize)?,
         values: Buffer::new(values + spec.value as usize)?,
         keys_out: Buffer::new(keys)?,
@@ -129,6 +129,7 @@ impl Multisplit {
             next: own.counts.ptr(),
             first: own.first.ptr(),
             starts: own.starts.ptr(),
+            slots: own.slots.ptr(),
             staging: own.staging.ptr(),
             group: self.group,
         }
