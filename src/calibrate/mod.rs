@@ -53,7 +53,7 @@ impl Target {
         };
         let [step, rounds, samples, many] = match (self, quick) {
             (Target::Gpu(_), false) => ["x2", "7", "7", "120"],
-            (Target::Gpu(_), true) => ["x4", "2", "5", "15"],
+            (Target::Gpu(_), true) => ["x4", "1", "5", "15"],
             (Target::Processors, false) => ["x2", "4", "3", "15"],
             (Target::Processors, true) => ["x4", "1", "2", "3"],
         };
