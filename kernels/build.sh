@@ -34,7 +34,7 @@ flags=(-std=c++17 -O3)
 # they say nothing about the code, and so is the hash of the source's path that names of
 # `__shared__` variables in helpers carry.
 compile_ptx() {
-    (cd "$here" && "$nvcc" "${flags[@]}" -arch="$virtual_arch" -ptx "$1.cu" -o "$2.raw") &&
+    (cd "$here" && "$nvcc" "${flags[@]}" -arch="$(virtual_arch_of "$1")" -ptx "$1.cu" -o "$2.raw") &&
         sed -e '/^\/\/ Compiler Build ID:/d' -e '/^\/\/ Based on NVVM/d' \
             -e '/^\/\/ Cuda compilation tools/d' \
             -e 's/_INTERNAL_[0-9a-f]\{8\}_/_INTERNAL_00000000_/g' "$2.raw" >"$2.tmp" &&

@@ -8,10 +8,11 @@
 
 // A lane has copy lane mod COPIES of a tile's counters: one of each bank where buckets are few.
 template <int BITS> struct Copies {
-    static const u32 M = 1u << BITS, COPIES = BITS <= 3 ? 32u : 256u >> BITS;
+    static const u32 M = 1u << BITS, COPIES = BITS <= 4 ? 32u : 512u >> BITS;
 };
 
-// Adds up the keys from `first` on, by a warp, which has `keys` of them.
+// Adds up the keys from `first` on, by a warp, which has `keys` of them. What it has read does not stay in the cache in
+// the way of what the pass writes.
 template <int BITS, typename B> LAB void count_part(const Fused& s, const B& bucket, u64 first, u32 keys, u32* counters) {
     const u32 COPIES = Copies<BITS>::COPIES;
     u32* own = counters + lane_of() % COPIES;
@@ -21,7 +22,7 @@ template <int BITS, typename B> LAB void count_part(const Fused& s, const B& buc
     for (u32 round = 0; round < whole; ++round) {
         uint4 v[BATCH];
 #pragma unroll
-        for (u32 j = 0; j < BATCH; ++j) v[j] = __ldg((const uint4*)in + (round * BATCH + j) * 32u + lane_of());
+        for (u32 j = 0; j < BATCH; ++j) v[j] = __ldcs((const uint4*)in + (round * BATCH + j) * 32u + lane_of());
 #pragma unroll
         for (u32 j = 0; j < BATCH; ++j) {
             add(v[j].x);

@@ -2,17 +2,19 @@
 //
 // A tile is what a block reorders at once. Its warps rank their keys by voting on the bits of the
 // bucket, with a counter for each bucket and warp; the counters, summed up over buckets and warps,
-// say where in the tile a key belongs; and from there the tile goes out in runs, one a bucket. Where a
-// run begins follows from the counts of the tiles before, which a pass over the keys has left: so no
-// tile waits for another. Blocks draw tiles by ticket: neighbours are written at the same time, and the
-// sectors that their runs share meet in the cache. They begin with the last tile, which the counting
-// pass has read last. Below its own stores a block has the next tile's loads under way.
+// say where in the tile a key belongs; and from there the tile goes out in runs, one a bucket
+// (multisplit_runs.cuh). Where a run begins follows from the counts of the tiles before, which a pass
+// over the keys has left: so no tile waits for another. Blocks draw tiles by ticket: neighbours are
+// written at the same time, and the sectors that their runs share meet in the cache. They begin with
+// the last tile, which the counting pass has read last. While runs go out, a block has the next tile's
+// loads under way and ranks its keys.
 #pragma once
 
 #include "multisplit_inputs.cuh"
+#include "multisplit_runs.cuh"
 #include "warp.cuh"
 
-extern __shared__ u64 dense[];
+extern __shared__ ulonglong2 dense[];
 
 // Tiles of a group: its counts are summed up by one block.
 #define GROUP 8u
@@ -71,12 +73,14 @@ template <int BITS> LAB u32 peers(u32 bucket4) {
 
 // ---- a tile ----------------------------------------------------------------------------------
 
-// Threads of a block, keys of each, blocks of a multiprocessor (src/primitives/multisplit/cuda/fused/shape.rs).
-// The more buckets, the larger the tiles, for runs of some sectors; of keys alone these are long enough.
+// Threads of a block, keys of each, blocks of a multiprocessor (src/primitives/multisplit/tiles.rs). The more
+// buckets, the larger the tiles: runs of a few sectors take memory almost twice as long as long ones. Few threads with
+// many keys each take fewer counters, and more loads at once.
 template <int BITS, int VALUE> struct Shape {
-    static const int THREADS = VALUE > 0 && BITS >= 6 ? 1024 : 512;
-    static const int ITEMS = VALUE == 8 ? 12 : 16;
-    static const int BLOCKS = 1024 / THREADS;
+    static const bool LARGE = BITS >= (VALUE == 4 ? 7 : 6);
+    static const int THREADS = LARGE && VALUE > 0 ? 512 : 256;
+    static const int ITEMS = VALUE == 4 ? 32 : VALUE == 8 ? (LARGE ? 24 : 28) : LARGE ? 48 : 16;
+    static const int BLOCKS = VALUE == 0 && !LARGE ? 4 : 512 / THREADS;
 };
 
 // A number below 2^16 for each of a thread's keys, two in a register where registers are few.
@@ -98,22 +102,21 @@ template <int ITEMS, bool PACKED> struct Numbers {
 template <int VALUE> struct ValueOf { typedef u32 V; };
 template <> struct ValueOf<8> { typedef u64 V; };
 
-template <int BITS, int VALUE, typename B> struct Pass {
+template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
     typedef typename ValueOf<VALUE>::V V;
     typedef Shape<BITS, VALUE> S;
     static const int M = 1 << BITS, THREADS = S::THREADS, ITEMS = S::ITEMS, T = THREADS * ITEMS, WARPS = THREADS / 32;
-    static const int COUNTERS = M < 32 ? 32 : M;
+    static const int COUNTERS = M < 32 ? 32 : M, SLOTS = Runs<M>::slots(T);
     static const bool CHEAP = B::CHEAP, PACKED = CHEAP && VALUE > 0;
 
-    // In shared memory.
+    // In shared memory. Runs begin as far from a boundary as in the output, so that some slots are empty.
     struct Room {
-        V values[VALUE > 0 ? T : 1];
-        u32 keys[T];
+        alignas(16) V values[VALUE > 0 ? SLOTS : 2];
+        alignas(16) u32 keys[SLOTS];
         u32 counters[WARPS][COUNTERS];  // of a warp: its keys of a bucket so far, then where they begin in the tile
-        u32 to[COUNTERS];               // of a bucket: from places in the tile to those in the output
+        Runs<M> runs;
         u32 sums[8];
         u32 next;                       // tile
-        unsigned char labels[CHEAP ? 4 : T];
     };
 
     // Of a thread.
@@ -127,14 +130,16 @@ template <int BITS, int VALUE, typename B> struct Pass {
         const u32* keys = s.keys + at;
         if ((tile + 1u) * (u64)T <= s.n) {
 #pragma unroll
-            for (int i = 0; i < ITEMS; ++i) key[i] = __ldcs(keys + i * 32);
+            for (int i = 0; i < ITEMS; ++i) key[i] = __ldg(keys + i * 32);
         } else {
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) key[i] = at + i * 32 < s.n ? keys[i * 32] : B::behind(s);
         }
     }
 
-    // What lies behind the last key is of the last bucket, and so at the tile's end.
+    // The bucket of what lies behind the last key: the last one that keys have, so that it is at the tile's end.
+    LAB_MEMBER static u32 bucket_behind(const Fused& s, const B& bucket) { return CHEAP ? bucket(B::behind(s)) / 4u : M - 1u; }
+
     LAB_MEMBER u32 label(const Fused& s, const B& bucket, u32 tile, int i) const {
         if (CHEAP || tile * T + first_item() + i * 32 < s.n) return bucket(key[i]);
         return 4u * (M - 1);
@@ -173,8 +178,9 @@ template <int BITS, int VALUE, typename B> struct Pass {
     }
 
     // Counters of all warps become places in the tile, by a thread for each bucket, to which
-    // `start` says where the tile's keys of its bucket go. All threads call it.
-    LAB_MEMBER static void place_warps(Room& r, u32 start) {
+    // `start` says where the tile's keys of its bucket go, and `behind` how many of those are none.
+    // All threads call it.
+    LAB_MEMBER static void place_warps(Room& r, u32 start, u32 behind) {
         const u32 b = threadIdx.x;
         const bool there = b < (u32)M;
         u32 total = 0;
@@ -182,7 +188,8 @@ template <int BITS, int VALUE, typename B> struct Pass {
 #pragma unroll 4
             for (int w = 0; w < WARPS; ++w) total += r.counters[w][b];
         }
-        u32 end = sum_lanes(total);
+        const u32 slots = there ? Runs<M>::slots_of(start, total) : 0u;
+        u32 end = sum_lanes(slots);
         if (M > 32) {
             if (there && lane_of() == 31u) r.sums[b / 32u] = end;
             __syncthreads();
@@ -190,8 +197,8 @@ template <int BITS, int VALUE, typename B> struct Pass {
             for (int w = 0; w < M / 32 - 1; ++w) end += (u32)w < b / 32u ? r.sums[w] : 0u;
         }
         if (!there) return;
-        u32 at = end - total;
-        r.to[b] = start - at;
+        u32 at = r.runs.put(b, end - slots, start, total - behind);
+        // (All counts in registers would crowd out the keys, which are waiting in theirs.)
 #pragma unroll 4
         for (int w = 0; w < WARPS; ++w) {
             const u32 count = r.counters[w][b];
@@ -207,7 +214,6 @@ template <int BITS, int VALUE, typename B> struct Pass {
         for (int i = 0; i < ITEMS; ++i) {
             const u32 n = number[i], b = CHEAP ? bucket(key[i]) : n >> 16, at = at4(counters, b) + (CHEAP ? n : n & 0xFFFFu);
             r.keys[at] = key[i];
-            if (!CHEAP) r.labels[at] = (unsigned char)(b / 4u);
             if (VALUE > 0) number.replace(i, at);
         }
     }
@@ -219,30 +225,13 @@ template <int BITS, int VALUE, typename B> struct Pass {
         V value[ITEMS];
         if ((tile + 1u) * (u64)T <= s.n) {
 #pragma unroll
-            for (int i = 0; i < ITEMS; ++i) value[i] = __ldcs(values + i * 32);
+            for (int i = 0; i < ITEMS; ++i) value[i] = __ldg(values + i * 32);
         } else {
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) value[i] = at + i * 32 < s.n ? values[i * 32] : V(0);
         }
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) r.values[number[i]] = value[i];
-    }
-
-    LAB_MEMBER static void store_one(const Fused& s, const Room& r, const B& bucket, u32 at) {
-        const u32 key = r.keys[at], b = CHEAP ? bucket(key) : 4u * r.labels[at];
-        const u32 to = at4((u32*)r.to, b) + at;
-        __stcs(s.keys_out + to, key);
-        if (VALUE > 0) __stcs((V*)s.values_out + to, r.values[at]);
-    }
-
-    LAB_MEMBER static void store(const Fused& s, const Room& r, const B& bucket, u32 tile) {
-        const u32 here = s.n - tile * T;
-        if (here >= T) {
-#pragma unroll
-            for (int i = 0; i < ITEMS; ++i) store_one(s, r, bucket, i * THREADS + threadIdx.x);
-        } else {
-            for (u32 at = threadIdx.x; at < here; at += THREADS) store_one(s, r, bucket, at);
-        }
     }
 
     // Where bucket threadIdx.x begins.
@@ -263,36 +252,47 @@ template <int BITS, int VALUE, typename B> struct Pass {
     LAB_MEMBER static void run(const Fused& s) {
         Room& r = *(Room*)dense;
         const B bucket(s.f);
-        const u32 b = threadIdx.x, start = bucket_start(s, r);
+        const u32 b = threadIdx.x, start = bucket_start(s, r), last = bucket_behind(s, bucket);
+        Leaving<M, THREADS, BULK> leaving(s.keys_out, s.values_out);
         Pass mine;
         u32 drawn = blockIdx.x;
         if (drawn < s.tiles) mine.load(s, s.tiles - 1u - drawn);
         while (drawn < s.tiles) {
-            const u32 tile = s.tiles - 1u - drawn;
+            const u32 tile = s.tiles - 1u - drawn, here = s.n - tile * T;
             u32 next = 0, to = start;
             if (b == 0) next = atomicAdd(s.ticket, 1u);
             if (b < (u32)M) to += s.in_group[(u64)tile * M + b] + s.before[(u64)(tile / GROUP) * M + b];
             if (BITS == 1) mine.rank_two(s, bucket, tile, r.counters[b / 32u]);
             else mine.rank_many(s, bucket, tile, r.counters[b / 32u]);
             if (b == 0) r.next = next;
-            __syncthreads();  // all have counted, and the tile before is stored
+            leaving.wait();
+            __syncthreads();  // all have counted, and the tile before has left
             drawn = r.next;
-            place_warps(r, to);
+            place_warps(r, to, b == last && here < (u32)T ? T - here : 0u);
             __syncthreads();
             mine.reorder(r, bucket);
             if (VALUE > 0) mine.reorder_values(s, r, tile);
             if (drawn < s.tiles) mine.load(s, s.tiles - 1u - drawn);
+            leaving.written();
             __syncthreads();
-            store(s, r, bucket, tile);
+            leaving.runs(r.runs, s.keys_out, r.keys);
+            if (VALUE > 0) leaving.runs(r.runs, (V*)s.values_out, r.values);
         }
+        leaving.wait();
     }
 };
 
-#define PASS(by, BITS, VALUE)                                                                          \
+// `pass` stores runs with the block's threads, `bulk` by copies that go on without them.
+#define BULK_pass false
+#define BULK_bulk true
+
+#define PASS(store, by, BITS, VALUE)                                                                   \
     extern "C" __global__ void __launch_bounds__(Shape<BITS, VALUE>::THREADS, Shape<BITS, VALUE>::BLOCKS)   \
-        fused_pass_##by##_##BITS##_##VALUE(Fused s) {                                                   \
-        Pass<BITS, VALUE, NUMBER_##by>::run(s);                                                          \
+        fused_##store##_##by##_##BITS##_##VALUE(Fused s) {                                              \
+        Pass<BITS, VALUE, NUMBER_##by, BULK_##store>::run(s);                                           \
     }
-#define PASSES(by, VALUE)                                                                              \
-    PASS(by, 1, VALUE) PASS(by, 2, VALUE) PASS(by, 3, VALUE) PASS(by, 4, VALUE)                         \
-    PASS(by, 5, VALUE) PASS(by, 6, VALUE) PASS(by, 7, VALUE) PASS(by, 8, VALUE)
+#define PASSES(store, by, VALUE)                                                                       \
+    PASS(store, by, 1, VALUE) PASS(store, by, 2, VALUE) PASS(store, by, 3, VALUE) PASS(store, by, 4, VALUE) \
+    PASS(store, by, 5, VALUE) PASS(store, by, 6, VALUE) PASS(store, by, 7, VALUE) PASS(store, by, 8, VALUE)
+#define PASSES_OF_DIGITS(store, BITS)                                                                  \
+    PASS(store, delta, BITS, 0) PASS(store, delta, BITS, 4) PASS(store, delta, BITS, 8)

@@ -1,5 +1,5 @@
 // multisplit in a single pass over counted keys, without values.
 #include "multisplit_labels.cuh"
 
-PASSES(field, 0)
-PASSES(any, 0)
+PASSES(pass, field, 0)
+PASSES(pass, any, 0)

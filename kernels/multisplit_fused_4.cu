@@ -1,5 +1,5 @@
 // multisplit in a single pass over counted keys, with values of 4 bytes.
 #include "multisplit_labels.cuh"
 
-PASSES(field, 4)
-PASSES(any, 4)
+PASSES(pass, field, 4)
+PASSES(pass, any, 4)

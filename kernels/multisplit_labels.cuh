@@ -1,4 +1,4 @@
-// A key's number in a multisplit by passes over counted keys: that of its bucket.
+// A key's number in a multisplit by passes over counted keys: that of its bucket, or a digit of it.
 #pragma once
 
 #include "multisplit_fused.cuh"
@@ -24,5 +24,17 @@ struct Any {
     LAB_MEMBER static u32 behind(const Fused&) { return ~0u; }
 };
 
+// A digit of ⌊u / Δ⌋: 2^16 numbers at most, so that Δ is 2^16 at least, and four times the reciprocal fits.
+struct DeltaDigit {
+    static const bool CHEAP = true;
+    u64 reciprocal;
+    u32 shift, mask;
+    LAB_MEMBER DeltaDigit(const BucketFunction& f) : reciprocal(4u * f.reciprocal), shift(f.shift), mask(4u * f.mask) {}
+    LAB_MEMBER u32 operator()(u32 key) const { return (u32)scale(reciprocal, key) >> shift & mask; }
+    // The last of all keys may have a lower digit than others.
+    LAB_MEMBER static u32 behind(const Fused& s) { return s.behind; }
+};
+
 #define NUMBER_field Field
 #define NUMBER_any Any
+#define NUMBER_delta DeltaDigit

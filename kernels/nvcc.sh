@@ -14,6 +14,14 @@ python=${PYTHON:-python3}
 # for the device that is there.
 virtual_arch=compute_75
 
+# What a source is compiled for: those with bulk copies need the architecture that brought them.
+virtual_arch_of() {
+    case $1 in
+    *_bulk_*) echo compute_90 ;;
+    *) echo "$virtual_arch" ;;
+    esac
+}
+
 die() {
     echo "build.sh: $*" >&2
     exit 1

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static char failing[64];
-static int failing_with, devices = 1, version = 13000;
+static int failing_with, devices = 1, version = 13000, capability = 9;
 static size_t free_bytes = 9ull << 30;
 static unsigned raised, launched[3], allocations;
 static long loaded;
@@ -31,6 +31,7 @@ static struct {
 void fake_reset(void) {
     failing[0] = 0;
     devices = peers = 1;
+    capability = 9;
     version = 13000;
     raised = allocations = opened = which = resets = 0;
     persisting = 32 << 20;
@@ -45,6 +46,7 @@ unsigned fake_handles(void) { return handles; }
 uint64_t fake_backing(int device) { return backing[device]; }
 void fake_fail(const char *name, int code) { strncpy(failing, name, 63); failing_with = code; }
 void fake_devices(int count) { devices = count; }
+void fake_capability(int major) { capability = major; }
 void fake_version(int cuda) { version = cuda; }
 unsigned fake_launched(int i) { return launched[i]; }
 unsigned fake_raised(void) { return raised; }
@@ -74,7 +76,7 @@ CU(cuDeviceTotalMem_v2, (size_t *bytes, int d), *bytes = 10ull << 30;)
 CU(cuDeviceGetAttribute, (int *v, int attribute, int d), switch (attribute) {
     case 16: *v = 4; break;              /* multiprocessors */
     case 38: *v = 50 << 20; break;       /* L2 */
-    case 75: *v = 9; break;              /* compute capability, major */
+    case 75: *v = capability; break;              /* compute capability, major */
     case 76: *v = 0; break;              /* and minor */
     case 97: *v = 227 << 10; break;      /* shared memory per block, opted in */
     case 32: *v = 1; break;              /* ECC */

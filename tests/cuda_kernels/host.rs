@@ -9,12 +9,16 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::Library;
 
-pub const MODULES: [&str; 16] = [
+pub const MODULES: [&str; 20] = [
     "atop_scan",
     "gate",
     "gather_scatter",
     "histogram",
     "multisplit",
+    "multisplit_bulk_0",
+    "multisplit_bulk_4",
+    "multisplit_bulk_8",
+    "multisplit_bulk_digits",
     "multisplit_digits",
     "multisplit_fused",
     "multisplit_fused_0",
@@ -29,7 +33,7 @@ pub const MODULES: [&str; 16] = [
 ];
 
 /// What they include.
-const HEADERS: [&str; 24] = [
+const HEADERS: [&str; 25] = [
     "inputs.cuh",
     "gate.cuh",
     "warp.cuh",
@@ -42,6 +46,7 @@ const HEADERS: [&str; 24] = [
     "pattern_certify.cuh",
     "multisplit_inputs.cuh",
     "multisplit_fused.cuh",
+    "multisplit_runs.cuh",
     "multisplit_counts.cuh",
     "multisplit_labels.cuh",
     "bucket_offsets.cuh",
@@ -76,6 +81,12 @@ impl Host {
     pub fn gpus(&self, count: c_int) {
         // SAFETY: the function has this type in fake.c.
         unsafe { self.library.get::<unsafe extern "C" fn(c_int)>("fake_devices").unwrap()(count) };
+    }
+
+    /// The compute capability of those that are opened from now on.
+    pub fn capability(&self, major: c_int) {
+        // SAFETY: the function has this type in fake.c.
+        unsafe { self.library.get::<unsafe extern "C" fn(c_int)>("fake_capability").unwrap()(major) };
     }
 
     /// Bytes outside of allocations that were written, of those freed so far.

@@ -1,10 +1,11 @@
 //! The single pass over counted keys, and the reduced-bit sort that is made of such passes: every kernel,
 //! every function and distribution, with parts of tiles and of groups of tiles.
 
-use super::prove_all;
+use super::host::Host;
+use super::{prove, prove_all};
 
-/// Around warps, a tile of 4096 · 3 or · 4 keys, and a group of eight tiles.
-const SIZES: [u64; 9] = [1, 31, 33, 8191, 8192, 8193, 12_289, 16_385, 66_001];
+/// Around warps, tiles of 4096 and of 8192 keys, and a group of eight of them.
+const SIZES: [u64; 10] = [1, 31, 33, 4097, 8191, 8192, 8193, 12_289, 16_385, 66_001];
 
 const FUNCTIONS: [&str; 4] = ["delta-buckets", "identity by.identity.shift=9", "range", "hash"];
 
@@ -35,6 +36,19 @@ fn fused_functions() {
     all.push("keys=300 values=4B buckets=2 by=prime method=fused".to_owned());
     all.extend(SIZES.map(|n| format!("keys={n} values=4B buckets=7 method=fused")));
     prove_all("multisplit", &all);
+}
+
+/// A GPU without bulk copies has its warps store runs.
+#[test]
+fn fused_by_warps() {
+    let Some(host) = Host::new() else { return };
+    host.capability(8);
+    let many = [2, 3, 8, 64, 256, 300].into_iter().flat_map(|m| VALUES.map(|values| (m, values)));
+    for (m, values) in many {
+        prove("multisplit", &format!("keys=16500 values={values} buckets={m} method=fused"));
+        assert_eq!(host.strayed(), 0, "{m} {values}");
+    }
+    host.capability(9);
 }
 
 /// Two rounds by digits of deltas: every kernel, parts of tiles, and last keys that have a lower digit than others.

@@ -16,19 +16,18 @@ use crate::primitives::near::{self, ByBits, LANES, Near, WARPS, wavefronts};
 /// Keys of a warp at a time.
 pub const WINDOW: f64 = LANES as f64;
 
-/// Instructions and those of integers for 16 keys of a thread of the single pass, by 1 to 8 bits; of 12
-/// where values have 8 bytes.
+/// Instructions and those of integers for 32 keys of the single pass with bulk copies, by 1 to 8 bits: what ncu counts.
 const KEYS: ByBits = [
-    [460.0, 565.0, 613.0, 661.0, 709.0, 775.0, 842.0, 897.0],
-    [203.0, 282.0, 330.0, 378.0, 426.0, 490.0, 556.0, 607.0],
+    [26.9, 34.3, 38.0, 42.3, 47.6, 45.5, 53.1, 63.9],
+    [10.9, 15.9, 19.3, 23.2, 27.6, 29.1, 35.1, 42.7],
 ];
 const WITH_4: ByBits = [
-    [529.0, 637.0, 692.0, 733.0, 780.0, 847.0, 917.0, 972.0],
-    [204.0, 286.0, 338.0, 382.0, 431.0, 494.0, 561.0, 612.0],
+    [27.9, 35.7, 39.5, 43.8, 49.1, 59.0, 63.6, 77.7],
+    [11.3, 16.4, 19.8, 23.6, 28.1, 35.5, 39.7, 49.1],
 ];
 const WITH_8: ByBits = [
-    [411.0, 541.0, 572.0, 608.0, 644.0, 700.0, 753.0, 796.0],
-    [170.0, 271.0, 304.0, 340.0, 376.0, 427.0, 476.0, 515.0],
+    [30.1, 38.0, 41.7, 46.2, 51.6, 57.7, 69.6, 87.4],
+    [12.7, 17.8, 21.2, 25.1, 29.7, 34.6, 43.1, 54.9],
 ];
 
 /// For 32 keys that are counted, in vectors of four.
@@ -130,7 +129,7 @@ fn split(spec: &Spec, way: Way, digit: impl Fn(u64) -> u64) -> [Near; 3] {
 /// 16 warps of a block take four vectors of each lane at a time, each warp on its own, and add each key to a
 /// counter.
 fn counting(spec: &Spec, way: Way, digit: impl Fn(u64) -> u64, groups: u64, keys: u64) -> Near {
-    let copies = if way.bits <= 3 { 32 } else { 256 >> way.bits };
+    let copies = if way.bits <= 4 { 32 } else { 512 >> way.bits };
     let word = |(lane, bucket): (usize, &u64)| digit(*bucket) * copies + lane as u64 % copies;
     // An addition reads and writes its counter.
     let added = 2.0 * mean(spec, |buckets| wavefronts(buckets.iter().enumerate().map(word)));
@@ -157,17 +156,17 @@ fn moving(spec: &Spec, way: Way, digit: impl Fn(u64) -> u64, tiles: u64, windows
     let counters = mean(spec, |buckets| wavefronts(digits(buckets)));
     let places = mean(spec, |buckets| scattered(&digits(buckets)));
     let words = way.value as f64 / 4.0;
-    // Two looks at counters and a change; keys and values in and out; where their bucket goes.
-    let shared = 3.0 * counters + (1.0 + words) * (places + 1.0) + 1.0;
+    // Two looks at counters and a change; keys and values in, whose copies out are not the warps'.
+    let shared = 3.0 * counters + (1.0 + words) * places;
     let counts = match way.value {
         0 => KEYS,
         4 => WITH_4,
         _ => WITH_8,
     };
-    let [instructions, integers] = counts.map(|by_bits| by_bits[way.bits as usize - 1] / items);
+    let [instructions, integers] = counts.map(|by_bits| by_bits[way.bits as usize - 1]);
     let near = Near {
         tiles,
-        resident: u64::from(1024 / shape.threads),
+        resident: u64::from(shape.blocks),
         loads: if way.value > 0 { 2.0 } else { 1.0 },
         // A counter is read and written for each of a thread's keys; three barriers, two walks over the
         // warps' counters four at a time, sums over lanes, keys in and out.
@@ -244,7 +243,7 @@ mod tests {
         assert_eq!(mean(&spec("keys=4096 buckets=32"), |b| wavefronts(b.iter().copied())), 1.0);
     }
 
-    /// 2^20 keys in tiles of 8192 and groups of 8 of them: 16 blocks count with 16 warps, each of 4096 keys.
+    /// 2^20 keys in tiles of 4096 and groups of 8 of them: 32 blocks count with 16 warps, each of 2048 keys.
     #[test]
     fn counting_takes_warps_in_rounds() {
         let [count, sum, pass] = split(
@@ -252,9 +251,9 @@ mod tests {
             Way { bits: 5, value: 0, number: Number::Field },
             |b| b,
         );
-        assert_eq!((count.blocks, count.tiles, count.loads), (16, 256, 8.0));
+        assert_eq!((count.blocks, count.tiles, count.loads), (32, 512, 4.0));
         assert_eq!((sum.tiles, sum.loads), (32, 1.0));
-        assert_eq!((pass.tiles, pass.resident, pass.loads), (128, 2, 1.0));
-        assert_eq!(pass.instructions, 32768.0 * 709.0 / 16.0);
+        assert_eq!((pass.tiles, pass.resident, pass.loads), (256, 4, 1.0));
+        assert_eq!(pass.instructions, 32768.0 * 47.6);
     }
 }

@@ -12,19 +12,32 @@ pub const MOST_BITS: u32 = 8;
 /// Tiles of a group: `GROUP` in the kernels.
 pub const GROUP: u64 = 8;
 
+/// Elements at a multiple of which runs may be cut: `RUN_ALIGN` in the kernels.
+const RUN_ALIGN: u64 = 8;
+
 /// A block of the pass: `Shape` in the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub threads: u32,
     /// Keys of a thread.
     pub items: u32,
+    /// Blocks that a multiprocessor has at work at once.
+    pub blocks: u32,
 }
 
 impl Shape {
     /// That for 2^`bits` buckets and values of so many bytes.
     pub fn of(bits: u32, value: u64) -> Shape {
-        let threads = if value > 0 && bits >= 6 { 1024 } else { 512 };
-        Shape { threads, items: if value == 8 { 12 } else { 16 } }
+        let large = bits >= if value == 4 { 7 } else { 6 };
+        let (threads, items, blocks) = match (value, large) {
+            (0, false) => (256, 16, 4),
+            (0, true) => (256, 48, 2),
+            (4, false) => (256, 32, 2),
+            (4, true) => (512, 32, 1),
+            (_, false) => (256, 28, 2),
+            (_, true) => (512, 24, 1),
+        };
+        Shape { threads, items, blocks }
     }
 
     /// Keys of a tile.
@@ -34,10 +47,11 @@ impl Shape {
 
     /// Dynamic shared memory: `Room` in the kernels.
     pub fn shared(self, way: Way) -> u64 {
-        let counters = (1u64 << way.bits).max(32);
-        let labels = if way.number == Number::Any { self.tile() } else { 4 };
-        let rest = 4 * (counters * (u64::from(self.threads) / 32 + 1) + 8 + 1) + labels;
-        ((4 + way.value) * self.tile() + 8 + rest).next_multiple_of(8)
+        let buckets = 1u64 << way.bits;
+        let slots = self.tile() + 2 * RUN_ALIGN * buckets;
+        let values = (slots * way.value).max(16);
+        let counters = u64::from(self.threads) / 32 * buckets.max(32);
+        (values + 4 * (slots + counters + 3 * buckets + 8 + 1)).next_multiple_of(16)
     }
 }
 
@@ -64,7 +78,8 @@ pub struct Way {
 }
 
 impl Way {
-    /// Names of the counting kernel and of the pass.
+    /// Names of the counting kernel, and of the pass behind what says how it stores (`fused_pass_`, or `fused_bulk_`
+    /// with bulk copies).
     pub fn names(self) -> [String; 2] {
         let Way { bits, value, number } = self;
         let by = match number {
@@ -72,15 +87,25 @@ impl Way {
             Number::DeltaDigit => "delta",
             Number::Any => "any",
         };
-        [format!("fused_count_{by}_{bits}"), format!("fused_pass_{by}_{bits}_{value}")]
+        [format!("fused_count_{by}_{bits}"), format!("{by}_{bits}_{value}")]
     }
 
-    /// Names of the modules where they are.
-    pub fn modules(self) -> [String; 2] {
-        match self.number {
-            Number::DeltaDigit => ["multisplit_digits"; 2].map(str::to_owned),
-            _ => ["multisplit_fused".to_owned(), format!("multisplit_fused_{}", self.value)],
-        }
+    /// A regular expression for the names of all that a split launches.
+    pub fn launched(self) -> String {
+        let [count, pass] = self.names();
+        format!("{count}|fused_scan|fused_(pass|bulk)_{pass}")
+    }
+
+    /// Names of the modules where they are, of the pass with bulk copies or without.
+    pub fn modules(self, bulk: bool) -> [String; 2] {
+        let (delta, stores) = (self.number == Number::DeltaDigit, if bulk { "bulk" } else { "fused" });
+        let counts = if delta { "multisplit_digits" } else { "multisplit_fused" };
+        let passes = match (delta, bulk) {
+            (true, false) => counts.to_owned(),
+            (true, true) => "multisplit_bulk_digits".to_owned(),
+            (false, _) => format!("multisplit_{stores}_{}", self.value),
+        };
+        [counts.to_owned(), passes]
     }
 
     /// Counts of `n` keys: of tiles, and of groups.
@@ -126,7 +151,7 @@ mod tests {
         for (bits, value) in (1..=MOST_BITS).flat_map(|b| [0, 4, 8].map(|v| (b, v))) {
             let shape = Shape::of(bits, value);
             let bytes = shape.shared(Way { bits, value, number: Number::Any }) + 1024;
-            assert!(bytes * u64::from(1024 / shape.threads) <= 228 << 10, "{bits} {value} {bytes}");
+            assert!(bytes * u64::from(shape.blocks) <= 228 << 10, "{bits} {value} {bytes}");
             assert!(shape.tile().is_multiple_of(1024), "two warps count a tile in batches");
         }
     }
@@ -134,9 +159,9 @@ mod tests {
     #[test]
     fn a_tile_has_a_count_of_each_bucket() {
         let way = Way { bits: 5, value: 0, number: Number::Field };
-        assert_eq!(way.counts(8192 * 8), [8 * 32, 32]);
-        assert_eq!(way.counts(8192 * 8 + 1), [9 * 32, 64]);
-        assert_eq!(way.bytes(8192), 4 * (32 + 64 + 32 + 1));
+        assert_eq!(way.counts(4096 * 8), [8 * 32, 32]);
+        assert_eq!(way.counts(4096 * 8 + 1), [9 * 32, 64]);
+        assert_eq!(way.bytes(4096), 4 * (32 + 64 + 32 + 1));
         assert_eq!(way.counts(0), [0, 0]);
     }
 }

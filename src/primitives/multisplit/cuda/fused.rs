@@ -20,8 +20,7 @@ pub struct Fused {
 
 /// What an execution launches.
 pub fn launched(spec: &Spec) -> Launched {
-    let [count, pass] = way(spec).names();
-    Launched { kernel: format!("regex:^({count}|fused_scan|{pass})$"), launches: 3 }
+    Launched { kernel: format!("regex:^({})$", way(spec).launched()), launches: 3 }
 }
 
 impl Fused {

@@ -10,6 +10,9 @@ use crate::primitives::multisplit::tiles::{GROUP, Shape, Way};
 /// The module of what is no pass.
 pub const MODULE: &str = "multisplit_fused";
 
+/// The compute capability from which on bulk copies take runs out of shared memory.
+const BULK: (u32, u32) = (9, 0);
+
 /// Threads of a block that counts, and of one that sums up.
 const COUNT_THREADS: u32 = 512;
 const SCAN_THREADS: u32 = 256;
@@ -84,7 +87,9 @@ impl Passes {
     /// `NotApplicable` where a multiprocessor has no room for a block; what the driver reports.
     pub fn new(gpu: &Gpu, way: Way, n: u64) -> Result<Passes, Failure> {
         let (shape, [count, pass]) = (Shape::of(way.bits, way.value), way.names());
-        let [counting, passing] = way.modules();
+        let bulk = gpu.device().compute_capability >= BULK;
+        let [counting, passing] = way.modules(bulk);
+        let pass = format!("fused_{}_{pass}", if bulk { "bulk" } else { "pass" });
         let pass = gpu.module(&passing)?.kernel(&pass)?;
         let [tiles, groups] = way.counts(n);
         let alloc = |n: u64| length(n.max(1)).and_then(|n| gpu.alloc(n));

@@ -17,11 +17,10 @@ const STAGES: &[&str] = &["labelling", "sorting", "unpacking"];
 
 /// What an execution launches.
 pub fn launched(spec: &Spec) -> Launched {
-    let [counting, pass] = way(spec).names();
     let count = digits(spec.bits()).0;
     let more = u64::from(count > 1) + u64::from(spec.value > 0);
     Launched {
-        kernel: format!("regex:^({counting}|fused_scan|{pass}|rb_.*)$"),
+        kernel: format!("regex:^({}|rb_.*)$", way(spec).launched()),
         launches: 1 + 3 * u64::from(count) + more,
     }
 }

@@ -30,8 +30,7 @@ pub struct InRounds {
 
 /// What an execution launches.
 pub fn launched(spec: &Spec) -> Launched {
-    let [count, pass] = way(spec).names();
-    Launched { kernel: format!("regex:^({count}|fused_scan|{pass}|fused_offsets)$"), launches: 7 }
+    Launched { kernel: format!("regex:^({}|fused_offsets)$", way(spec).launched()), launches: 7 }
 }
 
 /// The bits of the number from the lowest on, and those above them.
