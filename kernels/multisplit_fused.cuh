@@ -107,6 +107,8 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
     typedef Shape<BITS, VALUE> S;
     static const int M = 1 << BITS, THREADS = S::THREADS, ITEMS = S::ITEMS, T = THREADS * ITEMS, WARPS = THREADS / 32;
     static const int COUNTERS = M < 32 ? 32 : M, SLOTS = Runs<M>::slots(T);
+    // Counters at a time, when those of all warps are added up: with more, 48 keys leave no registers.
+    static const int WALKED = VALUE > 0 ? 8 : 4;
     static const bool CHEAP = B::CHEAP, PACKED = CHEAP && VALUE > 0;
 
     // In shared memory. Runs begin as far from a boundary as in the output, so that some slots are empty.
@@ -185,7 +187,7 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
         const bool there = b < (u32)M;
         u32 total = 0;
         if (there) {
-#pragma unroll 4
+#pragma unroll WALKED
             for (int w = 0; w < WARPS; ++w) total += r.counters[w][b];
         }
         const u32 slots = there ? Runs<M>::slots_of(start, total) : 0u;
@@ -199,7 +201,7 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
         if (!there) return;
         u32 at = r.runs.put(b, end - slots, start, total - behind);
         // (All counts in registers would crowd out the keys, which are waiting in theirs.)
-#pragma unroll 4
+#pragma unroll WALKED
         for (int w = 0; w < WARPS; ++w) {
             const u32 count = r.counters[w][b];
             r.counters[w][b] = at;
@@ -253,7 +255,8 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
         Room& r = *(Room*)dense;
         const B bucket(s.f);
         const u32 b = threadIdx.x, start = bucket_start(s, r), last = bucket_behind(s, bucket);
-        Leaving<M, THREADS, BULK> leaving(s.keys_out, s.values_out);
+        const Leaving<M, THREADS, BULK, (VALUE > 0)> leaving(s.keys_out, s.values_out);
+        const Arrays<V> arrays = {s.keys_out, (V*)s.values_out, r.keys, r.values};
         Pass mine;
         u32 drawn = blockIdx.x;
         if (drawn < s.tiles) mine.load(s, s.tiles - 1u - drawn);
@@ -275,8 +278,7 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
             if (drawn < s.tiles) mine.load(s, s.tiles - 1u - drawn);
             leaving.written();
             __syncthreads();
-            leaving.runs(r.runs, s.keys_out, r.keys);
-            if (VALUE > 0) leaving.runs(r.runs, (V*)s.values_out, r.values);
+            leaving.store(r.runs, arrays);
         }
         leaving.wait();
     }

@@ -9,9 +9,9 @@
 
 // Of each of M buckets of a tile.
 template <int M> struct Runs {
-    u32 at[M];     // its first slot
     u32 to[M];     // what a slot is short of its place in the output, modulo 2^32
-    u32 count[M];  // elements
+    u32 outer[M];  // the run's slots: the first and, in the upper half, the one behind
+    u32 inner[M];  // those of its whole sectors
 
     // Slots of a tile of so many keys, at most.
     static constexpr int slots(int keys) { return keys + M * 2 * (int)RUN_ALIGN; }
@@ -22,11 +22,13 @@ template <int M> struct Runs {
     }
 
     // Notes the run of a bucket, whose slots begin at `slot`; where its first element is.
-    LAB_MEMBER u32 put(u32 bucket, u32 slot, u32 start, u32 elements) {
-        const u32 first = slot + start % RUN_ALIGN;
-        at[bucket] = first;
+    LAB_MEMBER u32 put(u32 bucket, u32 slot, u32 start, u32 count) {
+        const u32 first = slot + start % RUN_ALIGN, end = first + count;
+        const u32 up = (first + RUN_ALIGN - 1u) / RUN_ALIGN * RUN_ALIGN, down = end / RUN_ALIGN * RUN_ALIGN;
+        const u32 whole = up < end ? up : end;
         to[bucket] = start - first;
-        count[bucket] = elements;
+        outer[bucket] = first | end << 16;
+        inner[bucket] = whole | (down > whole ? down : whole) << 16;
         return first;
     }
 };
@@ -54,9 +56,17 @@ LAB void bulk_wait() {}
 LAB void bulk_fence() {}
 #endif
 
-// Runs on their way out of a block of THREADS threads: by bulk copies of their whole sectors, where the device has them
-// and both arrays begin at one; else by warps.
-template <int M, int THREADS, bool BULK> struct Leaving {
+// Where the tile lies in shared memory, and where it goes; values may be none.
+template <typename V> struct Arrays {
+    u32* keys_out;
+    V* values_out;
+    const u32* keys;
+    const V* values;
+};
+
+// Runs on their way out of a block of THREADS threads, with values or without: by bulk copies of their whole sectors,
+// where the device has them and both arrays begin at one; else by warps.
+template <int M, int THREADS, bool BULK, bool VALUES> struct Leaving {
     static const u32 WARPS = THREADS / 32, PARTS = (u32)M < WARPS ? WARPS / M : 1u;
     bool bulk;
 
@@ -75,53 +85,51 @@ template <int M, int THREADS, bool BULK> struct Leaving {
     }
 
     // Stores all runs. All threads call it.
-    template <typename E> LAB_MEMBER void runs(const Runs<M>& runs, E* out, const E* in) const {
+    template <typename V> LAB_MEMBER void store(const Runs<M>& runs, const Arrays<V>& arrays) const {
         if constexpr (BULK) {
             if (bulk) {
-                sectors(runs, out, in);
-                ends(runs, out, in);
+                sectors(runs, arrays);
+                ends(runs, arrays);
                 return;
             }
         }
-        by_warps(runs, out, in);
-    }
-
-    // Elements of a run before its first whole sector, at most all.
-    LAB_MEMBER static u32 head(const Runs<M>& runs, u32 b) {
-        const u32 count = runs.count[b], short_of = (0u - runs.at[b]) % RUN_ALIGN;
-        return count < short_of ? count : short_of;
+        by_warps(runs, arrays);
     }
 
     // A thread for each bucket.
-    template <typename E> LAB_MEMBER static void sectors(const Runs<M>& runs, E* out, const E* in) {
+    template <typename V> LAB_MEMBER static void sectors(const Runs<M>& runs, const Arrays<V>& arrays) {
         const u32 b = threadIdx.x;
         if (b >= (u32)M) return;
-        const u32 skipped = head(runs, b), whole = (runs.count[b] - skipped) / RUN_ALIGN * RUN_ALIGN;
-        const u32 first = runs.at[b] + skipped;
-        if (whole > 0) bulk_copy(out + (u32)(runs.to[b] + first), in + first, whole * (u32)sizeof(E));
+        const u32 inner = runs.inner[b], first = inner & 0xFFFFu, count = (inner >> 16) - first, to = runs.to[b] + first;
+        if (count > 0) {
+            bulk_copy(arrays.keys_out + to, arrays.keys + first, count * 4u);
+            if (VALUES) bulk_copy(arrays.values_out + to, arrays.values + first, count * (u32)sizeof(V));
+        }
         bulk_commit();
     }
 
     // Fewer than RUN_ALIGN elements at either end, as many threads for each bucket.
-    template <typename E> LAB_MEMBER static void ends(const Runs<M>& runs, E* out, const E* in) {
+    template <typename V> LAB_MEMBER static void ends(const Runs<M>& runs, const Arrays<V>& arrays) {
         for (u32 j = threadIdx.x; j < (u32)M * RUN_ALIGN; j += THREADS) {
-            const u32 b = j / RUN_ALIGN, k = j % RUN_ALIGN, count = runs.count[b], skipped = head(runs, b);
-            const u32 tail = skipped + (count - skipped) / RUN_ALIGN * RUN_ALIGN + k;
-            if (k < skipped) put(runs, b, runs.at[b] + k, out, in);
-            if (tail < count) put(runs, b, runs.at[b] + tail, out, in);
+            const u32 b = j / RUN_ALIGN, k = j % RUN_ALIGN, outer = runs.outer[b], inner = runs.inner[b], to = runs.to[b];
+            const u32 head = (outer & 0xFFFFu) + k, tail = (inner >> 16) + k;
+            if (head < (inner & 0xFFFFu)) put(to, head, arrays);
+            if (tail < outer >> 16) put(to, tail, arrays);
         }
     }
 
     // A warp for each bucket, or several where buckets are few.
-    template <typename E> LAB_MEMBER static void by_warps(const Runs<M>& runs, E* out, const E* in) {
+    template <typename V> LAB_MEMBER static void by_warps(const Runs<M>& runs, const Arrays<V>& arrays) {
         const u32 warp = threadIdx.x / 32u;
         for (u32 b = warp / PARTS; b < (u32)M; b += WARPS / PARTS) {
-            for (u32 k = warp % PARTS * 32u + lane_of(); k < runs.count[b]; k += 32u * PARTS)
-                put(runs, b, runs.at[b] + k, out, in);
+            const u32 outer = runs.outer[b], to = runs.to[b];
+            for (u32 slot = (outer & 0xFFFFu) + warp % PARTS * 32u + lane_of(); slot < outer >> 16; slot += 32u * PARTS)
+                put(to, slot, arrays);
         }
     }
 
-    template <typename E> LAB_MEMBER static void put(const Runs<M>& runs, u32 b, u32 slot, E* out, const E* in) {
-        out[(u32)(runs.to[b] + slot)] = in[slot];
+    template <typename V> LAB_MEMBER static void put(u32 to, u32 slot, const Arrays<V>& arrays) {
+        arrays.keys_out[(u32)(to + slot)] = arrays.keys[slot];
+        if (VALUES) arrays.values_out[(u32)(to + slot)] = arrays.values[slot];
     }
 };

@@ -117,15 +117,15 @@ impl Spec {
             buckets,
             seed,
         };
-        spec.check()?;
+        spec.values_in_range()?;
         match (params.text("backend"), spec.method.on_cpus()) {
             (Some("cuda"), true) => not_applicable("a method of CPUs"),
             (Some("scalar" | "cpu"), false) => not_applicable("a method of GPUs"),
-            _ => Ok(spec),
+            _ => spec.within_its_method().map(|()| spec),
         }
     }
 
-    fn check(&self) -> Result<(), Refusal> {
+    fn values_in_range(&self) -> Result<(), Refusal> {
         if self.keys > MAX_KEYS {
             return Err(Refusal::invalid("keys", format!("{} is more than {MAX_KEYS}", self.keys)));
         }
@@ -133,6 +133,16 @@ impl Spec {
             let range = format!("{} is not from 2 to {MAX_BUCKETS}", self.buckets);
             return Err(Refusal::invalid("buckets", range));
         }
+        match self.by {
+            By::Identity { shift } if shift + self.bits() > 32 => Err(Refusal::invalid(
+                "by.identity.shift",
+                format!("{} bits from bit {shift} on are more than a key has", self.bits()),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn within_its_method(&self) -> Result<(), Refusal> {
         if matches!(self.method, Method::Localised(_)) && self.buckets > MOST_BUCKETS {
             let most = format!(
                 "warps keep the counts of at most {MOST_BUCKETS} buckets; fused and rb-sort take more"
@@ -146,10 +156,6 @@ impl Spec {
         }
         match self.by {
             By::Prime if self.buckets != 2 => not_applicable("primes and all others are 2 buckets"),
-            By::Identity { shift } if shift + self.bits() > 32 => Err(Refusal::invalid(
-                "by.identity.shift",
-                format!("{} bits from bit {shift} on are more than a key has", self.bits()),
-            )),
             _ => Ok(()),
         }
     }

@@ -93,7 +93,7 @@ impl Way {
     /// A regular expression for the names of all that a split launches.
     pub fn launched(self) -> String {
         let [count, pass] = self.names();
-        format!("{count}|fused_scan|fused_(pass|bulk)_{pass}")
+        format!("{count}|fused_scan|fused_pass_{pass}|fused_bulk_{pass}")
     }
 
     /// Names of the modules where they are, of the pass with bulk copies or without.
