@@ -30,6 +30,13 @@ disassembler=(nvidia-cuda-cuobjdump==13.2.51 nvidia-cuda-nvdisasm==13.2.51)
 real_arch=${ARCH:-sm_90}
 flags=(-std=c++17 -O3)
 
+# The architecture asked for, or the oldest one that a source is for.
+real_arch_of() {
+    local oldest
+    oldest=$(virtual_arch_of "$1")
+    ((${real_arch//[^0-9]/} < ${oldest//[^0-9]/})) && echo "sm_${oldest//[^0-9]/}" || echo "$real_arch"
+}
+
 # compile_ptx NAME FILE: the lines that number the compiler's build are left out, for
 # they say nothing about the code, and so is the hash of the source's path that names of
 # `__shared__` variables in helpers carry.
@@ -62,12 +69,12 @@ in_parallel() {
 
 # What the compiler makes of a kernel may still be more than the assembler can place in registers; then
 # the driver refuses the whole module.
-assembles() { "$toolkit/bin/ptxas" -arch="$real_arch" -o /dev/null "$1"; }
+assembles() { "$toolkit/bin/ptxas" -arch="$(real_arch_of "$1")" -o /dev/null "$2"; }
 
-build_one() { compile_ptx "$1" "$out/$1.ptx" && assembles "$out/$1.ptx"; }
+build_one() { compile_ptx "$1" "$out/$1.ptx" && assembles "$1" "$out/$1.ptx"; }
 
 resources_one() {
-    (cd "$here" && "$nvcc" "${flags[@]}" -arch="$real_arch" -cubin -Xptxas -v "$1.cu" -o "$out/$1.cubin") \
+    (cd "$here" && "$nvcc" "${flags[@]}" -arch="$(real_arch_of "$1")" -cubin -Xptxas -v "$1.cu" -o "$out/$1.cubin") \
         >"$out/$1.log" 2>&1 || { cat "$out/$1.log" >&2; return 1; }
 }
 
@@ -100,7 +107,7 @@ resources() {
     trap 'rm -rf "$out"' EXIT
     in_parallel resources_one "${names[@]}" || die "a kernel does not compile"
     for name in "${names[@]}"; do
-        echo "$name.cu on $real_arch:"
+        echo "$name.cu on $(real_arch_of "$name"):"
         sed -nE -e "s/^ptxas info *: Compiling entry function '([^']*)'.*/  \1/p" \
             -e 's/^ *([0-9]+ bytes stack frame.*)/    \1/p' \
             -e 's/^ptxas info *: Used (.*)/    \1/p' "$out/$name.log"

@@ -6,8 +6,8 @@
 // (multisplit_runs.cuh). Where a run begins follows from the counts of the tiles before, which a pass
 // over the keys has left: so no tile waits for another. Blocks draw tiles by ticket: neighbours are
 // written at the same time, and the sectors that their runs share meet in the cache. They begin with
-// the last tile, which the counting pass has read last. While runs go out, a block has the next tile's
-// loads under way and ranks its keys.
+// the last tile, of which the counting pass has left most in the cache. While bulk copies take runs
+// out, a block has the next tile's loads under way and ranks its keys.
 #pragma once
 
 #include "multisplit_inputs.cuh"
@@ -106,17 +106,22 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
     typedef typename ValueOf<VALUE>::V V;
     typedef Shape<BITS, VALUE> S;
     static const int M = 1 << BITS, THREADS = S::THREADS, ITEMS = S::ITEMS, T = THREADS * ITEMS, WARPS = THREADS / 32;
-    static const int COUNTERS = M < 32 ? 32 : M, SLOTS = Runs<M>::slots(T);
+    static const int COUNTERS = M < 32 ? 32 : M, SLOTS = Runs<M, BULK ? RUN_ALIGN : 1u>::slots(T);
     // Counters at a time, when those of all warps are added up: with more, 48 keys leave no registers.
     static const int WALKED = VALUE > 0 ? 8 : 4;
     static const bool CHEAP = B::CHEAP, PACKED = CHEAP && VALUE > 0;
+
+    typedef RunStore<M, THREADS, BULK, (VALUE > 0)> Store;
+    typedef typename Store::Tile Tile;
+    static_assert(SLOTS < 1 << 16, "two slots in a word");
+    static_assert(M <= THREADS, "a thread for each bucket");
 
     // In shared memory. Runs begin as far from a boundary as in the output, so that some slots are empty.
     struct Room {
         alignas(16) V values[VALUE > 0 ? SLOTS : 2];
         alignas(16) u32 keys[SLOTS];
         u32 counters[WARPS][COUNTERS];  // of a warp: its keys of a bucket so far, then where they begin in the tile
-        Runs<M> runs;
+        Tile runs;
         u32 sums[8];
         u32 next;                       // tile
     };
@@ -190,7 +195,7 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
 #pragma unroll WALKED
             for (int w = 0; w < WARPS; ++w) total += r.counters[w][b];
         }
-        const u32 slots = there ? Runs<M>::slots_of(start, total) : 0u;
+        const u32 slots = there ? Tile::slots_of(start, total) : 0u;
         u32 end = sum_lanes(slots);
         if (M > 32) {
             if (there && lane_of() == 31u) r.sums[b / 32u] = end;
@@ -199,7 +204,7 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
             for (int w = 0; w < M / 32 - 1; ++w) end += (u32)w < b / 32u ? r.sums[w] : 0u;
         }
         if (!there) return;
-        u32 at = r.runs.put(b, end - slots, start, total - behind);
+        u32 at = r.runs.note(b, end - slots, start, total - behind);
         // (All counts in registers would crowd out the keys, which are waiting in theirs.)
 #pragma unroll WALKED
         for (int w = 0; w < WARPS; ++w) {
@@ -255,7 +260,7 @@ template <int BITS, int VALUE, typename B, bool BULK> struct Pass {
         Room& r = *(Room*)dense;
         const B bucket(s.f);
         const u32 b = threadIdx.x, start = bucket_start(s, r), last = bucket_behind(s, bucket);
-        const Leaving<M, THREADS, BULK, (VALUE > 0)> leaving(s.keys_out, s.values_out);
+        const Store leaving(s.keys_out, s.values_out);
         const Arrays<V> arrays = {s.keys_out, (V*)s.values_out, r.keys, r.values};
         Pass mine;
         u32 drawn = blockIdx.x;

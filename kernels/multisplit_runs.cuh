@@ -3,28 +3,28 @@
 
 #include "warp.cuh"
 
-// Elements that a run's slot in shared memory and its place in the output have in common: runs begin as far behind a
-// multiple of it here as there, so that all but their ends can leave in whole sectors of 32 bytes.
+// Elements at a multiple of which bulk copies begin and end: whole sectors of 32 bytes and more.
 #define RUN_ALIGN 8u
 
-// Of each of M buckets of a tile.
-template <int M> struct Runs {
+// Of each of M buckets of a tile. Runs begin as far behind a multiple of ALIGN in shared memory as in the output, so that
+// all but their ends can leave in such parts.
+template <int M, u32 ALIGN> struct Runs {
     u32 to[M];     // what a slot is short of its place in the output, modulo 2^32
     u32 outer[M];  // the run's slots: the first and, in the upper half, the one behind
     u32 inner[M];  // those of its whole sectors
 
     // Slots of a tile of so many keys, at most.
-    static constexpr int slots(int keys) { return keys + M * 2 * (int)RUN_ALIGN; }
+    static constexpr int slots(int keys) { return keys + (ALIGN > 1 ? M * 2 * (int)ALIGN : 0); }
 
     // Slots of a run of `count` that goes to `start`.
     LAB_MEMBER static u32 slots_of(u32 start, u32 count) {
-        return (start % RUN_ALIGN + count + RUN_ALIGN - 1u) / RUN_ALIGN * RUN_ALIGN;
+        return (start % ALIGN + count + ALIGN - 1u) / ALIGN * ALIGN;
     }
 
     // Notes the run of a bucket, whose slots begin at `slot`; where its first element is.
-    LAB_MEMBER u32 put(u32 bucket, u32 slot, u32 start, u32 count) {
-        const u32 first = slot + start % RUN_ALIGN, end = first + count;
-        const u32 up = (first + RUN_ALIGN - 1u) / RUN_ALIGN * RUN_ALIGN, down = end / RUN_ALIGN * RUN_ALIGN;
+    LAB_MEMBER u32 note(u32 bucket, u32 slot, u32 start, u32 count) {
+        const u32 first = slot + start % ALIGN, end = first + count;
+        const u32 up = (first + ALIGN - 1u) / ALIGN * ALIGN, down = end / ALIGN * ALIGN;
         const u32 whole = up < end ? up : end;
         to[bucket] = start - first;
         outer[bucket] = first | end << 16;
@@ -66,11 +66,12 @@ template <typename V> struct Arrays {
 
 // Runs on their way out of a block of THREADS threads, with values or without: by bulk copies of their whole sectors,
 // where the device has them and both arrays begin at one; else by warps.
-template <int M, int THREADS, bool BULK, bool VALUES> struct Leaving {
+template <int M, int THREADS, bool BULK, bool VALUES> struct RunStore {
+    typedef Runs<M, BULK ? RUN_ALIGN : 1u> Tile;
     static const u32 WARPS = THREADS / 32, PARTS = (u32)M < WARPS ? WARPS / M : 1u;
     bool bulk;
 
-    LAB_MEMBER Leaving(const void* keys, const void* values) : bulk(BULK && (((u64)keys | (u64)values) & 15u) == 0) {}
+    LAB_MEMBER RunStore(const void* keys, const void* values) : bulk(BULK && (((u64)keys | (u64)values) & 15u) == 0) {}
 
     // Before shared memory is written again, and a barrier.
     LAB_MEMBER void wait() const {
@@ -85,7 +86,7 @@ template <int M, int THREADS, bool BULK, bool VALUES> struct Leaving {
     }
 
     // Stores all runs. All threads call it.
-    template <typename V> LAB_MEMBER void store(const Runs<M>& runs, const Arrays<V>& arrays) const {
+    template <typename V> LAB_MEMBER void store(const Tile& runs, const Arrays<V>& arrays) const {
         if constexpr (BULK) {
             if (bulk) {
                 sectors(runs, arrays);
@@ -97,7 +98,7 @@ template <int M, int THREADS, bool BULK, bool VALUES> struct Leaving {
     }
 
     // A thread for each bucket.
-    template <typename V> LAB_MEMBER static void sectors(const Runs<M>& runs, const Arrays<V>& arrays) {
+    template <typename V> LAB_MEMBER static void sectors(const Tile& runs, const Arrays<V>& arrays) {
         const u32 b = threadIdx.x;
         if (b >= (u32)M) return;
         const u32 inner = runs.inner[b], first = inner & 0xFFFFu, count = (inner >> 16) - first, to = runs.to[b] + first;
@@ -109,26 +110,26 @@ template <int M, int THREADS, bool BULK, bool VALUES> struct Leaving {
     }
 
     // Fewer than RUN_ALIGN elements at either end, as many threads for each bucket.
-    template <typename V> LAB_MEMBER static void ends(const Runs<M>& runs, const Arrays<V>& arrays) {
+    template <typename V> LAB_MEMBER static void ends(const Tile& runs, const Arrays<V>& arrays) {
         for (u32 j = threadIdx.x; j < (u32)M * RUN_ALIGN; j += THREADS) {
             const u32 b = j / RUN_ALIGN, k = j % RUN_ALIGN, outer = runs.outer[b], inner = runs.inner[b], to = runs.to[b];
             const u32 head = (outer & 0xFFFFu) + k, tail = (inner >> 16) + k;
-            if (head < (inner & 0xFFFFu)) put(to, head, arrays);
-            if (tail < outer >> 16) put(to, tail, arrays);
+            if (head < (inner & 0xFFFFu)) store_one(to, head, arrays);
+            if (tail < outer >> 16) store_one(to, tail, arrays);
         }
     }
 
     // A warp for each bucket, or several where buckets are few.
-    template <typename V> LAB_MEMBER static void by_warps(const Runs<M>& runs, const Arrays<V>& arrays) {
+    template <typename V> LAB_MEMBER static void by_warps(const Tile& runs, const Arrays<V>& arrays) {
         const u32 warp = threadIdx.x / 32u;
         for (u32 b = warp / PARTS; b < (u32)M; b += WARPS / PARTS) {
             const u32 outer = runs.outer[b], to = runs.to[b];
             for (u32 slot = (outer & 0xFFFFu) + warp % PARTS * 32u + lane_of(); slot < outer >> 16; slot += 32u * PARTS)
-                put(to, slot, arrays);
+                store_one(to, slot, arrays);
         }
     }
 
-    template <typename V> LAB_MEMBER static void put(u32 to, u32 slot, const Arrays<V>& arrays) {
+    template <typename V> LAB_MEMBER static void store_one(u32 to, u32 slot, const Arrays<V>& arrays) {
         arrays.keys_out[(u32)(to + slot)] = arrays.keys[slot];
         if (VALUES) arrays.values_out[(u32)(to + slot)] = arrays.values[slot];
     }

@@ -76,7 +76,7 @@ CU(cuDeviceTotalMem_v2, (size_t *bytes, int d), *bytes = 10ull << 30;)
 CU(cuDeviceGetAttribute, (int *v, int attribute, int d), switch (attribute) {
     case 16: *v = 4; break;              /* multiprocessors */
     case 38: *v = 50 << 20; break;       /* L2 */
-    case 75: *v = capability; break;              /* compute capability, major */
+    case 75: *v = capability; break;     /* compute capability, major */
     case 76: *v = 0; break;              /* and minor */
     case 97: *v = 227 << 10; break;      /* shared memory per block, opted in */
     case 32: *v = 1; break;              /* ECC */

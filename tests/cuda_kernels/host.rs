@@ -96,6 +96,13 @@ impl Host {
     }
 }
 
+impl Drop for Host {
+    /// The next test has a GPU as they are by default, whatever came of this one.
+    fn drop(&mut self) {
+        self.capability(9);
+    }
+}
+
 /// The PTX of a module as it is committed.
 pub fn ptx(module: &str) -> String {
     fs::read_to_string(root().join(format!("kernels/ptx/{module}.ptx"))).unwrap()

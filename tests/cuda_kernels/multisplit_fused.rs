@@ -7,6 +7,10 @@ use super::{prove, prove_all};
 /// Around warps, tiles of 4096 and of 8192 keys, and a group of eight of them.
 const SIZES: [u64; 10] = [1, 31, 33, 4097, 8191, 8192, 8193, 12_289, 16_385, 66_001];
 
+/// One more than a group of the largest tiles, of keys and of pairs.
+const GROUPS: [&str; 2] =
+    ["keys=98305 buckets=256 method=fused", "keys=131073 values=4B buckets=128 method=fused"];
+
 const FUNCTIONS: [&str; 4] = ["delta-buckets", "identity by.identity.shift=9", "range", "hash"];
 
 const DISTRIBUTIONS: [&str; 5] = ["uniform", "alpha-uniform", "binomial", "skewed", "one-bucket"];
@@ -35,6 +39,7 @@ fn fused_functions() {
     let mut all = each("fused", &[3, 5, 31, 33, 65, 255], 8200);
     all.push("keys=300 values=4B buckets=2 by=prime method=fused".to_owned());
     all.extend(SIZES.map(|n| format!("keys={n} values=4B buckets=7 method=fused")));
+    all.extend(GROUPS.map(str::to_owned));
     prove_all("multisplit", &all);
 }
 
@@ -48,7 +53,10 @@ fn fused_by_warps() {
         prove("multisplit", &format!("keys=16500 values={values} buckets={m} method=fused"));
         assert_eq!(host.strayed(), 0, "{m} {values}");
     }
-    host.capability(9);
+    for words in ["buckets=33 values=8B by=hash method=fused", "buckets=300 values=4B method=rb-sort"] {
+        prove("multisplit", &format!("keys=8200 {words}"));
+        assert_eq!(host.strayed(), 0, "{words}");
+    }
 }
 
 /// Two rounds by digits of deltas: every kernel, parts of tiles, and last keys that have a lower digit than others.

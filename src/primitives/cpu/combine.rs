@@ -23,17 +23,17 @@ const COPIES: usize = 4;
 /// Most labels whose counts are kept in copies, which a first-level cache holds.
 const MOST_COPIED: usize = 512;
 
-/// A worker's tables, an entry for each label, and its groups.
+/// A worker's tables, a word for each label where nothing else is said, and its groups.
 pub struct Own {
-    /// Words, [`COPIES`] of them for each label.
+    /// How often each label comes, and behind that room for the copies.
     pub counts: Buffer,
-    /// Words.
+    /// The place of a label's next pair.
     pub next: Buffer,
-    /// Words.
+    /// The place of its first.
     pub first: Buffer,
-    /// Words.
+    /// The place of what its group begins with.
     pub starts: Buffer,
-    /// Half words, so that more of them stay in a first-level cache.
+    /// Where its next pair goes among the groups: 32 bits, so that more of them stay in a first-level cache.
     pub slots: Buffer,
     pub staging: Buffer,
 }
@@ -43,7 +43,9 @@ impl Own {
     pub fn new(labels: usize, staging: usize) -> Result<Own, Failure> {
         let table = || Buffer::new(labels * 8);
         let [next, first, starts] = [table()?, table()?, table()?];
-        let [counts, slots] = [Buffer::new(labels * 8 * COPIES)?, Buffer::new(labels * 4)?];
+        // Digits with fewer labels use the same tables.
+        let counted = labels.max(COPIES * labels.min(MOST_COPIED));
+        let [counts, slots] = [Buffer::new(counted * 8)?, Buffer::new(labels * 4)?];
         Ok(Own { counts, next, first, starts, slots, staging: Buffer::new(staging)? })
     }
 
@@ -85,14 +87,14 @@ pub struct Part {
     /// Keys and tuples, all of them, and where they go.
     pub from: (*const u8, *const u8),
     pub to: (*mut u8, *mut u8),
-    /// For each label: while they are counted [`COPIES`] words, of which the first of each is the
-    /// count and the others are room, then the place of its next pair.
+    /// For each label: its count while they are counted, with the room of [`Own::counts`] behind, which
+    /// [`count`] clears itself; then the place of its next pair.
     pub next: *mut u64,
     /// For each label, the place of the worker's first pair.
     pub first: *mut u64,
     /// For each label, a word of room.
     pub starts: *mut u64,
-    /// For each label, half a word of room.
+    /// For each label, 32 bits of room.
     pub slots: *mut u32,
     /// A group of keys for each label, then one of tuples for each.
     pub staging: *mut u8,

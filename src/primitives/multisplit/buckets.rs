@@ -100,9 +100,9 @@ impl Buckets {
         }
     }
 
-    /// The same function, where Δ is a power of two as the field that the quotient is: a shift for
-    /// a product of twice the bits.
-    pub fn in_few_steps(self) -> Buckets {
+    /// The same function in fewer steps: where Δ is a power of two, the quotient is a field, a shift
+    /// and no product of twice the bits.
+    pub fn strength_reduced(self) -> Buckets {
         match self {
             Buckets::Delta(Delta { reciprocal }) if reciprocal.is_power_of_two() => {
                 Buckets::Identity(Field { shift: u64::BITS - reciprocal.trailing_zeros(), mask: u32::MAX })
@@ -221,7 +221,7 @@ mod tests {
         for m in [2, 3, 5, 7, 31, 32, 33, 255, 256, 257, 1000, 65_521, 65_535, 65_536] {
             let spec = spec(&format!("keys=1 buckets={m}"));
             let (delta, buckets) = (spec.delta() as u32, Buckets::new(&spec));
-            let few = buckets.clone().in_few_steps();
+            let few = buckets.clone().strength_reduced();
             assert_eq!(matches!(few, Buckets::Identity(_)), delta.is_power_of_two());
             assert_eq!((buckets.of(0), u64::from(buckets.of(u32::MAX))), (0, m - 1));
             for b in 1..m as u32 {

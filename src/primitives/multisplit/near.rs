@@ -141,7 +141,7 @@ fn summing(way: Way, groups: u64) -> Near {
     Near { tiles: 1 << way.bits, loads: rounds, steps: 12.0 * rounds, ..Near::default() }
 }
 
-/// Ranks by a counter after another, places of warps, keys and values into the tile and out of it.
+/// With bulk copies, as from compute capability 9.0 on: ranks by a counter after another, places of warps, keys and values into the tile and out of it.
 fn moving(spec: &Spec, way: Way, digit: impl Fn(u64) -> u64, tiles: u64, windows: f64) -> Near {
     let shape = Shape::of(way.bits, way.value);
     let warps = f64::from(shape.threads) / WINDOW;
@@ -164,7 +164,7 @@ fn moving(spec: &Spec, way: Way, digit: impl Fn(u64) -> u64, tiles: u64, windows
         resident: 2 * u64::from(shape.blocks),
         loads: if way.value > 0 { 2.0 } else { 1.0 },
         // A counter is read and written for each of a thread's keys; three barriers, two walks over the
-        // warps' counters four at a time, sums over lanes, keys in and out.
+        // warps' counters some at a time, sums over lanes, keys in and out.
         steps: 2.0 * items + warps / 2.0 + 16.0,
         ..Near::default()
     };

@@ -45,10 +45,10 @@ impl Shape {
         u64::from(self.threads * self.items)
     }
 
-    /// Dynamic shared memory: `Room` in the kernels.
-    pub fn shared(self, way: Way) -> u64 {
+    /// Dynamic shared memory, with bulk copies or without: `Room` in the kernels.
+    pub fn shared(self, way: Way, bulk: bool) -> u64 {
         let buckets = 1u64 << way.bits;
-        let slots = self.tile() + 2 * RUN_ALIGN * buckets;
+        let slots = self.tile() + if bulk { 2 * RUN_ALIGN * buckets } else { 0 };
         let values = (slots * way.value).max(16);
         let counters = u64::from(self.threads) / 32 * buckets.max(32);
         (values + 4 * (slots + counters + 3 * buckets + 8 + 1)).next_multiple_of(16)
@@ -150,9 +150,20 @@ mod tests {
     fn blocks_fit() {
         for (bits, value) in (1..=MOST_BITS).flat_map(|b| [0, 4, 8].map(|v| (b, v))) {
             let shape = Shape::of(bits, value);
-            let bytes = shape.shared(Way { bits, value, number: Number::Any }) + 1024;
+            let way = Way { bits, value, number: Number::Any };
+            let bytes = shape.shared(way, true) + 1024;
             assert!(bytes * u64::from(shape.blocks) <= 228 << 10, "{bits} {value} {bytes}");
             assert!(shape.tile().is_multiple_of(1024), "two warps count a tile in batches");
+        }
+    }
+
+    /// One block at least fits on GPUs without bulk copies: keys on those with 64 KiB, all on those with 163.
+    #[test]
+    fn older_multiprocessors_have_room() {
+        for (bits, value) in (1..=MOST_BITS).flat_map(|b| [0, 4, 8].map(|v| (b, v))) {
+            let bytes = Shape::of(bits, value).shared(Way { bits, value, number: Number::Any }, false);
+            let most = if value == 0 { 64 } else { 163 };
+            assert!(bytes <= most << 10, "{bits} {value} {bytes}");
         }
     }
 

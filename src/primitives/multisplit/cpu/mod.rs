@@ -46,7 +46,7 @@ pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failu
     let (group, staging) = staging(&spec);
     let own = |_| Own::new(spec.buckets as usize, staging);
     let job = Multisplit {
-        buckets: Buckets::new(&spec).in_few_steps(),
+        buckets: Buckets::new(&spec).strength_reduced(),
         keys: Buffer::new(keys + KEY as usize)?,
         values: Buffer::new(values + spec.value as usize)?,
         keys_out: Buffer::new(keys)?,

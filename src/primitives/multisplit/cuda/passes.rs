@@ -71,6 +71,8 @@ pub struct Passes {
     count: Kernel,
     scan: Kernel,
     pass: Kernel,
+    /// Dynamic shared memory of a block of the pass.
+    shared: u32,
     /// Blocks of the pass that are at work at once.
     resident: u32,
     in_group: DeviceBuffer<u32>,
@@ -94,7 +96,8 @@ impl Passes {
         let [tiles, groups] = way.counts(n);
         let alloc = |n: u64| length(n.max(1)).and_then(|n| gpu.alloc(n));
         Ok(Passes {
-            resident: gpu.max_blocks(&pass, shape.threads, shape.shared(way) as u32)?,
+            resident: gpu.max_blocks(&pass, shape.threads, shape.shared(way, bulk) as u32)?,
+            shared: shape.shared(way, bulk) as u32,
             way,
             shape,
             count: gpu.module(&counting)?.kernel(&count)?,
@@ -137,9 +140,7 @@ impl Passes {
             Step::Count if launch.all == 0 => Ok(()),
             Step::Count => gpu.launch(&self.count, launch.all, COUNT_THREADS, 0, &args),
             Step::Scan => gpu.launch(&self.scan, 1 << self.way.bits, SCAN_THREADS, 0, &args),
-            Step::Pass => {
-                gpu.launch(&self.pass, launch.blocks, threads, self.shape.shared(self.way) as u32, &args)
-            }
+            Step::Pass => gpu.launch(&self.pass, launch.blocks, threads, self.shared, &args),
         }
     }
 
