@@ -11,7 +11,7 @@
 template <int M, u32 ALIGN> struct Runs {
     u32 to[M];     // what a slot is short of its place in the output, modulo 2^32
     u32 outer[M];  // the run's slots: the first and, in the upper half, the one behind
-    u32 inner[M];  // those of its whole sectors
+    u32 inner[ALIGN > 1 ? M : 1];  // those of its whole sectors
 
     // Slots of a tile of so many keys, at most.
     static constexpr int slots(int keys) { return keys + (ALIGN > 1 ? M * 2 * (int)ALIGN : 0); }
@@ -28,7 +28,7 @@ template <int M, u32 ALIGN> struct Runs {
         const u32 whole = up < end ? up : end;
         to[bucket] = start - first;
         outer[bucket] = first | end << 16;
-        inner[bucket] = whole | (down > whole ? down : whole) << 16;
+        if (ALIGN > 1) inner[bucket] = whole | (down > whole ? down : whole) << 16;
         return first;
     }
 };

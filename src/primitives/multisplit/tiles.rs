@@ -48,10 +48,12 @@ impl Shape {
     /// Dynamic shared memory, with bulk copies or without: `Room` in the kernels.
     pub fn shared(self, way: Way, bulk: bool) -> u64 {
         let buckets = 1u64 << way.bits;
-        let slots = self.tile() + if bulk { 2 * RUN_ALIGN * buckets } else { 0 };
+        let (between, runs) =
+            if bulk { (2 * RUN_ALIGN * buckets, 3 * buckets) } else { (0, 2 * buckets + 1) };
+        let slots = self.tile() + between;
         let values = (slots * way.value).max(16);
         let counters = u64::from(self.threads) / 32 * buckets.max(32);
-        (values + 4 * (slots + counters + 3 * buckets + 8 + 1)).next_multiple_of(16)
+        (values + 4 * (slots + counters + runs + 8 + 1)).next_multiple_of(16)
     }
 }
 
