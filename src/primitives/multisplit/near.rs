@@ -141,7 +141,8 @@ fn summing(way: Way, groups: u64) -> Near {
     Near { tiles: 1 << way.bits, loads: rounds, steps: 12.0 * rounds, ..Near::default() }
 }
 
-/// With bulk copies, as from compute capability 9.0 on: ranks by a counter after another, places of warps, keys and values into the tile and out of it.
+/// With bulk copies, as from compute capability 9.0 on: ranks by a counter after another, places of warps, keys and
+/// values into the tile and out of it.
 fn moving(spec: &Spec, way: Way, digit: impl Fn(u64) -> u64, tiles: u64, windows: f64) -> Near {
     let shape = Shape::of(way.bits, way.value);
     let warps = f64::from(shape.threads) / WINDOW;

@@ -80,22 +80,22 @@ pub struct Way {
 }
 
 impl Way {
-    /// Names of the counting kernel, and of the pass behind what says how it stores (`fused_pass_`, or `fused_bulk_`
-    /// with bulk copies).
-    pub fn names(self) -> [String; 2] {
+    /// Names of the counting kernel, and of the pass with bulk copies or without.
+    pub fn names(self, bulk: bool) -> [String; 2] {
         let Way { bits, value, number } = self;
+        let stores = if bulk { "bulk" } else { "pass" };
         let by = match number {
             Number::Field => "field",
             Number::DeltaDigit => "delta",
             Number::Any => "any",
         };
-        [format!("fused_count_{by}_{bits}"), format!("{by}_{bits}_{value}")]
+        [format!("fused_count_{by}_{bits}"), format!("fused_{stores}_{by}_{bits}_{value}")]
     }
 
     /// A regular expression for the names of all that a split launches.
     pub fn launched(self) -> String {
-        let [count, pass] = self.names();
-        format!("{count}|fused_scan|fused_pass_{pass}|fused_bulk_{pass}")
+        let ([count, pass], [_, bulk]) = (self.names(false), self.names(true));
+        format!("{count}|fused_scan|{pass}|{bulk}")
     }
 
     /// Names of the modules where they are, of the pass with bulk copies or without.

@@ -88,16 +88,16 @@ impl Passes {
     /// # Errors
     /// `NotApplicable` where a multiprocessor has no room for a block; what the driver reports.
     pub fn new(gpu: &Gpu, way: Way, n: u64) -> Result<Passes, Failure> {
-        let (shape, [count, pass]) = (Shape::of(way.bits, way.value), way.names());
         let bulk = gpu.device().compute_capability >= BULK;
-        let [counting, passing] = way.modules(bulk);
-        let pass = format!("fused_{}_{pass}", if bulk { "bulk" } else { "pass" });
+        let ([count, pass], [counting, passing]) = (way.names(bulk), way.modules(bulk));
+        let shape = Shape::of(way.bits, way.value);
+        let shared = shape.shared(way, bulk) as u32;
         let pass = gpu.module(&passing)?.kernel(&pass)?;
         let [tiles, groups] = way.counts(n);
         let alloc = |n: u64| length(n.max(1)).and_then(|n| gpu.alloc(n));
         Ok(Passes {
-            resident: gpu.max_blocks(&pass, shape.threads, shape.shared(way, bulk) as u32)?,
-            shared: shape.shared(way, bulk) as u32,
+            resident: gpu.max_blocks(&pass, shape.threads, shared)?,
+            shared,
             way,
             shape,
             count: gpu.module(&counting)?.kernel(&count)?,
