@@ -75,7 +75,7 @@ fn every_method_agrees_with_its_oracle_and_its_certificate_can_fail() {
                     assert_eq!(plan.cases, [], "{method} is n/a on processors");
                     continue;
                 }
-                let tally = verify(&plan, part, executor.as_ref(), |_| ()).expect("no device is lost");
+                let tally = verify(&plan, part, executor.as_ref(), |_, _| ()).expect("no device is lost");
                 let what = format!("{} {method} {} {part:?}", primitive.name(), executor.backend());
                 assert_eq!(tally.wrong, [], "{what}");
                 assert!(tally.passed > 0, "{what}: nothing was checked");

@@ -259,6 +259,10 @@ struct VerifyArguments {
     /// Check only so many cases of each suite, chosen by the seed: for slow tools around it
     #[arg(long, value_name = "CASES")]
     sample: Option<usize>,
+    /// Write a table of every check, with a hash of the output that was read back: to compare two
+    /// machines, or two versions, with the same seed
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    outputs: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -1,11 +1,14 @@
 //! `scatterlab verify`.
 
+mod outputs;
+
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::bail;
 
+use self::outputs::Outputs;
 use super::{CASES_FAILED, VerifyArguments, out};
 use crate::backend::{Availability, Executor};
 use crate::engine::executors;
@@ -19,6 +22,7 @@ const SHOWN: usize = 10;
 pub fn run(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
     let seed = arguments.seed.unwrap_or_else(random_seed);
     out::line(&format!("seed {seed}"));
+    let mut outputs = arguments.outputs.as_deref().map(Outputs::create).transpose()?;
     let mut wrong = 0;
     for executor in chosen(&arguments.backend)? {
         for part in suites(arguments, executor.backend()) {
@@ -26,9 +30,10 @@ pub fn run(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
             if let Some(size) = arguments.sample {
                 thin_out(&mut plan, size);
             }
-            wrong += verify_suite(part, &plan, executor.as_ref())?;
+            wrong += verify_suite(part, &plan, executor.as_ref(), outputs.as_mut())?;
         }
     }
+    outputs.map_or(Ok(()), Outputs::end)?;
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::from(CASES_FAILED) })
 }
 
@@ -78,11 +83,19 @@ fn thin_out(plan: &mut Plan, size: usize) {
     plan.cases.truncate(size);
 }
 
-fn verify_suite(part: Suite, plan: &Plan, executor: &dyn Executor) -> anyhow::Result<usize> {
+fn verify_suite(
+    part: Suite,
+    plan: &Plan,
+    executor: &dyn Executor,
+    mut outputs: Option<&mut Outputs>,
+) -> anyhow::Result<usize> {
     let started = Instant::now();
     let live = io::stdout().is_terminal();
     let name = title(part);
-    let tally = verify(plan, part, executor, |number| {
+    let tally = verify(plan, part, executor, |number, checked| {
+        if let Some(outputs) = &mut outputs {
+            outputs.add(part, checked);
+        }
         if live && number % 16 == 0 {
             out::live(&format!("{} {name}: {number}/{}", executor.backend(), plan.cases.len()));
         }
@@ -102,8 +115,13 @@ fn title(part: Suite) -> &'static str {
     }
 }
 
+/// What a check that ends well is, and one that does not.
+fn words(part: Suite) -> (&'static str, &'static str) {
+    if part == Suite::Mutants { ("caught", "missed") } else { ("passed", "wrong") }
+}
+
 fn report(backend: &str, part: Suite, tally: &Tally, started: Instant) {
-    let (good, bad) = if part == Suite::Mutants { ("caught", "missed") } else { ("passed", "wrong") };
+    let (good, bad) = words(part);
     out::line(&format!(
         "{backend} {}: {} {good}, {} n/a, {} {bad} ({:.1} s)",
         title(part),

@@ -37,12 +37,40 @@ pub struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, label: impl FnOnce() -> String, finding: Finding) {
-        match finding {
+    fn add(&mut self, checked: &Checked) {
+        match &checked.finding {
             Finding::Passed => self.passed += 1,
             Finding::NotApplicable(_) => self.not_applicable += 1,
-            Finding::Wrong(what) => self.wrong.push((label(), what)),
+            Finding::Wrong(what) => self.wrong.push((checked.label(), what.clone())),
         }
+    }
+}
+
+/// One check: of a case, or of one fault in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked<'a> {
+    pub case: &'a Case,
+    /// The deliberate mistake, of mutants.
+    pub fault: Option<Fault>,
+    pub finding: Finding,
+    /// What was read back for the oracle: of mutants and beyond 4 GiB nothing is.
+    pub computed: Option<Computed>,
+}
+
+/// What a case computed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Computed {
+    /// What its open parameters became.
+    pub resolved: Vec<(String, Value)>,
+    /// The whole output, as it lies on the device.
+    pub output: Vec<u8>,
+}
+
+impl Checked<'_> {
+    /// The primitive, every parameter and the seed, in one line.
+    pub fn label(&self) -> String {
+        let case = format!("{}: {}", self.case.primitive, parameters(self.case));
+        self.fault.map_or(case.clone(), |fault| format!("{case} with {fault:?}"))
     }
 }
 
@@ -102,7 +130,8 @@ fn size_key(case: &Case) -> Option<&'static str> {
 fn add_empty_twins(plan: &mut Plan) {
     let empty = |case: &Case| {
         let key = size_key(case).filter(|key| case.params.int(key) == Some(1))?;
-        Some(Case { params: case.params.clone().with(key, Value::Int(0)), ..case.clone() })
+        let params = case.params.clone().with(key, Value::Int(0));
+        Some(Case { id: plan::case_id(&case.primitive, &params, case.seed), params, ..case.clone() })
     };
     let twins: Vec<Case> = plan.cases.iter().filter_map(empty).collect();
     plan.cases.extend(twins);
@@ -114,34 +143,41 @@ fn large_enough_to_be_wrong(case: &Case) -> bool {
     size.is_some_and(|n| (33..=1025).contains(&n))
 }
 
-/// Checks every case of a plan on one backend. `Failure::Lost` ends it early, because
-/// nothing after it could be trusted.
+/// Checks every case of a plan on one backend, and tells of each check with the number of its
+/// case. `Failure::Lost` ends it early, because nothing after it could be trusted.
 pub fn verify(
     plan: &Plan,
     suite: Suite,
     executor: &dyn Executor,
-    mut progress: impl FnMut(usize),
+    mut tell: impl FnMut(usize, &Checked),
 ) -> Result<Tally, Failure> {
     let mut tally = Tally::default();
     for (number, case) in plan.cases.iter().enumerate() {
-        progress(number);
-        let label = || format!("{}: {}", case.primitive, parameters(case));
-        match (&case.not_applicable, suite) {
-            (Some(reason), _) => tally.add(label, Finding::NotApplicable(reason.clone())),
-            (None, Suite::Mutants) => {
-                let primitive = primitives::find(&case.primitive);
-                let shows = |fault: &Fault| primitive.is_some_and(|p| p.shows(&case.params, *fault));
-                for fault in Fault::ALL.into_iter().filter(shows) {
-                    let finding = mutant(case, fault, executor)?;
-                    tally.add(|| format!("{} with {fault:?}", label()), finding);
-                }
-            }
-            (None, _) => tally.add(label, check(case, suite, executor)?),
+        for fault in faults(case, suite) {
+            let (finding, computed) = match (&case.not_applicable, fault) {
+                (Some(reason), _) => (Finding::NotApplicable(reason.clone()), None),
+                (None, Some(fault)) => (mutant(case, fault, executor)?, None),
+                (None, None) => check(case, suite, executor)?,
+            };
+            let checked = Checked { case, fault, finding, computed };
+            tally.add(&checked);
+            tell(number, &checked);
         }
     }
     Ok(tally)
 }
 
+/// The faults that a case is checked with; once without where it cannot run anyway.
+fn faults(case: &Case, suite: Suite) -> Vec<Option<Fault>> {
+    if suite != Suite::Mutants || case.not_applicable.is_some() {
+        return vec![None];
+    }
+    let primitive = primitives::find(&case.primitive);
+    let shows = |fault: &Fault| primitive.is_some_and(|p| p.shows(&case.params, *fault));
+    Fault::ALL.into_iter().filter(shows).map(Some).collect()
+}
+
+/// `key=value …` and the seed; of a long list of indices, how many there are.
 fn parameters(case: &Case) -> String {
     let words: Vec<String> =
         case.params.0.iter().map(|(key, value)| format!("{key}={}", short(value))).collect();
@@ -155,7 +191,8 @@ fn short(value: &Value) -> String {
     }
 }
 
-fn check(case: &Case, suite: Suite, executor: &dyn Executor) -> Result<Finding, Failure> {
+fn check(case: &Case, suite: Suite, executor: &dyn Executor) -> Result<(Finding, Option<Computed>), Failure> {
+    let mut computed = None;
     let outcome = (|| {
         let cancel = Cancel::default();
         let mut prepared = executor.prepare(case, None, &cancel)?;
@@ -167,12 +204,14 @@ fn check(case: &Case, suite: Suite, executor: &dyn Executor) -> Result<Finding, 
             return Ok(Finding::Passed);
         }
         let output = prepared.read_back()?;
-        Ok(match primitives::check(case, &prepared.resolved(), &output) {
+        let Computed { resolved, output } =
+            computed.insert(Computed { resolved: prepared.resolved(), output });
+        Ok(match primitives::check(case, resolved, output) {
             Ok(()) => Finding::Passed,
             Err(mistake) => Finding::Wrong(format!("oracle: {mistake}")),
         })
     })();
-    finding(outcome)
+    Ok((finding(outcome)?, computed))
 }
 
 fn mutant(case: &Case, fault: Fault, executor: &dyn Executor) -> Result<Finding, Failure> {
@@ -245,16 +284,49 @@ mod tests {
         assert_eq!(refused, None);
     }
 
+    /// Sizes of nothing, too, which no recipe asks for.
+    #[test]
+    fn every_case_of_a_suite_has_an_identity_of_its_own() {
+        let plan = suite(Suite::Small, "cpu", None, 5).expect("suite");
+        let mut labels = std::collections::BTreeMap::new();
+        for case in &plan.cases {
+            let label = format!("{}: {:?}", case.primitive, case.params);
+            assert_eq!(*labels.entry(case.id.split('-').next()).or_insert(label.clone()), label);
+        }
+    }
+
+    #[test]
+    fn each_check_is_told_with_what_was_read_back() {
+        let mut plan = suite(Suite::Mutants, "cpu", None, 5).expect("suite");
+        plan.cases.truncate(2);
+        plan.cases[0].not_applicable = Some("too large".to_owned());
+        let mock = Mock::new("cpu", |_| Script::Seconds(1.0));
+        let told = |part| {
+            let mut told = Vec::new();
+            let tell = |number, checked: &Checked| {
+                let wrong = matches!(checked.finding, Finding::Wrong(_));
+                told.push((number, checked.fault, wrong, checked.computed.is_some()));
+            };
+            verify(&plan, part, &mock, tell).expect("not lost");
+            told
+        };
+        // What the mock computes is nothing, which no oracle takes for right.
+        assert_eq!(told(Suite::Small), [(0, None, false, false), (1, None, true, true)]);
+        assert_eq!(told(Suite::Large), [(0, None, false, false), (1, None, false, false)]);
+        let mutants = Fault::ALL.map(|fault| (1, Some(fault), false, false));
+        assert_eq!(told(Suite::Mutants), [&[(0, None, false, false)], &mutants[..]].concat());
+    }
+
     #[test]
     fn wrong_cases_and_certificates_that_miss_mistakes_are_findings() {
         let mut plan = suite(Suite::Mutants, "cpu", None, 5).expect("suite");
         plan.cases.truncate(1);
         let wrong = Mock::new("cpu", |_| Script::Wrong);
-        let tally = verify(&plan, Suite::Small, &wrong, |_| ()).expect("not lost");
+        let tally = verify(&plan, Suite::Small, &wrong, |_, _| ()).expect("not lost");
         assert!(tally.wrong[0].1.contains("certificate"), "{tally:?}");
-        let tally = verify(&plan, Suite::Mutants, &wrong, |_| ()).expect("not lost");
+        let tally = verify(&plan, Suite::Mutants, &wrong, |_, _| ()).expect("not lost");
         assert_eq!((tally.passed, tally.wrong.len()), (4, 0));
         let lost = Mock::new("cpu", |_| Script::Fails(Failure::Lost("gone".into())));
-        assert_eq!(verify(&plan, Suite::Small, &lost, |_| ()), Err(Failure::Lost("gone".into())));
+        assert_eq!(verify(&plan, Suite::Small, &lost, |_, _| ()), Err(Failure::Lost("gone".into())));
     }
 }

@@ -1,0 +1,156 @@
+//! `verify --outputs`: a CSV with a row for each check and a hash of what was computed.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::words;
+use crate::engine::verify::{Checked, Computed, Finding, Suite};
+
+const COLUMNS: [&str; 10] =
+    ["suite", "backend", "case", "primitive", "label", "finding", "detail", "resolved", "bytes", "blake3"];
+
+/// The table as it is written.
+pub struct Outputs<W: Write = BufWriter<File>> {
+    path: PathBuf,
+    writer: csv::Writer<W>,
+    /// The first row that could not be written, which is told at the end.
+    failed: Option<csv::Error>,
+}
+
+impl Outputs {
+    /// Makes the file, before anything is verified.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn create(path: &Path) -> anyhow::Result<Outputs> {
+        let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(Outputs::new(path, BufWriter::new(file)))
+    }
+}
+
+impl<W: Write> Outputs<W> {
+    fn new(path: &Path, out: W) -> Outputs<W> {
+        let mut writer = csv::Writer::from_writer(out);
+        let failed = writer.write_record(COLUMNS).err();
+        Outputs { path: path.to_owned(), writer, failed }
+    }
+
+    /// Adds a check's row.
+    pub fn add(&mut self, part: Suite, checked: &Checked) {
+        if self.failed.is_none() {
+            self.failed = self.writer.write_record(cells(part, checked)).err();
+        }
+    }
+
+    /// # Errors
+    /// When not every row could be written.
+    pub fn end(mut self) -> anyhow::Result<()> {
+        let written = match self.failed.take() {
+            Some(error) => Err(error),
+            None => self.writer.flush().map_err(csv::Error::from),
+        };
+        written.with_context(|| format!("cannot write {}", self.path.display()))
+    }
+}
+
+/// The values of [`COLUMNS`]; empty where there is none.
+fn cells(part: Suite, checked: &Checked) -> [String; COLUMNS.len()] {
+    let case = checked.case;
+    let (good, bad) = words(part);
+    let (finding, detail) = match &checked.finding {
+        Finding::Passed => (good, ""),
+        Finding::NotApplicable(reason) => ("n/a", reason.as_str()),
+        Finding::Wrong(what) => (bad, what.as_str()),
+    };
+    let (resolved, bytes, hash) = checked.computed.as_ref().map(of_output).unwrap_or_default();
+    [
+        suite_name(part),
+        case.backend(),
+        &case.id,
+        &case.primitive,
+        &checked.label(),
+        finding,
+        detail,
+        &resolved,
+        &bytes,
+        &hash,
+    ]
+    .map(str::to_owned)
+}
+
+/// What open parameters became, the length of the output and its hash.
+fn of_output(computed: &Computed) -> (String, String, String) {
+    let resolved: Vec<String> =
+        computed.resolved.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let hash = blake3::hash(&computed.output).to_hex();
+    (resolved.join(" "), computed.output.len().to_string(), hash.to_string())
+}
+
+fn suite_name(part: Suite) -> &'static str {
+    match part {
+        Suite::Small => "oracle",
+        Suite::Large => "large",
+        Suite::Mutants => "mutants",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Fault;
+    use crate::engine::verify::suite;
+    use crate::plan::Value;
+
+    fn text(parts: &[(Suite, Checked)]) -> String {
+        let mut bytes = Vec::new();
+        let mut outputs = Outputs::new(Path::new("outputs.csv"), &mut bytes);
+        parts.iter().for_each(|(part, checked)| outputs.add(*part, checked));
+        outputs.end().expect("written");
+        String::from_utf8(bytes).expect("text")
+    }
+
+    #[test]
+    fn a_row_has_what_was_found_and_the_hash_of_what_was_computed() {
+        let plan = suite(Suite::Small, "scalar", None, 7).expect("a suite");
+        let case = &plan.cases[0];
+        let resolved = vec![("method".to_owned(), Value::Text("direct".into())), ("n".into(), Value::Int(2))];
+        let of = |fault, finding, computed| Checked { case, fault, finding, computed };
+        let table = text(&[
+            (Suite::Small, of(None, Finding::Passed, Some(Computed { resolved, output: b"abc".to_vec() }))),
+            (Suite::Mutants, of(Some(Fault::OffByOne), Finding::Passed, None)),
+            (Suite::Large, of(None, Finding::NotApplicable("too large, here".into()), None)),
+            (Suite::Mutants, of(Some(Fault::MissingTail), Finding::Wrong("it holds".into()), None)),
+        ]);
+        let rows: Vec<&str> = table.lines().collect();
+        let label = of(None, Finding::Passed, None).label();
+        let head = |part: &str| format!("{part},scalar,{},stream,{label}", case.id);
+        assert!(label.starts_with("stream: backend=scalar ") && label.ends_with(" seed=7"), "{label}");
+        assert_eq!(rows[0], COLUMNS.join(","));
+        // BLAKE3's own test vector for "abc".
+        let hash = "6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85";
+        assert_eq!(rows[1], format!("{},passed,,method=direct n=2,3,{hash}", head("oracle")));
+        assert_eq!(rows[2], format!("{} with OffByOne,caught,,,,", head("mutants")));
+        assert_eq!(rows[3], format!("{},n/a,\"too large, here\",,,", head("large")));
+        assert_eq!(rows[4], format!("{} with MissingTail,missed,it holds,,,", head("mutants")));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_an_error() {
+        let error = Outputs::create(Path::new("/nowhere/outputs.csv")).err().expect("no such folder");
+        assert!(error.to_string().starts_with("cannot write /nowhere/outputs.csv"), "{error}");
+        struct Full;
+        impl Write for Full {
+            fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+                Err(std::io::ErrorKind::StorageFull.into())
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let error = Outputs::new(Path::new("full.csv"), Full).end().expect_err("a full disk");
+        assert_eq!(error.to_string(), "cannot write full.csv");
+    }
+}
