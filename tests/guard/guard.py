@@ -38,8 +38,8 @@ class Guard:
     def run(self, *words, folder=TREE, cuda=False):
         """What the program prints, to both of its streams, and its exit status."""
         # Its help has the name that it was called by.
-        done = subprocess.run(["scatterlab", *map(str, words)], executable=self.binary, cwd=folder, env=self.environment(cuda),
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        done = subprocess.run(["scatterlab", *map(str, words)], executable=self.binary, cwd=folder,
+                              env=self.environment(cuda), stdin=subprocess.DEVNULL, capture_output=True, text=True)
         errors = "".join(f"error: {line}\n" for line in done.stderr.splitlines())
         return f"{done.stdout}{errors}exit status {done.returncode}\n"
 
