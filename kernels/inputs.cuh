@@ -20,7 +20,7 @@
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-// ---- words (src/patterns/mix.rs) -------------------------------------------------
+// ---- words (src/inputs/mix.rs) -------------------------------------------------
 
 LAB u64 mix64(u64 x) {
     x ^= x >> 27;
@@ -81,7 +81,7 @@ LAB u64 scale(u64 word, u64 n) {
 // The f64 streams of the primitive stream: integers below 2^20.
 LAB double stream_value(u64 key, u64 i) { return (double)(word64(key, i) >> 44); }
 
-// ---- permutations (src/patterns/permutation.rs) -----------------------------------
+// ---- permutations (src/inputs/permutation.rs) -----------------------------------
 
 // Layout of patterns::Permutation.
 struct Permutation {
@@ -134,7 +134,7 @@ LAB u64 permutation_invert(const Permutation& p, u64 j) {
     return j;
 }
 
-// ---- Zipf draws (src/patterns/zipf.rs) ----------------------------------------------
+// ---- Zipf draws (src/inputs/zipf.rs) ----------------------------------------------
 
 LAB u64 zipf_draw(u64 key, const u64* cumulative, const u64* start, const u32* guide,
                   const Permutation& spread, u64 i) {
@@ -150,6 +150,6 @@ LAB u64 zipf_draw(u64 key, const u64* cumulative, const u64* start, const u32* g
     return permutation_apply(spread, first + scale(mix64(u ^ 0x5A495046ull), start[low + 1] - first));
 }
 
-// ---- partitions (src/patterns/partitions.rs) ---------------------------------------
+// ---- partitions (src/inputs/partitions.rs) ---------------------------------------
 
 LAB u64 partition_of(u64 key, u64 i, u64 p) { return scale(word64(key, i), p); }

@@ -51,29 +51,21 @@
 //! - Screen, CSV and SVG are drawn from the same [`run::Record`]s.
 //! - What is missing (a driver, an instruction set, memory) is data: `n/a: reason`.
 
-pub mod backend;
-pub mod calibrate;
+pub mod case;
 pub mod cli;
+pub mod device;
 pub mod doctor;
 pub mod engine;
-pub mod experiments;
-pub mod indices;
-pub mod judge;
-pub mod measure;
+pub mod inputs;
 pub mod model;
-pub mod patterns;
-pub mod plan;
 pub mod primitives;
-pub mod profiles;
-pub mod ranks;
 pub mod recipe;
 pub mod report;
 pub mod run;
 mod shell;
 pub mod spatter;
+pub mod stats;
 pub mod tui;
-
-pub mod units;
 
 /// This build's version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

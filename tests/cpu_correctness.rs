@@ -5,10 +5,11 @@
 
 use std::time::{Duration, Instant};
 
-use scatterlab::backend::cpu::{Isa, affinity};
-use scatterlab::backend::{Cancel, Executor, Failure, Fault, Prepared, Verdict};
+use scatterlab::case::{Cancel, Case, Failure, Fault, Params, Value, Verdict};
+use scatterlab::device::Prepared;
+use scatterlab::device::cpu::{Isa, affinity};
+use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cpu::CpuExecutor;
-use scatterlab::plan::{Case, Params, Value};
 use scatterlab::primitives;
 
 /// Parameters from `key=value` words; numbers become integers, `a;b;c` a list.

@@ -1,7 +1,7 @@
 //! A machine without a driver: this test's own program starts there, and the backend
 //! gives its reason in one line.
 
-use scatterlab::backend::cuda::Gpu;
+use scatterlab::device::cuda::Gpu;
 
 #[test]
 fn without_a_driver_there_is_a_reason() {

@@ -9,7 +9,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use scatterlab::backend::{Executor, Failure, Verdict};
+use scatterlab::case::{Cache, Case, Failure, Measure, Params, Value, Verdict};
+use scatterlab::engine::Executor;
 use scatterlab::engine::executors::mock::{EVICTOR, Mock, Script};
 use scatterlab::engine::executors::peer;
 use scatterlab::engine::protocol::{
@@ -17,10 +18,10 @@ use scatterlab::engine::protocol::{
 };
 use scatterlab::engine::server::{Ending, serve};
 use scatterlab::engine::watch::Watch;
-use scatterlab::measure::noise::{Conditions, Flag};
-use scatterlab::plan::{Cache, Case, Chart, Experiment, Measure, Params, Plan, Quantity, Value};
-use scatterlab::profiles::Shelf;
+use scatterlab::model::profiles::Shelf;
+use scatterlab::recipe::plan::{Chart, Experiment, Plan, Quantity};
 use scatterlab::run::{Ledger, Status};
+use scatterlab::stats::noise::{Conditions, Flag};
 
 const SOON: Duration = Duration::from_secs(20);
 const QUIET: Duration = Duration::from_millis(150);
@@ -535,7 +536,7 @@ fn a_peer_is_measured_in_turns_with_us_and_not_certified() {
     let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/peers");
     let mut engine = Engine::start_beside(vec![mock], Some(peers), Vec::new());
     let recipe = scatterlab::recipe::parse("a.yaml", BESIDE).expect("a recipe");
-    let plan = scatterlab::plan::resolve(&recipe, &Default::default()).expect("a plan");
+    let plan = scatterlab::recipe::plan::resolve(&recipe, &Default::default()).expect("a plan");
     let of = |backend: &str, tuples| {
         let is = |case: &&Case| case.backend() == backend && case.params.int("tuples") == Some(tuples);
         plan.cases.iter().find(is).expect("a case").id.clone()
@@ -563,7 +564,7 @@ fn without_its_neighbours_device_a_peer_has_none() {
     let mut engine =
         Engine::start_beside(vec![Mock::new("cpu", |_| Script::Seconds(0.25))], None, Vec::new());
     let recipe = scatterlab::recipe::parse("a.yaml", BESIDE).expect("a recipe");
-    let plan = scatterlab::plan::resolve(&recipe, &Default::default()).expect("a plan");
+    let plan = scatterlab::recipe::plan::resolve(&recipe, &Default::default()).expect("a plan");
     let events = engine.run(&plan, Finished::default());
     let reason =
         |event: &&Event| matches!(event, Event::NotApplicable { reason, .. } if reason == "no backend cuda");

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use scatterlab::experiments::{find, shipped};
-use scatterlab::patterns::applications::{TABLE_5, Use};
-use scatterlab::plan::{Case, Overrides, Plan, resolve};
-use scatterlab::primitives;
+use scatterlab::case::Case;
+use scatterlab::inputs::applications::{TABLE_5, Use};
 use scatterlab::primitives::pattern::spec::{Kernel, Spec};
-use scatterlab::recipe;
+use scatterlab::recipe::plan::{Overrides, Plan, resolve};
+use scatterlab::recipe::shipped::{find, shipped};
+use scatterlab::{primitives, recipe};
 
 fn plan(path: &str) -> Plan {
     let text = find(path).expect("a shipped recipe").text;

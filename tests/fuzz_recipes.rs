@@ -8,10 +8,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use scatterlab::patterns::notation;
-use scatterlab::plan::{Overrides, resolve};
+use scatterlab::case::units::{parse_bytes, parse_count, parse_seconds};
+use scatterlab::inputs::notation;
 use scatterlab::recipe::parse;
-use scatterlab::units::{parse_bytes, parse_count, parse_seconds};
+use scatterlab::recipe::plan::{Overrides, resolve};
 
 /// Longest that a single input may take.
 const LIMIT: Duration = Duration::from_secs(2);

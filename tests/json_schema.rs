@@ -8,9 +8,9 @@ use std::sync::OnceLock;
 use jsonschema::Validator;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use scatterlab::backend::BACKENDS;
+use scatterlab::case::BACKENDS;
+use scatterlab::case::schema::{Default, Kind, Param, Variant};
 use scatterlab::primitives::registry;
-use scatterlab::primitives::schema::{Default, Kind, Param, Variant};
 use scatterlab::recipe::json_schema::json_schema;
 use scatterlab::recipe::parse;
 use serde_json::Value as Json;
@@ -60,8 +60,10 @@ fn between<'t>(text: &'t str, start: &str, end: &'t str) -> impl Iterator<Item =
 
 #[test]
 fn every_recipe_that_ships_or_is_documented_is_accepted() {
-    let mut texts: Vec<(String, String)> =
-        scatterlab::experiments::shipped().iter().map(|s| (s.path.to_owned(), s.text.to_owned())).collect();
+    let mut texts: Vec<(String, String)> = scatterlab::recipe::shipped::shipped()
+        .iter()
+        .map(|s| (s.path.to_owned(), s.text.to_owned()))
+        .collect();
     for page in ["docs/recipes.md", "README.md"] {
         texts.extend(between(&file(page), "```yaml\n", "```").map(|t| (page.to_owned(), t.to_owned())));
     }

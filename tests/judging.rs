@@ -7,10 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use program::{scatterlab, text};
-use scatterlab::backend::{Availability, Device, Verdict};
+use scatterlab::case::{Availability, Device, Verdict};
 use scatterlab::engine::protocol::{Environment, Event, PROTOCOL, RoundResult};
-use scatterlab::plan::{Overrides, Plan, resolve};
 use scatterlab::recipe;
+use scatterlab::recipe::plan::{Overrides, Plan, resolve};
 use scatterlab::run::folder::{Folder, Manifest, SCHEMA, Urgency};
 
 const RECIPE: &str = "\

@@ -7,7 +7,7 @@
 use std::process::Command;
 use std::sync::OnceLock;
 
-use scatterlab::backend::Executor;
+use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cpu::CpuExecutor;
 
 /// A function: its demangled name and its instructions, `mnemonic operands`, each with

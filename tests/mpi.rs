@@ -45,7 +45,7 @@ mod with {
     use std::thread;
     use std::time::{Duration, Instant};
 
-    use scatterlab::backend::cpu::affinity;
+    use scatterlab::device::cpu::affinity;
 
     use super::program::{BINARY, signal, text};
 

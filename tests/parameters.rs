@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use scatterlab::case::schema::{Default, Kind, Param, Variant};
+use scatterlab::case::units::{label_bytes, label_count};
 use scatterlab::primitives::registry;
-use scatterlab::primitives::schema::{Default, Kind, Param, Variant};
-use scatterlab::units::{label_bytes, label_count};
 
 const BEGIN: &str = "<!-- parameters: written by the test that compares them -->\n";
 const END: &str = "<!-- end of parameters -->";

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use scatterlab::experiments::shipped;
+use scatterlab::recipe::shipped::shipped;
 
 fn scatterlab(data: &Path, words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_scatterlab"));

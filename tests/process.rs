@@ -9,9 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use program::{BINARY, engine_of, program, rounds_in, scatterlab, signal, text, wait_for_rounds};
-use scatterlab::backend::Device;
+use scatterlab::case::Device;
 use scatterlab::engine::protocol::{Environment, Event};
-use scatterlab::plan::Plan;
+use scatterlab::recipe::plan::Plan;
 use scatterlab::report::{Origin, csv};
 use scatterlab::run::Ledger;
 

@@ -4,10 +4,9 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use scatterlab::plan::{
-    IndexFile, IndexFiles, Overrides, Plan, Quantity, Scale, Value, resolve, resolve_with,
-};
+use scatterlab::case::{IndexFile, IndexFiles, Value};
 use scatterlab::recipe::parse;
+use scatterlab::recipe::plan::{Overrides, Plan, Quantity, Scale, resolve, resolve_with};
 
 /// Every recipe that ships, with its path from the repository's root.
 fn shipped() -> Vec<(PathBuf, String)> {

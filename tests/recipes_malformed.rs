@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use scatterlab::plan::{Overrides, resolve};
 use scatterlab::recipe::parse;
+use scatterlab::recipe::plan::{Overrides, resolve};
 
 /// Recipes and their messages: `recipe`, a line `--> message`, a line `====`.
 const TABLE: &str = include_str!("malformed.txt");

@@ -2,11 +2,11 @@
 //! implementations for each of its methods. The GPU's implementations are run by
 //! `tests/cuda_kernels` and, where there is a GPU, by `scatterlab verify`.
 
-use scatterlab::backend::Executor;
+use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cpu::CpuExecutor;
 use scatterlab::engine::verify::{Suite, suite, verify};
-use scatterlab::plan::Plan;
 use scatterlab::primitives::{self, Primitive};
+use scatterlab::recipe::plan::Plan;
 
 /// The suite's cases of one method, a few of them.
 fn cases(primitive: &dyn Primitive, method: &str, backend: &str, part: Suite) -> Plan {

@@ -13,12 +13,12 @@ use clap::Parser;
 use rdst::{RadixKey, RadixSort as _};
 use voracious_radix_sort::{RadixSort as _, Radixable};
 
-use scatterlab::backend::{Cancel, Executor, Verdict};
+use scatterlab::case::{Cancel, Case, Params, Value, Verdict};
+use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cpu::CpuExecutor;
-use scatterlab::measure::median;
-use scatterlab::plan::{Case, Params, Value};
 use scatterlab::primitives::multisplit::Spec;
 use scatterlab::primitives::multisplit::keys::Keys;
+use scatterlab::stats::median;
 
 /// Compares multisplits and sorts of the same keys.
 #[derive(Debug, Parser)]

@@ -154,7 +154,7 @@ LAB u64 this_thread() {
 #endif
 }
 
-// key64 of src/patterns/mix.rs.
+// key64 of src/inputs/mix.rs.
 static u64 key64(u64 seed) { return mix64(seed + 0x9E3779B97F4A7C15ull); }
 
 // The stream of this seed: integers below 2^20.
@@ -179,7 +179,7 @@ template <typename F> static u64 wrong_of(u64 n, F right) {
     return count;
 }
 
-// LIMIT of src/backend/cuda/live/gate.rs.
+// LIMIT of src/device/cuda/live/gate.rs.
 static const u64 GATE_LIMIT = 5000000;
 
 static __global__ void gate(const volatile u32* open) { wait_at_gate(open, GATE_LIMIT); }
@@ -228,7 +228,7 @@ static std::unique_ptr<Work> made(Case& parameters) {
 }
 
 // Gives everything back, and waits until the driver has cleared it, which would slow down
-// what is timed next: PER_GIB of src/backend/cuda/live/scrub.rs.
+// what is timed next: PER_GIB of src/device/cuda/live/scrub.rs.
 static void release(std::unique_ptr<Work>& work) {
     const u64 freed = held;
     work.reset();

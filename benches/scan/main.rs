@@ -11,10 +11,10 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 
-use scatterlab::backend::{Cancel, Executor};
+use scatterlab::case::{Cancel, Case, Params, Value};
+use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cpu::CpuExecutor;
-use scatterlab::measure::median;
-use scatterlab::plan::{Case, Params, Value};
+use scatterlab::stats::median;
 
 /// Compares with a program made of benches/scan/std.cpp.
 #[derive(Debug, Parser)]
@@ -109,7 +109,7 @@ fn ours(arguments: &Arguments, primitive: &str, params: Params) -> Result<f64> {
     let (primitive, id) = (primitive.to_owned(), String::new());
     let case = Case { id, experiment: 0, primitive, params, seed: 1, not_applicable: None };
     let mut prepared = CpuExecutor::cpu().prepare(&case, None, &Cancel::default())?;
-    if let scatterlab::backend::Verdict::Wrong { mistake } = prepared.certify(&Cancel::default())? {
+    if let scatterlab::case::Verdict::Wrong { mistake } = prepared.certify(&Cancel::default())? {
         bail!("{}: {mistake}", case.primitive);
     }
     let samples = (0..arguments.samples).map(|_| Ok(prepared.sample(1)?)).collect::<Result<Vec<f64>>>()?;

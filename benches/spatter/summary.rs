@@ -1,6 +1,6 @@
 //! Means over groups of configurations.
 
-use scatterlab::measure::harmonic_mean;
+use scatterlab::stats::harmonic_mean;
 
 use crate::program::{DEFAULT, Program};
 use crate::table::Row;

@@ -12,7 +12,7 @@ use super::profile::{ModelArguments, ProfileArguments};
 use super::recipes::open_run;
 use crate::engine::found::found;
 use crate::model::Profiles;
-use crate::profiles::Shelf;
+use crate::model::profiles::Shelf;
 use crate::report::accuracy::{Ledgers, case_lines, case_table, lines, silences, table};
 use crate::run::Record;
 use crate::run::stored::Stored;

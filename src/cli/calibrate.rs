@@ -12,17 +12,16 @@ use clap::{Args, ValueHint};
 use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
 use super::{CASES_FAILED, DIFFERS, EngineArguments, out};
-use crate::backend::{Availability, Device};
-use crate::calibrate::{Difference, Measured, Target, derive, differences, rows};
+use crate::case::{Availability, Device, units};
 use crate::engine::client::{Client, EngineCommand, Hello};
 use crate::model::Profile;
-use crate::plan::{self, Overrides, Plan};
-use crate::profiles::{self, Machine, Shelf};
+use crate::model::calibrate::{Difference, Measured, Target, derive, differences, rows};
+use crate::model::profiles::{self, Machine, Shelf};
 use crate::recipe;
+use crate::recipe::plan::{self, Overrides, Plan};
 use crate::report::table::{self, numbers, words};
 use crate::run::runner::Runner;
 use crate::run::{EngineRunner, Ledger, Record, clock};
-use crate::units;
 use subject::subject;
 
 /// Figures of two calibrations that lie further apart do not agree.

@@ -13,14 +13,14 @@ use clap::{Args, ValueEnum, ValueHint};
 use super::format::survive;
 use super::out;
 use super::recipes::open_run;
-use crate::judge::{self, Comparison};
+use crate::case::units;
 use crate::report::format::Format as Rows;
+use crate::report::judge::{self, Comparison};
 use crate::report::judged::{self, Heads, judged};
 use crate::report::overlay::{self, letter, overlays};
 use crate::report::verdicts::{self, Named};
 use crate::run::folder::MANIFEST;
 use crate::shell::quoted;
-use crate::units;
 
 #[derive(Debug, Args)]
 pub struct CompareArguments {

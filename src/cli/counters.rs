@@ -13,9 +13,10 @@ use anyhow::{Context, bail};
 use super::recipes::Source;
 use super::run::overrides as read_overrides;
 use super::{CountersArguments, out};
-use crate::backend::gpus::Gpus;
-use crate::plan::{Case, Overrides, Plan};
-use crate::primitives::{self, Work};
+use crate::case::gpus::Gpus;
+use crate::case::{Case, Work};
+use crate::primitives;
+use crate::recipe::plan::{Overrides, Plan};
 use crate::run::stored::Stored;
 use crate::shell::{self, quoted};
 

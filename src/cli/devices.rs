@@ -4,11 +4,10 @@ use std::process::ExitCode;
 
 use super::format::Output;
 use super::{DevicesArguments, out};
-use crate::backend::{Availability, Device};
+use crate::case::{Availability, Device, units};
 use crate::engine::client::{Client, EngineCommand};
 use crate::report::cell::Cell;
 use crate::report::format::Table;
-use crate::units;
 
 /// Asks an engine for its devices and prints one line each, or a table.
 pub fn run(arguments: &DevicesArguments, engine: &EngineCommand) -> anyhow::Result<ExitCode> {

@@ -8,11 +8,11 @@ use anyhow::{Context, bail};
 use serde::Serialize;
 
 use super::{DoctorArguments, Format, out};
+use crate::case::units;
 use crate::doctor::effect::{self, Aim, Effect, Footprint, Outcome};
 use crate::doctor::{self, Level, Scene};
 use crate::engine::client::{Client, EngineCommand};
 use crate::tui::rehearsal::{Surface, UNSEEN};
-use crate::units;
 
 /// How long the machine is looked at.
 const LOOK: Duration = Duration::from_secs(1);

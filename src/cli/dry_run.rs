@@ -4,10 +4,10 @@ use anyhow::Context;
 
 use super::out;
 use super::recipes::Source;
+use crate::case::{Case, units};
 use crate::engine::client::EngineCommand;
-use crate::plan::{Case, Plan};
+use crate::recipe::plan::Plan;
 use crate::run::estimate::{self, Cost, Estimate, Paces};
-use crate::units;
 
 /// Prints every plan's cases. The time rests on a quick copy measured on each backend.
 pub fn print(plans: &[(Source, Plan)], engine: &EngineCommand) -> anyhow::Result<()> {

@@ -12,7 +12,7 @@ use crate::engine::hung;
 use crate::engine::protocol::DEVICE_LOST;
 use crate::engine::server::{Ending, serve};
 use crate::engine::watch::Machine;
-use crate::profiles::Shelf;
+use crate::model::profiles::Shelf;
 
 /// Serves plans until the input ends.
 pub fn run() -> anyhow::Result<ExitCode> {

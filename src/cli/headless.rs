@@ -11,15 +11,14 @@ use anyhow::bail;
 use self::doubts::Doubts;
 use super::interrupt::Interrupt;
 use super::out;
-use crate::backend::Verdict;
+use crate::case::{Case, Verdict, units};
 use crate::engine::protocol::{Event, Level, RoundResult, Stage};
-use crate::measure::noise::Flag;
-use crate::measure::{self, Statistics};
-use crate::plan::{Case, Plan, Quantity};
+use crate::recipe::plan::{Plan, Quantity};
 use crate::run::eta::Eta;
 use crate::run::runner::{Control, Message, Runner, Running};
 use crate::run::{Ledger, Record, Status, reference};
-use crate::units;
+use crate::stats::noise::Flag;
+use crate::stats::{self, Statistics};
 
 /// How a run ended, in cases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -333,7 +332,7 @@ fn outcome(record: &Record) -> String {
     }
     if let Some(statistics) = &record.statistics {
         parts.push(units::fmt_seconds(statistics.median));
-        let half = measure::half_width(&record.medians());
+        let half = stats::half_width(&record.medians());
         parts.extend(half.map(|half| format!("±{:.1} %", half * 100.0)));
     }
     if let Some(Verdict::Certified { .. }) = record.verdict {

@@ -11,13 +11,12 @@ use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 
 use super::out;
-use crate::experiments;
-use crate::indices;
-use crate::patterns::locality::{Layout, Locality};
-use crate::patterns::{arrays, notation};
+use crate::case::units;
+use crate::inputs::locality::{Layout, Locality};
+use crate::inputs::{arrays, indices, notation};
+use crate::recipe::shipped;
 use crate::report::locality::{Named, csv, json, ndjson, text};
 use crate::spatter::suite::looks_like_a_suite;
-use crate::units;
 
 /// How the statistics are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -98,7 +97,7 @@ fn read(source: &str, column: Option<&str>) -> anyhow::Result<Vec<Array>> {
         return Ok(one("standard input".to_owned(), indices::read_standard_input(column)?));
     }
     let is_recipe = is_yaml(path) || is_suite(path);
-    if column.is_none() && (is_recipe || (!path.exists() && experiments::find(source).is_some())) {
+    if column.is_none() && (is_recipe || (!path.exists() && shipped::find(source).is_some())) {
         return recipe::arrays(source);
     }
     if path.exists() {

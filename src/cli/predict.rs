@@ -12,16 +12,16 @@ use super::out;
 use super::profile::{ModelArguments, ProfileArguments};
 use super::recipes::Source;
 use super::run::{folders, overrides};
+use crate::case::units;
 use crate::engine::client::{Client, EngineCommand};
 use crate::engine::protocol::Environment;
 use crate::model::Profiles;
-use crate::plan::{Overrides, Plan};
+use crate::recipe::plan::{Overrides, Plan};
 use crate::report::accuracy::silences;
 use crate::report::predictions::{Foretold, foretold, lines, write};
 use crate::report::{Origin, csv};
 use crate::run::Ledger;
 use crate::run::folder::MANIFEST;
-use crate::units;
 
 #[derive(Debug, Args)]
 pub struct PredictArguments {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::Args;
 
+use crate::model::profiles::{self, Shelf};
 use crate::model::{self, Profile, Profiles};
-use crate::profiles::{self, Shelf};
 
 /// Of what predicts.
 #[derive(Clone, Debug, Default, Args)]

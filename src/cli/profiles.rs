@@ -6,9 +6,9 @@ use anyhow::bail;
 use clap::Args;
 
 use super::{DIFFERS, EngineArguments, calibrate, out};
-use crate::backend::Availability;
+use crate::case::Availability;
 use crate::engine::client::{Client, EngineCommand, Hello};
-use crate::profiles::{Machine, Shelf};
+use crate::model::profiles::{Machine, Shelf};
 use crate::report::table::{self, words};
 use crate::run::clock;
 

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::experiments::{self, shipped};
-use crate::indices::LocalFiles;
-use crate::plan::{self, IndexFiles, Overrides, Plan};
+use crate::case::IndexFiles;
+use crate::inputs::indices::LocalFiles;
 use crate::recipe;
+use crate::recipe::plan::{self, Overrides, Plan};
+use crate::recipe::shipped::{self, shipped};
 use crate::run::stored::Stored;
 use crate::spatter::{self, suite};
 
@@ -32,7 +33,7 @@ impl Source {
         if Path::new(name).is_dir() {
             bail!("{name} is a folder; give a recipe file, or the name of a shipped recipe");
         }
-        match experiments::find(name) {
+        match shipped::find(name) {
             Some(found) => Ok(Source { name: found.path.to_owned(), text: found.text.to_owned() }),
             None => bail!("no such file, and no shipped recipe of this name: {name}{}", suggestion(name)),
         }
@@ -77,7 +78,7 @@ pub fn as_recipe<'t>(name: &str, text: &'t str) -> anyhow::Result<Cow<'t, str>> 
 /// As for [`Stored::open`]; a recipe's name is told apart from a folder that is missing.
 pub fn open_run(path: &Path) -> anyhow::Result<Stored> {
     let name = path.display();
-    if path.is_file() || (!path.exists() && experiments::find(&name.to_string()).is_some()) {
+    if path.is_file() || (!path.exists() && shipped::find(&name.to_string()).is_some()) {
         bail!("{name} is no folder; this command takes folders of stored runs");
     }
     Stored::open(path)

@@ -12,16 +12,17 @@ use super::run::overrides;
 use super::{
     Arguments, CANNOT_TELL, CASES_FAILED, Command, DIFFERS, EngineArguments, PeersArguments, headless, out,
 };
+use crate::case::units;
 use crate::engine::client::EngineCommand;
-use crate::judge::{self, Comparison, FEWEST};
-use crate::plan::{Plan, slug};
+use crate::recipe::plan::{Plan, slug};
+use crate::report::judge::{self, Comparison};
 use crate::report::judged::{Heads, cases, judged};
 use crate::report::verdicts::{self, Named};
 use crate::run::folder::{Manifest, fresh_path};
 use crate::run::stored::{self, Stored};
 use crate::run::{EngineRunner, Record, clock, newest};
 use crate::shell::{self, quoted};
-use crate::units;
+use crate::stats::comparison::FEWEST;
 
 #[derive(Debug, Args)]
 pub struct ReplayArguments {

@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::out;
-use crate::measure;
-use crate::plan::{Experiment, Plan, Quantity};
-use crate::report::accuracy;
-use crate::report::choices;
+use crate::case::units;
+use crate::recipe::plan::{Experiment, Plan, Quantity};
 use crate::report::judged::cases;
 use crate::report::light::Light;
 use crate::report::series::models;
 use crate::report::table::{self, numbers, words};
+use crate::report::{accuracy, choices};
 use crate::run::{Ledger, Record, Status};
-use crate::units;
+use crate::stats;
 
 /// A terminal's worth: longer tables are read in `results.csv`.
 const MOST: usize = 60;
@@ -68,7 +67,7 @@ fn row(plan: &Plan, record: &Record) -> [String; 6] {
     let label = plan.experiments.get(record.case.experiment).map(|one| one.label(&record.case));
     let rate = record.quantity(Quantity::Bandwidth).map(|rate| units::fmt_rate(rate).replace(" GB/s", ""));
     let median = record.statistics.as_ref().map(|s| units::fmt_seconds(s.median));
-    let half = measure::half_width(&record.medians()).map(|half| format!("{:.1} %", half * 100.0));
+    let half = stats::half_width(&record.medians()).map(|half| format!("{:.1} %", half * 100.0));
     let rounds = record.statistics.as_ref().map(|s| s.rounds.to_string());
     let label = label.unwrap_or_else(|| record.case.id.clone());
     let cells = [rate, median, half, rounds].map(Option::unwrap_or_default);
@@ -85,7 +84,7 @@ fn remarks(record: &Record) -> String {
     }
     let flags = record.flags();
     let mut remarks: Vec<&str> = flags.iter().map(|flag| flag.word()).collect();
-    if record.statistics.as_ref().is_some_and(measure::Statistics::unsteady) {
+    if record.statistics.as_ref().is_some_and(stats::Statistics::unsteady) {
         remarks.push("unsteady");
     }
     remarks.join(", ")

@@ -12,7 +12,7 @@ use super::interrupt::Interrupt;
 use super::recipes::Source;
 use super::{CASES_FAILED, RunArguments, dry_run, out, results, resume};
 use crate::engine::client::EngineCommand;
-use crate::plan::{Overrides, Plan};
+use crate::recipe::plan::{Overrides, Plan};
 use crate::run::EngineRunner;
 use crate::run::runner::advice;
 use crate::run::stored::Stored;

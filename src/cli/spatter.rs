@@ -16,9 +16,9 @@ use self::follow::Follower;
 use super::interrupt::Interrupt;
 use super::out;
 use crate::engine::client::EngineCommand;
-use crate::plan::{self, Overrides, Plan};
-use crate::ranks::launch::Launch;
+use crate::engine::ranks::launch::Launch;
 use crate::recipe;
+use crate::recipe::plan::{self, Overrides, Plan};
 use crate::run::EngineRunner;
 use crate::run::runner::Runner;
 use crate::spatter::options::Options;
@@ -42,7 +42,7 @@ pub fn run(program: &str, arguments: &[OsString], engine: &EngineCommand) -> Exi
 
 /// One line on standard error, which may be gone.
 fn say(text: &str) {
-    let _ = writeln!(io::stderr(), "spatter: {}", crate::units::escaped(text));
+    let _ = writeln!(io::stderr(), "spatter: {}", crate::case::units::escaped(text));
 }
 
 /// What is no error is said unless verbosity 0 asks for silence.

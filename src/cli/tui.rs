@@ -13,12 +13,12 @@ use anyhow::bail;
 
 use super::recipes::{Source, as_recipe, shipped_name};
 use super::{out, profile};
-use crate::backend::{self, Availability, Device};
+use crate::case::{Availability, Device, backends};
 use crate::engine::client::{Client, EngineCommand};
-use crate::experiments::shipped;
-use crate::indices::LocalFiles;
-use crate::plan::{Overrides, Plan};
+use crate::inputs::indices::LocalFiles;
 use crate::primitives;
+use crate::recipe::plan::{Overrides, Plan};
+use crate::recipe::shipped::shipped;
 use crate::report::series::charted;
 use crate::run::stored::Stored;
 use crate::run::{EngineRunner, estimate, newest};
@@ -61,7 +61,7 @@ pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
 /// What the preview tells beyond the plan: every backend's pace, from an engine of its own,
 /// and the newest run below `root`.
 fn lookups(engine: EngineCommand, root: PathBuf) -> Lookups {
-    let backends: Vec<String> = backend::names().map(str::to_owned).collect();
+    let backends: Vec<String> = backends::names().map(str::to_owned).collect();
     let paces = move |stop: &AtomicBool| {
         estimate::paces(&engine, &backends, 0, &mut || stop.load(Ordering::Relaxed))
             .map_err(|error| format!("{error:#}"))

@@ -10,10 +10,10 @@ use anyhow::bail;
 
 use self::outputs::Outputs;
 use super::{CASES_FAILED, VerifyArguments, out};
-use crate::backend::{Availability, Executor};
-use crate::engine::executors;
+use crate::case::Availability;
 use crate::engine::verify::{Suite, Tally, suite, verify};
-use crate::plan::Plan;
+use crate::engine::{Executor, executors};
+use crate::recipe::plan::Plan;
 
 /// So many wrong findings are printed in full.
 const SHOWN: usize = 10;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::backend::cpu::affinity;
+use crate::device::cpu::affinity;
 use crate::engine::client::Hello;
 
 /// The machine over a stretch of time, and what the engine said.
@@ -97,7 +97,7 @@ fn parse_process(stat: &str) -> Option<(String, u64)> {
     let (head, rest) = stat.rsplit_once(')')?;
     let name = head.split_once('(')?.1;
     let field = |number: usize| rest.split_whitespace().nth(number - 3)?.parse::<u64>().ok();
-    Some((crate::units::escaped(name), field(14)? + field(15)?))
+    Some((crate::case::units::escaped(name), field(14)? + field(15)?))
 }
 
 fn busiest(

@@ -1,8 +1,8 @@
 //! The method `auto`: which one it is, on the machine that has the device and its profile.
 
-use crate::backend::Failure;
-use crate::model::{Model, Profile, choose::choose};
-use crate::plan::{Case, Value};
+use crate::case::{Case, Failure, Value};
+use crate::model::choose::choose;
+use crate::model::{Model, Profile};
 use crate::primitives;
 
 /// A case with its method chosen, and for the record what it became; the case itself where
@@ -31,8 +31,8 @@ pub fn chosen(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Params;
     use crate::model;
-    use crate::plan::Params;
 
     fn case(method: &str) -> Case {
         let text = |v: &str| Value::Text(v.to_owned());

@@ -13,9 +13,9 @@ use anyhow::{Context, bail};
 use super::lines::{forward_events, forward_noise};
 use super::name;
 use super::protocol::{Command, DEVICE_LOST, Environment, Event, PROTOCOL};
-use crate::backend::Device;
+use crate::case::Device;
+use crate::case::units::shown;
 use crate::model::Held;
-use crate::units::shown;
 
 /// How long an engine may take to say hello: a driver that wakes a GPU needs seconds,
 /// a batch system in between may need longer.

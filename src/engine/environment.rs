@@ -14,7 +14,7 @@ use std::fs;
 
 use self::source::{Fact, System};
 use super::protocol::Environment;
-use crate::backend::cpu::{affinity, facts, memory as cpu_memory};
+use crate::device::cpu::{affinity, facts, memory as cpu_memory};
 
 /// Reads the environment; what the system does not tell stays empty or missing.
 pub fn read() -> Environment {

@@ -1,8 +1,9 @@
 //! What of a plan does not fit into the memory that is free before it runs. Pure.
 
-use crate::plan::{Case, Place, Plan};
+use crate::case::units::fmt_bytes;
+use crate::case::{Case, Place};
 use crate::primitives;
-use crate::units::fmt_bytes;
+use crate::recipe::plan::Plan;
 
 /// So many cases are named; the others are counted.
 const NAMED: usize = 3;
@@ -43,8 +44,8 @@ fn label(plan: &Plan, case: &Case) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Overrides, resolve};
     use crate::recipe;
+    use crate::recipe::plan::{Overrides, resolve};
 
     #[test]
     fn cases_that_do_not_fit_are_told_before_any_runs() {

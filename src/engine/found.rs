@@ -1,9 +1,9 @@
 //! The profiles of the devices that an engine has.
 
 use super::protocol::Environment;
-use crate::backend::{Availability, Device, listed};
+use crate::case::{Availability, Device, listed};
+use crate::model::profiles::{Machine, Shelf};
 use crate::model::{Held, Profile};
-use crate::profiles::{Machine, Shelf};
 use crate::run::clock;
 
 /// The profile of each device that has one; backends of one device share it.

@@ -5,7 +5,7 @@ use std::sync::mpsc::Sender;
 
 use super::orders::{Order, Orders};
 use super::protocol::{Command, Finished};
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
 
 /// What the server itself answers.
 pub enum Input {

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc::SyncSender;
 
 use super::client::Incoming;
-use crate::units::escaped;
+use crate::case::units::escaped;
 
 /// Longest piece taken as one line, bytes. The largest event, a round of 1000 samples,
 /// has some 25 kB.

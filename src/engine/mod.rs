@@ -7,6 +7,7 @@
 mod choosing;
 pub mod client;
 pub mod environment;
+mod executor;
 pub mod executors;
 mod fits;
 pub mod found;
@@ -18,6 +19,7 @@ mod orders;
 mod pace;
 pub mod protocol;
 pub mod ranked;
+pub mod ranks;
 mod round;
 mod sampler;
 pub(crate) mod schedule;
@@ -25,3 +27,5 @@ pub mod server;
 mod turns;
 pub mod verify;
 pub mod watch;
+
+pub use executor::Executor;

@@ -10,7 +10,7 @@ pub fn name(command: &str) -> String {
     let program = words.next().map(base).unwrap_or_default();
     let host = if program == "ssh" { ssh_host(words) } else { None };
     let name = host.map_or_else(|| program.to_owned(), |host| format!("{program} {host}"));
-    crate::units::shown(&name)
+    crate::case::units::shown(&name)
 }
 
 /// Assignments and words of the shell that only lead to the program.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::backend::Cancel;
+use crate::case::Cancel;
 
 /// About one case, by its id.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Device, Verdict};
-use crate::measure::noise::{Conditions, Flag};
+use crate::case::{Device, Value, Verdict};
 use crate::model::Held;
-use crate::plan::{Plan, Value};
+use crate::recipe::plan::Plan;
+use crate::stats::noise::{Conditions, Flag};
 
 /// Version of this protocol; a client refuses an engine of another one.
 pub const PROTOCOL: u32 = 4;

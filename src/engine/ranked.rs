@@ -9,11 +9,13 @@ use serde::{Deserialize, Serialize};
 use super::round::conditions;
 use super::sampler;
 use super::watch::Watch;
-use crate::backend::{Availability, Cancel, Device, Executor, Failure, Prepared, Verdict};
-use crate::indices::Store;
-use crate::measure::noise::{self, Clocks, Flag};
-use crate::plan::{Cache, Case, Measure, Plan, Value};
-use crate::ranks::{Patience, Ranks};
+use crate::case::{Availability, Cache, Cancel, Case, Device, Failure, Measure, Value, Verdict};
+use crate::device::Prepared;
+use crate::engine::Executor;
+use crate::engine::ranks::{Patience, Ranks};
+use crate::inputs::indices::Store;
+use crate::recipe::plan::Plan;
+use crate::stats::noise::{self, Clocks, Flag};
 
 /// How long a rank that cannot run a case waits for the others to say so too.
 const SOON: Duration = Duration::from_secs(2);

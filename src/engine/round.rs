@@ -10,10 +10,11 @@ use super::schedule::Turn;
 use super::server::Server;
 use super::turns::Going;
 use super::watch::Watch;
-use crate::backend::{Cancel, Executor, Failure, Prepared, Verdict};
-use crate::measure::noise::{self, Conditions, Flag};
+use crate::case::{Cache, Cancel, Case, Failure, Measure, Value, Verdict};
+use crate::device::Prepared;
+use crate::engine::Executor;
 use crate::model;
-use crate::plan::{Cache, Case, Measure, Value};
+use crate::stats::noise::{self, Conditions, Flag};
 
 /// Why a turn has no result.
 pub enum Trouble {

@@ -1,6 +1,7 @@
 //! Warm-up and timed samples of one prepared case.
 
-use crate::backend::{Cancel, Failure, Prepared};
+use crate::case::{Cancel, Failure};
+use crate::device::Prepared;
 
 /// A sample shorter than this is batched: a pair of clock readings costs some 20 ns,
 /// and a scheduling hiccup some microseconds.
@@ -75,7 +76,7 @@ fn batch_for(seconds: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::Verdict;
+    use crate::case::Verdict;
 
     /// Its first execution takes longer than the others.
     struct ColdStart {

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::protocol::Finished;
-use crate::measure;
-use crate::patterns::mix;
-use crate::plan::{Measure, Order, Plan};
+use crate::case::Measure;
+use crate::case::measure::Order;
+use crate::inputs::mix;
+use crate::recipe::plan::Plan;
+use crate::stats;
 
 /// One attempt at one round of one case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +45,7 @@ impl Progress {
     /// Whether there have been enough rounds where so many are wanted at least.
     fn enough(&self, wanted: u32) -> bool {
         let medians: Vec<f64> = self.medians.values().copied().collect();
-        measure::verdict(&self.measure, wanted, &medians, self.spent).is_some()
+        stats::verdict(&self.measure, wanted, &medians, self.spent).is_some()
     }
 }
 

@@ -13,10 +13,11 @@ use super::inbox::{Input, read_commands};
 use super::pace::Pace;
 use super::protocol::{Event, Level, PROTOCOL};
 use super::watch::Watch;
-use crate::backend::{Availability, Device, Executor, Failure};
-use crate::measure::noise::Clocks;
+use crate::case::{Availability, Device, Failure};
+use crate::engine::Executor;
 use crate::model::Profiles;
-use crate::profiles::Shelf;
+use crate::model::profiles::Shelf;
+use crate::stats::noise::Clocks;
 
 /// How serving ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,11 +11,11 @@ use super::protocol::{Event, Finished, Level, RoundResult};
 use super::round::Trouble;
 use super::schedule::{Schedule, Turn};
 use super::server::{Ending, Server, reason};
-use crate::backend::{Availability, Failure, Verdict};
-use crate::indices::Store;
-use crate::measure;
-use crate::measure::noise::{self, Flag};
-use crate::plan::{Cache, Place, Plan};
+use crate::case::{Availability, Cache, Failure, Place, Verdict};
+use crate::inputs::indices::Store;
+use crate::recipe::plan::Plan;
+use crate::stats;
+use crate::stats::noise::{self, Flag};
 
 /// What a person should know of every plan with cold caches.
 const COLD_CACHES: &str = "cold caches: every sample is one execution after an eviction, because a second \
@@ -238,7 +238,7 @@ impl<W: Write> Server<W> {
     ) -> io::Result<()> {
         let Going { plan, schedule, .. } = going;
         let wrong = matches!(result.verdict, Some(Verdict::Wrong { .. }));
-        let median = measure::median(&result.samples);
+        let median = stats::median(&result.samples);
         schedule.measured(turn, median.unwrap_or(f64::NAN), result.wall, !doubts.is_empty());
         if wrong {
             schedule.give_up(turn.case);

@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use self::clock::Clock;
 use self::window::{Moment, Window};
-use crate::backend::cpu::affinity;
-use crate::measure::noise::Conditions;
+use crate::device::cpu::affinity;
+use crate::stats::noise::Conditions;
 
 /// Looks at the machine before and after a round of a case.
 pub trait Watch {

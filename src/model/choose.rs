@@ -1,7 +1,7 @@
 //! Which method of several a model expects to be the fastest.
 
 use super::{Model, Prediction, Profile, expected};
-use crate::plan::{Case, Params};
+use crate::case::{Case, Params};
 use crate::primitives;
 
 /// What was chosen for a case whose method is open.
@@ -56,8 +56,9 @@ fn candidate(
 mod tests {
     use super::super::{Curve, Random, Rates, SCHEMA};
     use super::*;
-    use crate::plan::Value;
-    use crate::primitives::{Access, Direction, Order, Work};
+    use crate::case::Value;
+    use crate::case::work::Order;
+    use crate::case::{Access, Direction, Work};
     use std::collections::BTreeMap;
 
     /// Bytes over the bandwidth, and accesses over the rate at their footprint.
@@ -82,7 +83,7 @@ mod tests {
 
         fn predict(&self, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String> {
             let rates = profile.rates.get(case.backend()).ok_or("no rates")?;
-            let pass = |p: &crate::primitives::Pass| -> f64 {
+            let pass = |p: &crate::case::Pass| -> f64 {
                 p.times as f64 * p.accesses.iter().map(|a| seconds(rates, a)).sum::<f64>()
             };
             let seconds = work.passes.iter().map(pass).sum();

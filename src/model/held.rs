@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::choose::choose;
 use super::{Model, Prediction, Profile, expected};
-use crate::plan::{Case, Params};
-use crate::primitives::{self, Work};
+use crate::case::{Case, Params, Work};
+use crate::primitives;
 
 /// The model that charts show where the recipe names none.
 pub const USUAL: &str = "sector";

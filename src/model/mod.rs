@@ -2,10 +2,12 @@
 //! accesses ([`Work`]), and from nothing else. Pure. No model sees a measurement of a case,
 //! and none has a table by primitive, pattern or size.
 
+pub mod calibrate;
 pub mod choose;
 mod curve;
 pub mod he2007;
 mod profile;
+pub mod profiles;
 mod registry;
 mod scope;
 pub mod sector;
@@ -16,8 +18,7 @@ pub use profile::{Cache, Device, He2007, Made, Moves, Profile, Random, Rates, SC
 pub use registry::{all, find};
 pub use shipped::{shipped, shipped_profile, shipped_text};
 
-use crate::plan::Case;
-use crate::primitives::Work;
+use crate::case::{Case, Work};
 
 /// What a model says of a case.
 #[derive(Clone, Debug, PartialEq)]

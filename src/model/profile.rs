@@ -154,7 +154,7 @@ pub struct Rates {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Random {
-    pub direction: crate::primitives::Direction,
+    pub direction: crate::case::Direction,
     /// Bytes of an element.
     pub element: u64,
     pub rate: Curve,
@@ -164,7 +164,7 @@ pub struct Random {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Strided {
-    pub direction: crate::primitives::Direction,
+    pub direction: crate::case::Direction,
     /// Bytes of an element.
     pub element: u64,
     /// Bytes over which they go.
@@ -177,7 +177,7 @@ pub struct Strided {
 #[serde(deny_unknown_fields)]
 pub struct Moves {
     /// The side that the index leads: where elements are read, or where they are written.
-    pub direction: crate::primitives::Direction,
+    pub direction: crate::case::Direction,
     /// Bytes of an element.
     pub element: u64,
     /// Elements per second.
@@ -189,7 +189,7 @@ pub struct Moves {
 #[serde(deny_unknown_fields)]
 pub struct Start {
     /// Whether the block gathers or scatters.
-    pub direction: crate::primitives::Direction,
+    pub direction: crate::case::Direction,
     /// Seconds that one more block takes, without its accesses.
     pub seconds: f64,
 }

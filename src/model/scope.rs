@@ -1,8 +1,8 @@
 //! What no model covers.
 
 use super::Profile;
-use crate::backend::gpus::Gpus;
-use crate::plan::Case;
+use crate::case::Case;
+use crate::case::gpus::Gpus;
 
 /// Whether a profile can speak of a case at all: of one GPU, and of as many threads as it was
 /// measured with.

@@ -1,8 +1,8 @@
 //! What counts for each GPU that has arrays of its own: work, and results.
 
-use super::{Work, find};
-use crate::backend::gpus::{Gpus, copies};
-use crate::plan::{Case, Params, Value};
+use super::find;
+use crate::case::gpus::{Gpus, copies};
+use crate::case::{Case, Params, Value, Work};
 
 /// What a case does to memory on all its GPUs together: the one place where work counts for
 /// each GPU that has arrays of its own. `resolved` is what the case's open parameters became,
@@ -46,7 +46,7 @@ fn times(mut work: Work, copies: u64) -> Work {
 }
 
 /// Compares everything that an implementation of a case has computed, as
-/// [`Prepared::read_back`](crate::backend::Prepared::read_back) returns it, with the
+/// [`Prepared::read_back`](crate::device::Prepared::read_back) returns it, with the
 /// sequential oracle.
 ///
 /// # Errors
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn each_gpus_result_is_checked() {
-        let words: Vec<u64> = (0..4).map(|i| crate::patterns::mix::word64(1, i)).collect();
+        let words: Vec<u64> = (0..4).map(|i| crate::inputs::mix::word64(1, i)).collect();
         let right: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         assert_eq!(check(&scatter(&[]), &[], &right), Ok(()));
         let two = scatter(&[TWO]);

@@ -9,175 +9,19 @@ pub mod gather_scatter;
 mod groups;
 pub mod histogram;
 pub mod multisplit;
-pub mod near;
 mod oracle;
 pub mod pattern;
 pub mod random_access;
-pub(crate) mod reader;
 pub mod scan;
-pub mod schema;
 pub mod stream;
+mod walk;
 #[cfg(test)]
 mod words;
 
-use serde::{Deserialize, Serialize};
-
-use crate::backend::Fault;
-use crate::plan::{Params, Value};
+use crate::case::schema::Param;
+use crate::case::{Fault, Light, Near, Params, Refusal, Value, Walk, Work};
 pub use copies::{alternatives, check, held, work};
-pub use near::Near;
-use schema::Param;
-
-/// Whether an access reads or writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    Read,
-    Write,
-}
-
-/// The order in which an access visits its footprint.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Order {
-    /// Every element once, ascending.
-    Sequential,
-    /// Every `stride`-th element, ascending.
-    Strided { stride: u64 },
-    /// Each element of the footprint once, in random order.
-    Random,
-    /// The footprint in `chunks` equal parts, one after another, each element of a part once, in
-    /// random order.
-    Chunks { chunks: u64 },
-    /// `partitions` ascending streams, the next element's stream chosen at random
-    /// (he2007 §3.3.2, Case II).
-    Partitions { partitions: u64 },
-    /// The same streams, but `tile` elements at a time are put in order by their streams near the
-    /// processor, so that those of a stream leave side by side.
-    Staged { partitions: u64, tile: u64 },
-    /// Independent draws with Zipf-distributed ranks, exponent `exponent`.
-    Zipf { exponent: f64 },
-    /// As an index array says that somebody brought.
-    Given,
-    /// A pattern moved by `delta` elements after each of its uses (lavin2020 §3.1).
-    Pattern { indices: Vec<u64>, delta: u64 },
-    /// A pattern whose next use starts one of `deltas` elements further, which are repeated;
-    /// the uses may be visited in random order.
-    Visits { indices: Vec<u64>, deltas: Vec<u64>, shuffled: bool },
-}
-
-/// How many of an access's operations may be in flight together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Concurrency {
-    /// All are independent of each other.
-    Independent,
-    /// So are these, but each goes with an element of an index array, so that neighbours are
-    /// moved one by one wherever they lie.
-    Led,
-    /// Each needs the one before it.
-    Chained,
-}
-
-/// One array's part in one pass of a method: what the models, the declared bytes
-/// and the time estimate evaluate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Access {
-    /// The array in the definition's own letters: `R_in`, `R_out`, `L`, `a` …
-    pub array: String,
-    pub direction: Direction,
-    /// Bytes of one element (he2007's z).
-    pub element: u64,
-    /// Accesses in the pass (he2007's n).
-    pub count: u64,
-    /// Bytes from which they are drawn.
-    pub footprint: u64,
-    pub order: Order,
-    pub concurrency: Concurrency,
-}
-
-impl Access {
-    /// Bytes that the access asks for.
-    pub fn bytes(&self) -> u64 {
-        self.element * self.count
-    }
-}
-
-/// A pass over memory, performed `times` times one after the other.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Pass {
-    /// How often (he2007's nChunk).
-    pub times: u64,
-    pub accesses: Vec<Access>,
-}
-
-/// What a case does to memory, known before it runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Work {
-    /// The method's accesses, pass by pass.
-    pub passes: Vec<Pass>,
-    /// Elements that the definition handles (tuples, pattern entries, keys).
-    pub elements: u64,
-    /// Bytes that count for the effective bandwidth.
-    pub effective_bytes: u64,
-    /// Bytes of the data tuples both ways and of the locations, each once.
-    pub system_bytes: u64,
-    /// Bytes of memory the timed arrays occupy on the device.
-    pub footprint: u64,
-    /// Further bytes that the certificate or the generation needs at its peak.
-    pub scratch: u64,
-}
-
-impl Work {
-    /// Bytes that the method asks for over all its passes.
-    pub fn declared_bytes(&self) -> u64 {
-        self.passes.iter().map(|p| p.times * p.accesses.iter().map(Access::bytes).sum::<u64>()).sum()
-    }
-}
-
-/// A case's way through memory: the indices of one side, in the order of the definition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Walk {
-    /// Which side, in the definition's own letters: `L`, `p`, `p_g` …
-    pub side: &'static str,
-    /// Bytes of an element.
-    pub element: u64,
-    /// The first of them.
-    pub indices: Vec<u64>,
-    /// All there are.
-    pub total: u64,
-}
-
-/// The speed of light of a primitive: what its parallel model moves, while nothing else takes time
-/// (ashkiani2017 §6.2.2).
-#[derive(Clone, Copy, Debug)]
-pub struct Light {
-    /// What is moved, and the source.
-    pub moves: &'static str,
-    /// Bytes of one execution.
-    pub bytes: fn(&Params) -> Result<u64, Refusal>,
-}
-
-/// Why a primitive cannot do what its parameters say.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// The recipe is wrong: the full key and what is wrong with it.
-    #[error("{key}: {message}")]
-    Invalid { key: String, message: String },
-    /// The recipe must give this key.
-    #[error("{key}: is missing")]
-    Missing { key: String },
-    /// The recipe is fine, but this combination does not exist (`n/a: reason`).
-    #[error("n/a: {0}")]
-    NotApplicable(String),
-}
-
-impl Refusal {
-    /// An [`Refusal::Invalid`].
-    pub fn invalid(key: impl Into<String>, message: impl Into<String>) -> Refusal {
-        Refusal::Invalid { key: key.into(), message: message.into() }
-    }
-}
+pub use walk::walks;
 
 /// An operation with a mathematical definition: its pure half.
 pub trait Primitive: Sync {
@@ -251,7 +95,7 @@ pub trait Primitive: Sync {
     }
 
     /// Compares an implementation's whole output, as
-    /// [`Prepared::read_back`](crate::backend::Prepared::read_back) returns it, with
+    /// [`Prepared::read_back`](crate::device::Prepared::read_back) returns it, with
     /// the sequential oracle. For small cases: host memory, one thread.
     fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String>;
 
@@ -294,7 +138,7 @@ pub fn find(name: &str) -> Option<&'static dyn Primitive> {
 
 #[cfg(test)]
 mod tests {
-    use super::schema::{Kind, Variant};
+    use crate::case::schema::{Kind, Variant};
     use super::*;
 
     fn variants(kind: &Kind) -> Option<&'static [Variant]> {

@@ -1,6 +1,6 @@
 //! Parameters for tests.
 
-use crate::plan::{Params, Value};
+use crate::case::{Params, Value};
 
 /// Parameters from `key=value` words: integers, floats and names.
 pub fn params(words: &str) -> Params {

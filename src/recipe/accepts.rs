@@ -1,9 +1,10 @@
 //! What a key accepts, in words for a form.
 
 use super::measure::{Form, MeasureKey, NONE};
-use crate::plan::{Cache, Order};
-use crate::primitives::schema::{Kind, Param, Variant};
-use crate::units::{label_bytes, label_count};
+use crate::case::Cache;
+use crate::case::measure::Order;
+use crate::case::schema::{Kind, Param, Variant};
+use crate::case::units::{label_bytes, label_count};
 
 /// `1 to 64, a list, or a range such as 1..8 x2`; `direct, {multipass: {passes}}, or a list`.
 pub(crate) fn accepts(kind: &Kind) -> String {

@@ -4,7 +4,7 @@ use super::draft::only;
 use super::error::{Mistake, Place};
 use super::node::{Content, Node};
 use crate::model;
-use crate::plan::{Ceiling, Quantity};
+use crate::recipe::plan::{Ceiling, Quantity};
 
 /// A parameter's name in the chart.
 #[derive(Clone, Debug)]

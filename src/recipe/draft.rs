@@ -9,11 +9,11 @@ use super::node::{Content, Key, Node};
 use super::setting::{Alternative, Setting, Slot, cases, complete, entry, second_variant};
 use super::value::{self, Once, count};
 use super::{MAX_CASES, too_many};
-use crate::backend::BACKENDS;
-use crate::backend::peers::{PEERS, Peer, named};
-use crate::plan::{Measure, Paper, Value};
+use crate::case::peers::{PEERS, Peer, named};
+use crate::case::schema::{Default, Kind, Param};
+use crate::case::{BACKENDS, Measure, Value};
 use crate::primitives::Primitive;
-use crate::primitives::schema::{Default, Kind, Param};
+use crate::recipe::plan::Paper;
 
 /// One experiment, interpreted: every setting is known, nothing is multiplied yet.
 #[derive(Clone)]

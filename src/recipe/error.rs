@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::units::{UnitError, escaped, shown};
+use crate::case::units::{UnitError, escaped, shown};
 
 /// A mistake in a recipe or in an override of it. Its `Display` is one line:
 /// ``fig09.yaml:3:38: unknown key `pases` in scatter.method.multipass; accepted: passes``.

@@ -1,7 +1,7 @@
 //! What a variant could look like, for a message.
 
-use crate::primitives::schema::{Default, Kind, Param, Variant};
-use crate::units::label_bytes;
+use crate::case::schema::{Default, Kind, Param, Variant};
+use crate::case::units::label_bytes;
 
 /// `multipass: {passes: 4}`: the variant with all that it needs.
 pub(super) fn example(variant: &Variant) -> String {

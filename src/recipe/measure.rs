@@ -4,9 +4,10 @@ use super::draft::only;
 use super::error::{Mistake, Problem};
 use super::node::{Content, Node};
 use super::value;
-use crate::plan::{Cache, Measure, Order, Value};
-use crate::primitives::schema::Kind;
-use crate::units::{self, UnitError};
+use crate::case::measure::Order;
+use crate::case::schema::Kind;
+use crate::case::units::{self, UnitError};
+use crate::case::{Cache, Measure, Value};
 
 /// A key of `measure:`.
 #[derive(Clone, Copy, Debug)]

@@ -47,7 +47,7 @@ pub(crate) struct Key {
 impl Node {
     /// What it is, for a message.
     pub fn describe(&self) -> String {
-        use crate::units::shown;
+        use crate::case::units::shown;
         match &self.content {
             Content::Null => "nothing".to_owned(),
             Content::Bool(b) => format!("the boolean `{b}` (quote it to make it a word)"),
@@ -146,7 +146,7 @@ fn yaml_error(
         return RecipeError { origin: origin.to_owned(), place: second, problem: Box::new(problem) };
     }
     let cut = [" at line ", " at position ", ", while "].iter().filter_map(|s| message.find(s)).min();
-    let message = crate::units::shown(&message[..cut.unwrap_or(message.len())]);
+    let message = crate::case::units::shown(&message[..cut.unwrap_or(message.len())]);
     RecipeError { origin: origin.to_owned(), place, problem: Box::new(Problem::Syntax(message)) }
 }
 

@@ -1,8 +1,8 @@
 //! Ranges: `a..b xk` (geometric) and `a..b +k` (linear). The last value is `b` where
 //! the steps hit it, else the last one below it.
 
-use crate::plan::Scale;
-use crate::units::UnitError;
+use crate::case::units::UnitError;
+use crate::recipe::plan::Scale;
 
 /// Most values in one range.
 const MAX_VALUES: usize = 4096;
@@ -91,7 +91,7 @@ impl Range<'_> {
     }
 
     fn bad_factor(&self, expected: &str) -> String {
-        format!("the factor `{}` is not {expected}", crate::units::shown(self.step))
+        format!("the factor `{}` is not {expected}", crate::case::units::shown(self.step))
     }
 }
 
@@ -123,7 +123,7 @@ fn collect<T>(first: T, next: impl Fn(&T) -> Option<T>) -> Result<Vec<T>, String
 fn decimal(text: &str) -> Result<f64, String> {
     let plain = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-'));
     let number = text.parse::<f64>().ok().filter(|v| plain && v.is_finite());
-    number.ok_or_else(|| format!("`{}` is not a number", crate::units::shown(text)))
+    number.ok_or_else(|| format!("`{}` is not a number", crate::case::units::shown(text)))
 }
 
 fn twelve_digits(value: f64) -> f64 {
@@ -133,7 +133,7 @@ fn twelve_digits(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{parse_bytes, parse_count};
+    use crate::case::units::{parse_bytes, parse_count};
 
     fn counts(text: &str) -> Result<Vec<u64>, String> {
         split(text)?.integers(parse_count)

@@ -4,8 +4,9 @@ use super::error::{Mistake, Place, Problem};
 use super::example::example;
 use super::node::{Content, Key, Node};
 use super::value::{self, Once};
-use crate::plan::{Scale, Value};
-use crate::primitives::schema::{Default, Kind, Param, Variant};
+use crate::case::Value;
+use crate::case::schema::{Default, Kind, Param, Variant};
+use crate::recipe::plan::Scale;
 
 /// A parameter with the values it takes, or a group of zipped parameters.
 #[derive(Clone, Debug)]
@@ -46,7 +47,7 @@ impl Alternative {
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pub param: Param,
-    /// Full dotted key, as in [`Params`](crate::plan::Params): `locations.partitions.count`.
+    /// Full dotted key, as in [`Params`](crate::case::Params): `locations.partitions.count`.
     pub key: String,
     /// The path that names an axis: the key, but a variant's main parameter is called
     /// by the variant: `locations.partitions`.

@@ -6,9 +6,10 @@ use super::draft::only;
 use super::error::{Mistake, Place, Problem};
 use super::node::{Content, Key, Node};
 use super::range;
-use crate::plan::{Scale, Value};
-use crate::primitives::schema::Kind;
-use crate::units::{UnitError, label_bytes, label_count, parse_bytes, parse_count};
+use crate::case::Value;
+use crate::case::schema::Kind;
+use crate::case::units::{UnitError, label_bytes, label_count, parse_bytes, parse_count};
+use crate::recipe::plan::Scale;
 
 /// Values with their places, and the scale where one range gave them all.
 pub(crate) type Swept = (Vec<(Value, Place)>, Option<Scale>);
@@ -225,7 +226,7 @@ fn within(kind: &Kind, value: &Value, place: Place, at: &str) -> Result<(), Mist
     if inside {
         return Ok(());
     }
-    let value = crate::units::shown(&shown);
+    let value = crate::case::units::shown(&shown);
     Err(Mistake::new(place, Problem::OutOfRange { at: at.to_owned(), value, accepted }))
 }
 

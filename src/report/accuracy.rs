@@ -6,10 +6,10 @@ use super::cell::Cell;
 use super::format::Table;
 use super::judged::cases;
 use super::table;
-use crate::measure::quantile_of;
-use crate::plan::Plan;
+use crate::case::units;
+use crate::recipe::plan::Plan;
 use crate::run::{Ledger, Record};
-use crate::units;
+use crate::stats::quantile_of;
 
 /// A case that was measured and predicted.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::plan::Value;
+use crate::case::Value;
 
 /// A value of a table. One that does not exist is `None` beside it, never a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,9 +1,9 @@
 //! What the method `auto` became, and what it cost against the best alternative of the same
 //! run.
 
-use crate::plan::{Case, Experiment, Params, Value};
+use crate::case::{Case, Params, Value, units};
+use crate::recipe::plan::Experiment;
 use crate::run::Record;
-use crate::units;
 
 /// A case whose method was chosen.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,10 +117,10 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::Verdict;
+    use crate::case::Verdict;
     use crate::engine::protocol::{Event, RoundResult};
-    use crate::plan::{Overrides, resolve};
     use crate::recipe::parse;
+    use crate::recipe::plan::{Overrides, resolve};
     use crate::run::Ledger;
 
     /// A run of `auto`, which became four passes, beside alternatives of these seconds.

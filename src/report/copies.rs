@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::backend::gpus::Gpus;
-use crate::measure::median;
-use crate::plan::{Case, Plan};
+use crate::case::Case;
+use crate::case::gpus::Gpus;
+use crate::recipe::plan::Plan;
+use crate::stats::median;
 
 /// GB/s of the plain copies of a run, by backend.
 pub type Copies = BTreeMap<String, Vec<f64>>;

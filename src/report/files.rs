@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use super::series::{Copies, charted};
 use super::svg::{Caption, render};
 use super::{Origin, csv};
-use crate::plan::{Plan, slug};
+use crate::recipe::plan::{Plan, slug};
 use crate::run::Record;
 use crate::run::folder::draft;
 

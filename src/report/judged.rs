@@ -11,11 +11,11 @@ use super::overlay::letter;
 use super::table::{self, Column, padded};
 use super::unit;
 use super::verdicts::{Named, bandwidth, pair_label};
-use crate::judge::{Answer, Comparison, Copied, Direction, Judgement};
-use crate::measure::interval::CONFIDENCE;
-use crate::plan::Case;
+use crate::case::{Case, units};
+use crate::report::judge::{Comparison, Judgement};
 use crate::run::Record;
-use crate::units;
+use crate::stats::comparison::{Answer, Copied, Direction};
+use crate::stats::interval::CONFIDENCE;
 
 /// Columns between which a table leaves two spaces; numbers stand to the right.
 pub const RIGHT: [bool; 5] = [false, true, true, true, false];

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::copies::{self, Copies};
-use crate::plan::Plan;
 use crate::primitives;
+use crate::recipe::plan::Plan;
 use crate::run::Record;
 
 /// That of the cases of a run.

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::patterns::locality::{Bin, Locality, PAGE, SECTOR};
-use crate::units::{fmt_bytes, grouped, label_bytes, label_count, three_digits};
+use crate::case::units::{fmt_bytes, grouped, label_bytes, label_count, three_digits};
+use crate::inputs::locality::{Bin, Locality, PAGE, SECTOR};
 
 /// One in so many strides is rare: a range of strides that has fewer has no line of its own.
 const RARE: u64 = 1000;
@@ -15,7 +15,7 @@ const RARE: u64 = 1000;
 pub struct Named {
     /// A file's name, or what the array is.
     pub array: String,
-    /// [`crate::patterns::arrays::hash`] of its indices.
+    /// [`crate::inputs::arrays::hash`] of its indices.
     pub hash: String,
     /// What was left out, where the array was too long.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -245,8 +245,8 @@ fn rows(l: &Locality) -> Vec<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::patterns::arrays;
-    use crate::patterns::locality::Layout;
+    use crate::inputs::arrays;
+    use crate::inputs::locality::Layout;
 
     fn named(indices: &[u64]) -> Named {
         let layout = Layout { element: 8, line: 64 };
@@ -255,7 +255,7 @@ mod tests {
     }
 
     fn random() -> Vec<u64> {
-        let permutation = crate::patterns::Permutation::new(1 << 30, 1).expect("a permutation");
+        let permutation = crate::inputs::Permutation::new(1 << 30, 1).expect("a permutation");
         (0..5000).map(|i| permutation.apply(i) * 1000).chain([0, 0, 1]).collect()
     }
 

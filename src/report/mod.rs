@@ -9,6 +9,7 @@ pub mod csv;
 pub mod figures;
 mod files;
 pub mod format;
+pub mod judge;
 pub mod judged;
 pub mod light;
 pub mod locality;
@@ -25,9 +26,9 @@ pub mod verdicts;
 
 pub use files::{names as file_names, write_all};
 
-use crate::backend::Device;
+use crate::case::Device;
 use crate::engine::protocol::Environment;
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
 use crate::run::folder::Manifest;
 
 /// Where the records of a report come from.

@@ -1,10 +1,11 @@
 //! Names of parameters and of their values, as people read them.
 
 use super::unit;
-use crate::plan::{Axis, Cache, Experiment, Measure, Value};
+use crate::case::schema::Kind;
+use crate::case::units::label_count;
+use crate::case::{Cache, Measure, Value};
 use crate::primitives;
-use crate::primitives::schema::Kind;
-use crate::units::label_count;
+use crate::recipe::plan::{Axis, Experiment};
 
 /// Longest list of indices that is written out whole.
 const LONGEST_LIST: usize = 24;

@@ -13,9 +13,9 @@ use super::files::{chart_names, replace};
 use super::series::{ChartData, NoteKind, series};
 use super::svg::{Caption, device_name, render};
 use super::verdicts::Named;
-use crate::backend::listed;
-use crate::judge::{Comparison, Matched};
-use crate::plan::{Axis, Case, Experiment, Plan, Scale, Value};
+use crate::case::{Case, Value, listed};
+use crate::recipe::plan::{Axis, Experiment, Plan, Scale};
+use crate::report::judge::{Comparison, Matched};
 use crate::run::Record;
 
 /// Key of the parameter that tells the runs apart.
@@ -198,8 +198,8 @@ fn describe(run: usize, named: &Named, records: &[Record]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::tests::Run as Made;
-    use crate::judge::{MARGIN, compare};
+    use crate::report::judge::tests::Run as Made;
+    use crate::report::judge::{MARGIN, compare};
 
     fn drawn(a: &Made, b: &Made) -> Vec<Overlay> {
         let named = |name: &str, run| Named { name: name.to_owned(), side: Made::side(run) };

@@ -14,9 +14,9 @@ use super::series::{models, series};
 use super::svg::{Caption, render};
 use super::table::{self, numbers, words};
 use super::{Origin, csv};
-use crate::plan::{Params, Plan, Quantity};
+use crate::case::{Params, units};
+use crate::recipe::plan::{Plan, Quantity};
 use crate::run::{Record, Status};
-use crate::units;
 
 /// The table of what is predicted.
 const TABLE: &str = "predictions.csv";

@@ -3,7 +3,8 @@
 
 use std::collections::HashMap;
 
-use crate::plan::{Case, Quantity, Value};
+use crate::case::{Case, Value};
+use crate::recipe::plan::Quantity;
 use crate::run::Record;
 
 /// The baselines of one experiment.

@@ -2,7 +2,7 @@
 //! share it.
 
 use super::unit::Unit;
-use crate::plan::Scale;
+use crate::recipe::plan::Scale;
 
 /// How values are spaced along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

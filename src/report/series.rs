@@ -16,7 +16,7 @@ pub use predicted::{ModelKey, ModelLine, Predicted, models};
 
 use super::scale::{AxisScale, Spacing};
 use super::unit::Unit;
-use crate::plan::{Quantity, Scale};
+use crate::recipe::plan::{Quantity, Scale};
 
 /// Everything an experiment's chart shows.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Rows of words and numbers, in columns between which stand two spaces.
 
-use crate::units;
+use crate::case::units;
 
 /// One column: what it is called, and whether its cells stand to the right, as numbers do.
 #[derive(Clone, Copy, Debug)]

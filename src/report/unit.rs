@@ -1,6 +1,6 @@
 //! How a number reads on an axis or in a label.
 
-use crate::units::{label_bytes, label_count};
+use crate::case::units::{label_bytes, label_count};
 
 /// What a number on an axis counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,10 +12,12 @@ use serde::Serialize;
 use super::cell::Cell;
 use super::files::replace;
 use super::format::{Document, Format, Object, Table};
-use crate::judge::{Answer, Comparison, Difference, Judgement, Matched, Side};
-use crate::measure::interval::CONFIDENCE;
-use crate::plan::{Case, Quantity};
+use crate::case::Case;
+use crate::recipe::plan::Quantity;
+use crate::report::judge::{Comparison, Difference, Judgement, Matched, Side};
 use crate::run::Record;
+use crate::stats::comparison::Answer;
+use crate::stats::interval::CONFIDENCE;
 
 /// A run and what it is called: its folder.
 #[derive(Clone, Debug)]
@@ -333,8 +335,8 @@ pub fn write(folder: &Path, name: &str, rows: &[Row]) -> Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::tests::Run as Made;
-    use crate::judge::{MARGIN, compare};
+    use crate::report::judge::tests::Run as Made;
+    use crate::report::judge::{MARGIN, compare};
 
     fn made() -> (Made, Made) {
         let steady = |factor: f64| [1.0, 1.002, 0.998].map(|t| t * factor).to_vec();

@@ -20,7 +20,7 @@ use crate::engine::client::{Client, EngineCommand, Incoming};
 use crate::engine::hung;
 use crate::engine::protocol::{Command, Event, Level};
 use crate::model::Profile;
-use crate::plan::{Plan, slug};
+use crate::recipe::plan::{Plan, slug};
 
 use begin::Beginning;
 use silence::Silence;

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use anyhow::bail;
 
-use crate::backend::cpu::memory::size;
-use crate::backend::gpus::Gpus;
+use crate::case::gpus::Gpus;
+use crate::case::work::Order;
+use crate::case::{Access, Case, Measure, Work, units};
+use crate::device::cpu::memory::size;
 use crate::engine::client::{Client, EngineCommand, Incoming};
 use crate::engine::protocol::{Command, Event};
-use crate::plan::{Case, Measure, Plan};
-use crate::primitives::{self, Work};
-use crate::units;
+use crate::primitives;
+use crate::recipe::plan::Plan;
 
 /// Random accesses move whole lines for a few bytes; this is how much slower than a
 /// copy the estimate takes them to be. Rough on purpose: the model predicts, this plans.
@@ -193,9 +194,9 @@ pub fn span(seconds: f64, most: f64) -> String {
 
 /// Seconds of one execution at the copy's pace.
 fn execution(work: &Work, copy: f64) -> f64 {
-    let cost = |access: &primitives::Access| {
+    let cost = |access: &Access| {
         let bytes = access.bytes() as f64;
-        if access.order == primitives::Order::Sequential { bytes } else { bytes * RANDOM_PENALTY }
+        if access.order == Order::Sequential { bytes } else { bytes * RANDOM_PENALTY }
     };
     let bytes: f64 =
         work.passes.iter().map(|p| p.times as f64 * p.accesses.iter().map(cost).sum::<f64>()).sum();
@@ -209,7 +210,8 @@ fn preparation(work: &Work, copy: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Overrides, Params, Value};
+    use crate::case::{Params, Value};
+    use crate::recipe::plan::Overrides;
 
     fn multipass(tuples: u64, passes: u64) -> Work {
         let params = Params::default()
@@ -254,7 +256,7 @@ mod tests {
         let text = "gather: {tuples: [1Mi, 4Mi], locations: random}\nbackend: [cpu, cuda]\n\
             chart: {x: tuples, lines: backend}\n";
         let recipe = crate::recipe::parse("a.yaml", text).expect("a recipe");
-        let plan = crate::plan::resolve(&recipe, &Overrides::default()).expect("a plan");
+        let plan = crate::recipe::plan::resolve(&recipe, &Overrides::default()).expect("a plan");
         let paces = Paces::from([
             ("cpu".to_owned(), Ok(Pace { copy: 10.0, free: None })),
             ("cuda".to_owned(), Err("no CUDA driver".to_owned())),
@@ -276,7 +278,7 @@ mod tests {
     fn what_does_not_fit_is_left_out() {
         let text = "gather: {tuples: [1Mi, 4Mi], locations: random}\nbackend: cpu\nchart: {x: tuples}\n";
         let recipe = crate::recipe::parse("a.yaml", text).expect("a recipe");
-        let plan = crate::plan::resolve(&recipe, &Overrides::default()).expect("a plan");
+        let plan = crate::recipe::plan::resolve(&recipe, &Overrides::default()).expect("a plan");
         let of = |free| {
             let pace = Ok(Pace { copy: 10.0, free });
             Estimate::of(&plan, &Paces::from([(plan.cases[0].backend().to_owned(), pace)]))

@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use super::{Ledger, Record, Status};
-use crate::measure;
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
+use crate::stats;
 
 /// Rounds done and left, and how long one takes.
 #[derive(Clone, Debug, Default)]
@@ -202,7 +202,7 @@ fn rounds_left(plan: &Plan, record: &Record) -> u32 {
 fn rounds_ahead(plan: &Plan, record: &Record) -> u32 {
     let (left, had) = (rounds_left(plan, record), record.rounds.len() as u32);
     let Some(measure) = plan.experiments.get(record.case.experiment).map(|e| &e.measure) else { return left };
-    let width = measure.adaptive().zip(measure::half_width(&record.medians()));
+    let width = measure.adaptive().zip(stats::half_width(&record.medians()));
     let Some((asked, width)) = width.filter(|_| left > 0) else { return left };
     // As a float it saturates instead of overflowing.
     let precise = (f64::from(had) * (width / asked).powi(2)).ceil() as u32;

@@ -17,10 +17,10 @@ pub(crate) use self::files::{draft, write_durably};
 use self::files::{keep_names, remove_drafts};
 use super::clock;
 use super::stored::Line;
-use crate::backend::Device;
+use crate::case::Device;
 use crate::engine::protocol::{Environment, Event};
-use crate::indices;
-use crate::plan::Plan;
+use crate::inputs::indices;
+use crate::recipe::plan::Plan;
 
 /// Version of the folder's layout, of its events and of the manifest. [`super::stored`]
 /// reads those before it as well.

@@ -6,11 +6,10 @@ use super::Ledger;
 use super::facts::is_fleeting;
 use super::folder::{Folder, Manifest, SCHEMA};
 use super::stored::Stored;
-use crate::backend::gpus::Gpus;
-use crate::backend::{Availability, Device, listed};
+use crate::case::gpus::Gpus;
+use crate::case::{Availability, Case, Device, listed};
 use crate::engine::client::Hello;
 use crate::engine::protocol::{Environment, Event};
-use crate::plan::Case;
 
 /// A run on disk, held against other programs, to be gone on with.
 #[derive(Debug)]

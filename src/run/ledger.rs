@@ -4,13 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::record::{Record, SKIPPED, Status};
-use crate::backend::Verdict;
+use crate::case::{Case, Measure, Verdict};
 use crate::engine::protocol::{Event, Finished, FinishedRound, RoundResult};
 use crate::engine::schedule::Schedule;
-use crate::measure;
 use crate::model::Profiles;
-use crate::plan::{Case, Measure, Plan};
-use crate::primitives;
+use crate::recipe::plan::Plan;
+use crate::{primitives, stats};
 
 /// A plan and the records of its cases, in the plan's order.
 #[derive(Clone, Debug)]
@@ -240,7 +239,7 @@ impl Ledger {
         let measure = &self.plan.experiments[self.plan.cases[at].experiment].measure;
         let record = &mut self.records[at];
         let open = !matches!(record.status, Status::Failed(_) | Status::NotApplicable(_));
-        let enough = || measure::verdict(measure, 0, &record.medians(), record.spent()).is_some();
+        let enough = || stats::verdict(measure, 0, &record.medians(), record.spent()).is_some();
         if open && record.wanted > 0 && enough() {
             record.wanted = 0;
             return;
@@ -279,9 +278,9 @@ impl Ledger {
         if record.rounds.is_empty() {
             return;
         }
-        record.statistics = measure::statistics(record.rounds.iter().map(|r| r.samples.as_slice()));
+        record.statistics = stats::statistics(record.rounds.iter().map(|r| r.samples.as_slice()));
         let awaited = measure.certify && record.case.peer().is_none();
-        record.stop = measure::verdict(measure, record.wanted, &record.medians(), record.spent());
+        record.stop = stats::verdict(measure, record.wanted, &record.medians(), record.spent());
         let complete = record.stop.is_some() && (record.verdict.is_some() || !awaited);
         record.status = if complete { Status::Done } else { Status::Partial };
     }
@@ -297,7 +296,7 @@ fn finished_round(record: &Record, round: &RoundResult) -> Option<FinishedRound>
     Some(FinishedRound {
         case: round.case.clone(),
         round: round.round,
-        median: measure::median(&round.samples)?,
+        median: stats::median(&round.samples)?,
         wall: round.wall + aside().map(|r| r.wall).sum::<f64>(),
         doubtful: round.attempt == 0 && !round.flags.is_empty() && aside().next().is_none(),
     })

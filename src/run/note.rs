@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::folder::draft;
-use crate::units::escaped;
+use crate::case::units::escaped;
 
 /// The file's name.
 pub const FILE: &str = "note.txt";

@@ -1,14 +1,14 @@
 //! The record of a case: derived from its events, the source of the screen, the CSV
 //! and the SVG alike.
 
-use crate::backend::Verdict;
-use crate::backend::gpus::{Count, Gpus};
+use crate::case::gpus::{Count, Gpus};
+use crate::case::{Case, Value, Verdict, Work};
 use crate::engine::protocol::RoundResult;
-use crate::measure::noise::Flag;
-use crate::measure::{self, Statistics, Stop};
 use crate::model::{Forecast, Prediction, accuracy};
-use crate::plan::{Case, Quantity, Value};
-use crate::primitives::{self, Work};
+use crate::primitives;
+use crate::recipe::plan::Quantity;
+use crate::stats::noise::Flag;
+use crate::stats::{self, Statistics, Stop};
 
 /// Why a case that a person skipped has no result.
 pub const SKIPPED: &str = "skipped";
@@ -89,7 +89,7 @@ impl Record {
 
     /// The rounds' medians, seconds.
     pub fn medians(&self) -> Vec<f64> {
-        self.rounds.iter().filter_map(|round| measure::median(&round.samples)).collect()
+        self.rounds.iter().filter_map(|round| stats::median(&round.samples)).collect()
     }
 
     /// Seconds that all attempts took, with preparation.

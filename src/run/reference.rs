@@ -1,7 +1,7 @@
 //! The plain copies that an engine measures along the way, in words.
 
 use super::Ledger;
-use crate::units::fmt_rate;
+use crate::case::units::fmt_rate;
 
 /// A copy that differs from the one before by more than this is news.
 const NEWS: f64 = 0.1;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::folder::{Manifest, RECIPE};
+use crate::case::units::escaped;
 use crate::shell::{options, quoted};
-use crate::units::escaped;
 
 /// Commands that make a run; without one of them it was started in the user interface.
 const MEASURING: [&str; 2] = ["run", "replay"];
@@ -56,8 +56,8 @@ fn without_out(words: &[String]) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::tests::manifest;
-    use crate::plan::IndexFile;
+    use crate::case::IndexFile;
+    use crate::report::judge::tests::manifest;
 
     #[test]
     fn a_run_is_repeated_as_it_was_typed_or_from_its_folder() {

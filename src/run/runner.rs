@@ -9,7 +9,7 @@ use anyhow::bail;
 use super::Interrupted;
 use crate::engine::client::EngineCommand;
 use crate::engine::protocol::Event;
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
 use crate::shell::quoted;
 
 /// From the running plan to the user interface. A result that arrives here is already

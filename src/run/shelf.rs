@@ -28,7 +28,7 @@ pub fn check(run: &Path) -> Result<(), String> {
         match fs::metadata(run.join(name)) {
             Ok(about) if !about.is_file() => return Err(format!("{name} is no file")),
             Ok(about) if about.len() > longest => {
-                let longest = crate::units::fmt_bytes(longest);
+                let longest = crate::case::units::fmt_bytes(longest);
                 return Err(format!("{name} is longer than {longest}, the most that is read"));
             }
             // What is missing is told by whoever needs it.

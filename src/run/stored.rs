@@ -11,9 +11,9 @@ use serde_json::Value as Json;
 
 use super::Ledger;
 use super::folder::{ENGINE_DIED, EVENTS, MANIFEST, Manifest, RECIPE, SCHEMA};
+use crate::case::units;
 use crate::engine::protocol::Event;
-use crate::indices;
-use crate::units;
+use crate::inputs::indices;
 
 /// A run on disk.
 #[derive(Clone, Debug)]

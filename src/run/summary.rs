@@ -5,9 +5,9 @@ use std::path::Path;
 use super::repeat::Repeat;
 use super::stored::Stored;
 use super::{Record, Status};
-use crate::backend::{Availability, Device};
-use crate::plan::{Experiment, Quantity};
-use crate::units::escaped;
+use crate::case::units::escaped;
+use crate::case::{Availability, Device};
+use crate::recipe::plan::{Experiment, Quantity};
 
 /// Most characters of a word that is kept.
 const WORD: usize = 200;
@@ -207,7 +207,7 @@ fn results(experiments: &[Experiment], records: &[Record]) -> Vec<Outcome> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::tests::{Run, manifest};
+    use crate::report::judge::tests::{Run, manifest};
     use crate::run::Ledger;
     use crate::run::folder::Manifest;
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::runner::{Control, Message, Runner, Running};
 use super::stored::{Line, each_event_until};
 use crate::engine::protocol::{Event, Level};
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
 
 /// How much faster than it ran a stored run is played.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,10 +6,10 @@ use super::pattern::{Written, compressed, treated};
 use super::refused::Refused;
 use super::table::{self, Key};
 use super::value::Value;
-use crate::patterns::notation::Notation;
+use crate::case::reader::MAX_BYTES;
+use crate::inputs::notation::Notation;
 use crate::primitives::pattern::LONGEST_LIST;
 use crate::primitives::pattern::spec::{Kernel, largest};
-use crate::primitives::reader::MAX_BYTES;
 use crate::recipe::MOST_SAMPLES;
 
 /// A configuration.

@@ -3,8 +3,8 @@
 
 use super::refused::Refused;
 use super::table::{self, Kind, Opt};
+use crate::case::units::shown;
 use crate::recipe::Nearest;
-use crate::units::shown;
 
 /// What the command line holds.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use super::settings::{Backend, Format, Machine, Settings};
 use super::suite::Suite;
 use super::table::{Effect, Key};
 use super::value::Value;
-use crate::judge::FEWEST;
+use crate::case::units::{ranges, shown};
 use crate::primitives::pattern::spec::Kernel;
-use crate::units::{ranges, shown};
+use crate::stats::comparison::FEWEST;
 
 /// A run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::refused::Refused;
-use crate::units::{escaped, shown};
+use crate::case::units::{escaped, shown};
 
 /// A file's name and text.
 #[derive(Clone, Copy, Debug)]

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::patterns::generators::custom;
-use crate::patterns::notation::{self, Notation};
+use crate::inputs::generators::custom;
+use crate::inputs::notation::{self, Notation};
 
 /// A pattern as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use super::output::list;
 use super::refused::Refused;
 use super::settings::{self, Backend, Settings};
 use super::suite::Suite;
+use crate::case::units::{escaped, ranges};
 use crate::primitives::pattern::spec::{Kernel, largest};
 use crate::recipe::word;
-use crate::units::{escaped, ranges};
 
 /// The recipe of a suite's text, whose notes are comments in it.
 ///

@@ -3,7 +3,7 @@
 use super::options::Options;
 use super::refused::Refused;
 use super::table::{self, Key};
-use crate::backend::LAST_GPU;
+use crate::case::LAST_GPU;
 use crate::recipe::MOST_ROUNDS;
 
 /// What there is to run on.

@@ -8,8 +8,8 @@ use super::pattern::Written;
 use super::refused::Refused;
 use super::table::{self, Kind, Opt};
 use super::value::{self, LARGEST, Value};
+use crate::case::units::shown;
 use crate::recipe::Nearest;
-use crate::units::shown;
 
 /// The configurations of a suite, and what there is to say about them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::pattern::Written;
 use super::table::Kind;
-use crate::units::shown;
+use crate::case::units::shown;
 
 /// A value as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -26,7 +26,7 @@ use super::update::{Effect, Input, update, wanted};
 use super::view::{settle, view};
 use super::wake::Waker;
 use super::whatif::SaveProfile;
-use crate::plan::{Overrides, Plan};
+use crate::recipe::plan::{Overrides, Plan};
 use crate::run::runner::{Runner, Running};
 
 pub use source::{Incoming, Source};

@@ -184,7 +184,7 @@ impl ChartView {
     }
 
     /// Lets the overlay be of this experiment.
-    pub fn follow(&mut self, experiment: usize, plan: &crate::plan::Plan) {
+    pub fn follow(&mut self, experiment: usize, plan: &crate::recipe::plan::Plan) {
         if let Some(overlay) = &mut self.overlay {
             overlay.show(plan, experiment);
         }

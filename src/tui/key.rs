@@ -58,7 +58,7 @@ impl Key {
     /// Why it is no key that a terminal can send, without the accepted names.
     pub fn parse(text: &str) -> Result<Key, String> {
         let (control, alt, rest) = modifiers(text);
-        let code = code(rest).ok_or_else(|| format!("`{}` is no key", crate::units::shown(text)))?;
+        let code = code(rest).ok_or_else(|| format!("`{}` is no key", crate::case::units::shown(text)))?;
         let key = Key { code, control, alt };
         if !control {
             return Ok(key);

@@ -1,8 +1,8 @@
 //! The machine as the newest rounds saw it: from the events alone, so that it may be
 //! elsewhere, or a stored one.
 
-use crate::backend::{Availability, Device};
-use crate::measure::noise::{Conditions, GpuConditions};
+use crate::case::{Availability, Device};
+use crate::stats::noise::{Conditions, GpuConditions};
 
 /// What the engine has said of its devices.
 #[derive(Clone, Debug, Default)]

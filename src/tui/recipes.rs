@@ -1,8 +1,8 @@
 //! The recipes that can be started, grouped, and what the selected one means.
 
 use super::home::filter;
-use crate::plan::Plan;
 use crate::recipe;
+use crate::recipe::plan::Plan;
 
 /// The group of recipes that are files of the person's own.
 pub const OWN: &str = "this folder";

@@ -23,7 +23,7 @@ use super::state::{Mode, State};
 use super::terminal::{Guard, TerminalSource};
 use super::theme::Theme;
 use crate::engine::protocol::Environment;
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
 use crate::run::runner::{Control, Message, Runner, Running};
 
 /// Columns and rows of a screen that nobody sees.

@@ -91,7 +91,7 @@ impl Guard {
         let text = text.or_else(|| caught.downcast_ref::<&str>().copied()).unwrap_or("a panic");
         let panics = self.panics.lock().unwrap_or_else(PoisonError::into_inner);
         let place = panics.own.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
-        format!("{}{place}", crate::units::shown(text))
+        format!("{}{place}", crate::case::units::shown(text))
     }
 }
 

@@ -21,7 +21,7 @@ use super::session::Session;
 use super::state::State;
 use super::whatif;
 use crate::model::Profile;
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
 use crate::run::Ledger;
 use crate::run::runner::{Control, Message};
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 use ratatui::text::Span;
 
 use super::theme::Theme;
-use crate::plan::{Case, Experiment, Quantity};
+use crate::case::{Case, units};
+use crate::recipe::plan::{Experiment, Quantity};
 use crate::report::names;
 use crate::run::{Ledger, Record, SKIPPED};
-use crate::units;
 
 /// A case by the values of its experiment's axes, or its primitive where nothing is
 /// swept.
@@ -22,7 +22,8 @@ pub fn case(ledger: &Ledger, at: usize) -> String {
 
 /// The values of the axes that apply to the case.
 pub fn swept(experiment: &Experiment, case: &Case) -> String {
-    let value = |axis: &crate::plan::Axis| Some(names::value(case.params.get(&axis.key)?, axis.bytes));
+    let value =
+        |axis: &crate::recipe::plan::Axis| Some(names::value(case.params.get(&axis.key)?, axis.bytes));
     let values: Vec<String> = experiment.axes.iter().filter_map(value).collect();
     if values.is_empty() { case.primitive.clone() } else { values.join(" ") }
 }

@@ -9,16 +9,17 @@ mod several;
 use std::io::Cursor;
 
 use fake::Fake;
-use scatterlab::backend::cuda::Gpu;
-use scatterlab::backend::{Availability, Cancel, Executor, Failure};
+use scatterlab::case::{Availability, Cancel, Case, Failure, Params, Value};
+use scatterlab::device::cuda::Gpu;
+use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cuda::CudaExecutor;
 use scatterlab::engine::protocol::Command;
 use scatterlab::engine::server::serve;
 use scatterlab::engine::watch::Watch;
-use scatterlab::measure::noise::Conditions;
-use scatterlab::plan::{Case, Overrides, Params, Value, resolve};
-use scatterlab::profiles::Shelf;
+use scatterlab::model::profiles::Shelf;
 use scatterlab::recipe;
+use scatterlab::recipe::plan::{Overrides, resolve};
+use scatterlab::stats::noise::Conditions;
 
 #[test]
 fn opens_the_device_and_reads_its_facts() {

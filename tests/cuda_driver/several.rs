@@ -1,9 +1,10 @@
 //! Several GPUs: arrays across them, and cases on all of them at the same time.
 
-use scatterlab::backend::cuda::{DeviceBuffer, Gpu};
-use scatterlab::backend::{Cancel, Executor, Failure, Prepared};
+use scatterlab::case::{Cancel, Case, Failure, Params, Value};
+use scatterlab::device::Prepared;
+use scatterlab::device::cuda::{DeviceBuffer, Gpu};
+use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cuda::CudaExecutor;
-use scatterlab::plan::{Case, Params, Value};
 
 use crate::fake::Fake;
 

@@ -19,11 +19,11 @@ mod several;
 mod twins;
 
 use host::Host;
-use scatterlab::backend::cuda::{DevicePtr, Gpu, Plain};
-use scatterlab::backend::{Cancel, Executor, Failure, Fault, Verdict};
+use scatterlab::case::{Cancel, Case, Failure, Fault, Params, Value, Verdict};
+use scatterlab::device::cuda::{DevicePtr, Gpu, Plain};
+use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cuda::CudaExecutor;
-use scatterlab::patterns::Permutation;
-use scatterlab::plan::{Case, Params, Value};
+use scatterlab::inputs::Permutation;
 use scatterlab::primitives;
 use scatterlab::primitives::pattern::Starts;
 

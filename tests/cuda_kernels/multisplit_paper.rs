@@ -1,7 +1,8 @@
 //! The methods of ashkiani2017: every kernel, every function and distribution, with parts of windows, of
 //! tiles and of subproblems, and above 32 buckets.
 
-use scatterlab::backend::{Cancel, Executor, Verdict};
+use scatterlab::case::{Cancel, Verdict};
+use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cuda::CudaExecutor;
 use scatterlab::primitives;
 

@@ -1,7 +1,7 @@
 //! multisplit's inputs on the device are those of the host, and its certificate accepts the
 //! definition, made on the host, and nothing else.
 
-use scatterlab::backend::cuda::Gpu;
+use scatterlab::device::cuda::Gpu;
 use scatterlab::primitives::multisplit::Spec;
 use scatterlab::primitives::multisplit::buckets::Buckets;
 use scatterlab::primitives::multisplit::cuda::certify::{Certificate, Output};

@@ -1,9 +1,9 @@
 //! pattern with every number of items of a thread and both grids, at sizes of a few tiles and
 //! less than one.
 
-use scatterlab::backend::{Cancel, Executor};
+use scatterlab::case::{Cancel, Value};
+use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cuda::CudaExecutor;
-use scatterlab::plan::Value;
 use scatterlab::primitives::cuda::launched;
 
 use crate::host::Host;

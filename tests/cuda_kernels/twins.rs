@@ -1,9 +1,9 @@
 //! The generators of `kernels/inputs.cuh` are those of `patterns`: the arrays that a case
 //! makes on the device, word by word.
 
-use scatterlab::backend::cuda::{Arg, Gpu};
-use scatterlab::patterns::mix::{key64, word32, word64};
-use scatterlab::patterns::partitions;
+use scatterlab::device::cuda::{Arg, Gpu};
+use scatterlab::inputs::mix::{key64, word32, word64};
+use scatterlab::inputs::partitions;
 
 use crate::host::Host;
 

@@ -8,8 +8,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, TestRunner};
-use scatterlab::plan::{self, Overrides};
 use scatterlab::recipe;
+use scatterlab::recipe::plan::{self, Overrides};
 use scatterlab::spatter::table::{Kind, OPTIONS, Opt};
 use scatterlab::spatter::{CommandLine, Job, Suite, to_recipe};
 

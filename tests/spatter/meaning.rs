@@ -1,8 +1,8 @@
 //! What options mean, and who wins over whom.
 
-use scatterlab::plan::{self, Overrides};
 use scatterlab::primitives::pattern::spec::Kernel;
 use scatterlab::recipe;
+use scatterlab::recipe::plan::{self, Overrides};
 use scatterlab::spatter::delta::Delta;
 use scatterlab::spatter::settings::{Backend, Format};
 use scatterlab::spatter::{Job, to_recipe};

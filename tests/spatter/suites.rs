@@ -3,13 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use scatterlab::plan::{self, Overrides};
+use scatterlab::case::Case;
 use scatterlab::primitives::pattern::spec::Kernel;
-use scatterlab::recipe;
-use scatterlab::spatter::Job;
-use scatterlab::spatter::Suite;
+use scatterlab::recipe::plan::{self, Overrides};
 use scatterlab::spatter::delta::Delta;
-use scatterlab::{primitives, spatter};
+use scatterlab::spatter::{self, Job, Suite};
+use scatterlab::{primitives, recipe};
 
 use crate::job_with;
 
@@ -95,7 +94,7 @@ fn the_plan_moves_what_the_table_says() {
         let recipe = recipe::parse(name, &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let plan =
             plan::resolve(&recipe, &Overrides::default()).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let work = |case: &plan::Case| {
+        let work = |case: &Case| {
             let primitive = primitives::find(&case.primitive).expect("a primitive");
             primitive.work(&case.params).expect("it can be done").effective_bytes
         };
@@ -126,6 +125,6 @@ fn a_configuration_may_come_again() {
     let recipe = recipe::parse("recipe", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let plan =
         plan::resolve(&recipe, &Overrides::default()).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let samples = |case: &plan::Case| plan.experiments[case.experiment].measure.samples;
+    let samples = |case: &Case| plan.experiments[case.experiment].measure.samples;
     assert_eq!(plan.cases.iter().map(samples).collect::<Vec<_>>(), [10, 10, 3, 10]);
 }

@@ -1,12 +1,12 @@
 //! What is known of a device without measuring.
 
 use super::CalibrateArguments;
-use crate::backend::Device;
-use crate::calibrate::{Subject, Target};
+use crate::case::Device;
 use crate::engine::client::Hello;
 use crate::model::Made;
-use crate::plan::slug;
-use crate::profiles::{identity, size, uuid};
+use crate::model::calibrate::{Subject, Target};
+use crate::model::profiles::{identity, size, uuid};
+use crate::recipe::plan::slug;
 use crate::run::clock;
 
 /// Of arrays from 2 MiB on, where the system grants huge pages; else of any.

@@ -100,7 +100,7 @@ fn a_name_is_no_path() {
 
 #[test]
 fn doubtful_cases_are_counted_by_why() {
-    use crate::measure::noise::Flag;
+    use crate::stats::noise::Flag;
     use crate::tui::tests::{fixture, script};
     let mut records = script::played(&fixture::passes()).records().to_vec();
     records.iter_mut().flat_map(|r| &mut r.rounds).for_each(|round| round.flags.clear());

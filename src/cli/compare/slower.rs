@@ -1,7 +1,7 @@
 //! `--fail-if-slower`: what is shown, and what is not.
 
 use crate::cli::{CANNOT_TELL, CASES_FAILED, DIFFERS};
-use crate::judge::{Comparison, Judgement};
+use crate::report::judge::{Comparison, Judgement};
 use crate::report::judged::{cases, change};
 use crate::report::unit;
 use crate::report::verdicts::{self, Named};

@@ -2,8 +2,7 @@
 
 use super::Subject;
 use super::traffic::Traffic;
-use crate::plan::Cache;
-use crate::primitives::Direction;
+use crate::case::{Cache, Direction};
 use crate::primitives::cuda::Launched;
 use crate::shell::quoted;
 

@@ -5,7 +5,7 @@
 
 use super::Subject;
 use super::traffic::Traffic;
-use crate::primitives::Direction;
+use crate::case::Direction;
 
 /// Bytes of a cache line.
 const LINE: u64 = 64;
@@ -65,7 +65,7 @@ pub fn advice(subject: &Subject) -> Vec<String> {
         lines.push(format!("    stores {}: each line is read first, unless it is streamed", writes.range()));
     }
     if scattered > 0 {
-        let count = crate::units::fmt_count(scattered);
+        let count = crate::case::units::fmt_count(scattered);
         lines.push(format!(
             "  dTLB-load-misses + dTLB-store-misses: near {count} where each access out of order"
         ));

@@ -1,6 +1,6 @@
 use super::*;
+use crate::case::Value;
 use crate::engine::verify::{Suite, suite};
-use crate::plan::Value;
 
 const RECIPE: &str = "\
 scatter: {method: [direct, {multipass: {passes: [4, 128]}}], tuples: 1Mi}

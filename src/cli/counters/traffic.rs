@@ -1,7 +1,8 @@
 //! What a case declares to move, for comparison with what counters say. Pure.
 
-use crate::primitives::{Access, Direction, Order, Work};
-use crate::units::{fmt_bytes, fmt_count, fmt_rate, fmt_seconds};
+use crate::case::units::{fmt_bytes, fmt_count, fmt_rate, fmt_seconds};
+use crate::case::work::Order;
+use crate::case::{Access, Direction, Work};
 
 /// Bytes of all passes in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

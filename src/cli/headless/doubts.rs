@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use crate::engine::protocol::RoundResult;
-use crate::measure::noise::{Flag, preamble};
 use crate::run::folder::EVENTS;
+use crate::stats::noise::{Flag, preamble};
 
 /// What has been said about the doubtful rounds of a run.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 use super::*;
 use crate::engine::protocol::RoundResult;
-use crate::plan::{Overrides, resolve};
 use crate::recipe;
+use crate::recipe::plan::{Overrides, resolve};
 
 const RECIPE: &str = "\
 stream: {kernel: [copy, add], elements: 1Ki}
@@ -67,7 +67,7 @@ fn doubtful_cases_are_counted_and_their_noise_is_named() {
 
 /// The words are the engine's.
 fn warning(printer: &Printer, case: usize, round: u32) -> String {
-    let preamble = crate::measure::noise::preamble(&printer.short_label(case), round);
+    let preamble = crate::stats::noise::preamble(&printer.short_label(case), round);
     format!("{preamble}20 % of the CPU time stolen: measured again later")
 }
 

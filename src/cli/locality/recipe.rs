@@ -3,10 +3,10 @@
 use anyhow::{anyhow, bail};
 
 use super::Array;
+use crate::case::{Case, Params, Value, Walk};
 use crate::cli::recipes::Source;
-use crate::indices::walks;
-use crate::plan::{Case, Overrides, Params, Value};
-use crate::primitives::Walk;
+use crate::primitives::walks;
+use crate::recipe::plan::Overrides;
 use crate::report::names;
 
 /// Most indices of an array that are looked at: enough to tell, and soon done.
@@ -39,7 +39,7 @@ pub fn arrays(name: &str) -> anyhow::Result<Vec<Array>> {
 fn array(case: &Case, walk: Walk) -> Array {
     let shown = walk.indices.len() as u64;
     let note = (shown < walk.total).then(|| {
-        let [shown, total] = [shown, walk.total].map(crate::units::grouped);
+        let [shown, total] = [shown, walk.total].map(crate::case::units::grouped);
         format!("the first {shown} of {total} indices")
     });
     Array {

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use super::rows::Rows;
 use super::{remark, say};
-use crate::backend::gpus::copies;
-use crate::backend::{Availability, Device};
+use crate::case::gpus::copies;
+use crate::case::units::ranges;
+use crate::case::{Availability, Device};
 use crate::cli::out;
 use crate::engine::protocol::{Event, Level};
-use crate::measure::noise::Flag;
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
 use crate::run::runner::{Control, Message, Running};
 use crate::run::{Ledger, Record, Status};
 use crate::spatter::output::{self, Gpu};
@@ -17,7 +17,7 @@ use crate::spatter::refused::SETUP;
 use crate::spatter::settings::{Backend, Format};
 use crate::spatter::stats::Summary;
 use crate::spatter::{Config, Job, Machine, Refused, Settings};
-use crate::units::ranges;
+use crate::stats::noise::Flag;
 
 /// What has been heard of a run.
 pub struct Follower {
@@ -211,7 +211,7 @@ pub(super) fn in_noise(settings: &Settings, flags: impl Iterator<Item = Vec<Flag
 fn called(config: &Config) -> String {
     match config.name.as_str() {
         "" => format!("configuration {}", config.id),
-        name => format!("configuration {} ({})", config.id, crate::units::shown(name)),
+        name => format!("configuration {} ({})", config.id, crate::case::units::shown(name)),
     }
 }
 

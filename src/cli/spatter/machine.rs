@@ -4,8 +4,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 
-use crate::backend::cpu::affinity;
-use crate::backend::{Availability, Device};
+use crate::case::{Availability, Device};
+use crate::device::cpu::affinity;
 use crate::engine::client::{Client, EngineCommand};
 use crate::spatter::Machine;
 use crate::spatter::options::Options;

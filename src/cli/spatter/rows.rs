@@ -4,14 +4,13 @@ use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
 
-use crate::backend::Verdict;
+use crate::case::Verdict;
 use crate::cli::out;
-use crate::measure;
 use crate::report::format::Object;
 use crate::run::Record;
-use crate::spatter::Config;
-use crate::spatter::output;
 use crate::spatter::settings::Format;
+use crate::spatter::{Config, output};
+use crate::stats;
 
 /// Columns of CSV and keys of JSON. Times are seconds of one run, bandwidths MB/s.
 const COLUMNS: [&str; 18] = [
@@ -107,7 +106,7 @@ fn plain(cell: &Json) -> String {
 /// The values of [`COLUMNS`].
 fn cells(config: &Config, bytes: u64, record: &Record, fastest: f64) -> Vec<Json> {
     let times: Vec<f64> = record.rounds.iter().flat_map(|round| round.samples.iter().copied()).collect();
-    let quantile = |q| measure::quantile_of(&times, q);
+    let quantile = |q| stats::quantile_of(&times, q);
     let statistics = record.statistics.as_ref();
     let bandwidth = |seconds| output::bandwidth(bytes, seconds);
     let flags: Vec<&str> = record.flags().iter().map(|flag| flag.word()).collect();

@@ -100,9 +100,9 @@ fn suite_name(part: Suite) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::Fault;
+    use crate::case::Fault;
     use crate::engine::verify::suite;
-    use crate::plan::Value;
+    use crate::case::Value;
 
     fn text(parts: &[(Suite, Checked)]) -> String {
         let mut bytes = Vec::new();

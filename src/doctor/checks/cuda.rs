@@ -1,6 +1,6 @@
 //! The GPU that the engine has.
 
-use crate::backend::{Availability, Device};
+use crate::case::{Availability, Device};
 use crate::doctor::{About, Check, Finding};
 
 pub const CHECK: Check = Check {

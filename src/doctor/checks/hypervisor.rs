@@ -1,9 +1,9 @@
 //! Whether this is a virtual machine.
 
+use crate::case::units;
 use crate::doctor::{About, Check, Finding};
 use crate::engine::environment::source::System;
 use crate::engine::environment::virtualisation::{hypervisor, machine};
-use crate::units;
 
 pub const CHECK: Check = Check {
     name: "hypervisor",

@@ -1,8 +1,8 @@
 //! Room for arrays.
 
-use crate::backend::cpu::memory;
+use crate::case::units::fmt_bytes;
+use crate::device::cpu::memory;
 use crate::doctor::{About, Check, Finding};
-use crate::units::fmt_bytes;
 
 pub const CHECK: Check = Check {
     name: "memory",

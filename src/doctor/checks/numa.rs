@@ -1,9 +1,9 @@
 //! Memory nodes.
 
-use crate::backend::cpu::affinity::parse_list;
+use crate::case::units::ranges;
+use crate::device::cpu::affinity::parse_list;
 use crate::doctor::scene::{Scene, text};
 use crate::doctor::{About, Check, Finding};
-use crate::units::ranges;
 
 pub const CHECK: Check = Check {
     name: "numa",

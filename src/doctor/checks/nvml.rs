@@ -30,7 +30,7 @@ fn version() -> Result<String, String> {
 fn judge(version: Result<String, String>) -> Finding {
     match version {
         Ok(version) => Finding::ok(format!("driver {version}")),
-        Err(reason) => Finding::note(format!("n/a: {}", crate::units::escaped(&reason)))
+        Err(reason) => Finding::note(format!("n/a: {}", crate::case::units::escaped(&reason)))
             .advice("it comes with NVIDIA's driver; only cases of a GPU need it"),
     }
 }

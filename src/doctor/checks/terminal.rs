@@ -2,8 +2,8 @@
 
 use std::io::{IsTerminal, stdout};
 
+use crate::case::units::escaped;
 use crate::doctor::{About, Check, Finding};
-use crate::units::escaped;
 
 pub const CHECK: Check = Check {
     name: "terminal",

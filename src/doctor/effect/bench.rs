@@ -8,10 +8,11 @@ use anyhow::{Context, bail};
 
 use super::halves::Timed;
 use super::{Heard, Measured};
+use crate::case::Measure;
 use crate::engine::client::{Client, Incoming};
 use crate::engine::protocol::{Command, Event, Finished, Stage};
-use crate::plan::{self, Measure, Overrides, Plan};
 use crate::recipe;
+use crate::recipe::plan::{self, Overrides, Plan};
 
 /// How often whoever drives a run looks whether something else is wanted.
 const POLL: Duration = Duration::from_millis(50);

@@ -68,7 +68,7 @@ fn spans(timed: &Timed) -> Vec<(f64, f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::median;
+    use crate::stats::median;
 
     fn half(drawn: bool, from: f64) -> Half {
         Half { drawn, from, to: from + 1.0 }

@@ -17,8 +17,8 @@ use serde::Serialize;
 pub use open::{Aim, Footprint, Outcome, measure};
 pub use statistics::{Cost, Pair, cost};
 
-use crate::measure as samples;
-use crate::units;
+use crate::case::units;
+use crate::stats as samples;
 use halves::{Half, Timed};
 
 /// How long a half lasts: a few frames at four a second.

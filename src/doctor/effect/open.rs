@@ -6,13 +6,12 @@ use serde::Serialize;
 
 use super::bench::{self, Bench};
 use super::{Effect, Extent, Screen, Session, cost};
-use crate::backend::Device;
-use crate::backend::cpu::caches::{self, Cache};
+use crate::case::{Device, Measure};
+use crate::device::cpu::caches::{self, Cache};
 use crate::engine::client::{Client, Hello};
-use crate::experiments;
-use crate::measure as samples;
-use crate::plan::{self, Measure, Overrides, Plan};
-use crate::recipe;
+use crate::recipe::plan::{self, Overrides, Plan};
+use crate::recipe::{self, shipped};
+use crate::stats as samples;
 use crate::tui::RecipeEntry;
 use crate::tui::rehearsal::{Rehearsal, Surface};
 
@@ -132,7 +131,7 @@ fn footprint(caches: &[Cache], free: Option<u64>) -> Footprint {
 
 /// The screen of the first recipe that people see.
 fn rehearsal(hello: &Hello, surface: Surface) -> anyhow::Result<Rehearsal> {
-    let shipped = experiments::find("quickstart");
+    let shipped = shipped::find("quickstart");
     let (path, text) = shipped.map_or(("", ""), |recipe| (recipe.path, recipe.text));
     let entry = RecipeEntry {
         group: String::new(),
@@ -219,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_rehearsed_recipe_resolves_without_a_gpu() {
-        let shipped = experiments::find("quickstart").expect("shipped");
+        let shipped = shipped::find("quickstart").expect("shipped");
         let plan = rehearsed(shipped.path, shipped.text).expect("a plan");
         assert!(plan.cases.len() > 10 && plan.cases.iter().all(|case| case.not_applicable.is_none()));
     }

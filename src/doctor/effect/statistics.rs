@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::measure::interval::{CONFIDENCE, interval, mean_and_variance};
+use crate::stats::interval::{CONFIDENCE, interval, mean_and_variance};
 
 /// Seconds of one execution in two neighbouring halves, one without drawing and one with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +49,7 @@ pub fn cost(pairs: &[Pair]) -> Option<Cost> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::patterns::mix;
+    use crate::inputs::mix;
 
     /// Twelve uniform numbers add up to a nearly normal one.
     fn normal(seed: u64, i: u64) -> f64 {

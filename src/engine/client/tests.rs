@@ -1,6 +1,7 @@
 use super::*;
+use crate::case::IndexFile;
 use crate::engine::protocol::Finished;
-use crate::plan::{IndexFile, Plan};
+use crate::recipe::plan::Plan;
 
 fn shell(line: &str) -> anyhow::Result<(Client, Hello)> {
     Client::spawn(&EngineCommand::Shell(line.to_owned()))

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::fact;
 use super::source::{Fact, System};
-use crate::backend::cpu::memory::size;
+use crate::device::cpu::memory::size;
 
 const GROUPS: &str = "sys/fs/cgroup";
 

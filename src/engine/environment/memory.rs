@@ -2,7 +2,7 @@
 
 use super::fact;
 use super::source::{Fact, System};
-use crate::backend::cpu::memory::size;
+use crate::device::cpu::memory::size;
 
 const HUGE: &str = "sys/kernel/mm/transparent_hugepage";
 const MEMORY: &str = "proc/meminfo";

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::fact;
 use super::source::{Fact, System};
-use crate::backend::cpu::affinity::parse_list;
-use crate::backend::cpu::caches::{self, Cache};
-use crate::backend::cpu::memory::size;
+use crate::device::cpu::affinity::parse_list;
+use crate::device::cpu::caches::{self, Cache};
+use crate::device::cpu::memory::size;
 
 const CPUS: &str = "sys/devices/system/cpu";
 const NODES: &str = "sys/devices/system/node";
@@ -151,7 +151,7 @@ fn node_memory(system: &System, node: u32) -> Option<u64> {
 mod tests {
     use super::super::source::tests::files;
     use super::*;
-    use crate::backend::cpu::caches::tests::describe;
+    use crate::device::cpu::caches::tests::describe;
 
     #[test]
     fn two_sockets_with_two_threads_a_core() {

@@ -2,15 +2,16 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::backend::cpu::caches::{self, Cache};
-use crate::backend::cpu::{Context, Evictor, Isa, Pool, affinity, facts};
-use crate::backend::{Cancel, Device, Executor, Failure, Fault, Prepared};
-use crate::indices::Store;
-use crate::measure;
-use crate::plan::{Case, Params};
+use crate::case::{Cancel, Case, Device, Failure, Fault, Params, Refusal};
+use crate::device::Prepared;
+use crate::device::cpu::caches::{self, Cache};
+use crate::device::cpu::{Context, Evictor, Isa, Pool, affinity, facts};
+use crate::engine::Executor;
+use crate::inputs::indices::Store;
 use crate::primitives::{
-    Refusal, atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream,
+    atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream,
 };
+use crate::stats;
 
 /// What tells the two backends of the processors from each other.
 #[derive(Debug)]
@@ -150,7 +151,7 @@ fn copy(context: &Context) -> Result<f64, Failure> {
     let spec = stream::Spec { kernel: Kernel::Copy, method: Method::Direct, elements, seed: 0 };
     let mut copy = stream::cpu::prepare(spec, context)?;
     let seconds: Vec<f64> = (0..COPIES).map(|_| copy.sample(1)).collect::<Result<_, _>>()?;
-    let median = measure::median(&seconds).filter(|median| *median > 0.0);
+    let median = stats::median(&seconds).filter(|median| *median > 0.0);
     let median = median.ok_or_else(|| Failure::Failed("the clock stands still".to_owned()))?;
     Ok(16.0 * spec.elements as f64 / median / 1e9)
 }
@@ -203,7 +204,7 @@ impl Executor for CpuExecutor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Value;
+    use crate::case::Value;
 
     #[test]
     fn a_copy_is_larger_than_the_caches_and_still_quick() {

@@ -10,17 +10,18 @@ use std::sync::Arc;
 use shown::shown;
 
 use super::fetching;
-use crate::backend::cuda::{DeviceBuffer, Gpu, GpuFacts, Unavailable};
-use crate::backend::gpus::Gpus;
-use crate::backend::{Availability, Cancel, Device, Executor, Failure, Fault, Prepared};
-use crate::indices::Store;
-use crate::measure;
-use crate::measure::noise::GpuConditions;
-use crate::plan::Case;
+use crate::case::gpus::Gpus;
+use crate::case::{Availability, Cancel, Case, Device, Failure, Fault};
+use crate::device::Prepared;
+use crate::device::cuda::{DeviceBuffer, Gpu, GpuFacts, Unavailable};
+use crate::engine::Executor;
+use crate::inputs::indices::Store;
 use crate::primitives::cuda::several::{Part, Several};
 use crate::primitives::{
     atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream,
 };
+use crate::stats;
+use crate::stats::noise::GpuConditions;
 
 /// Bytes that the quick copy moves one way.
 const PROBE_BYTES: usize = 256 << 20;
@@ -223,7 +224,7 @@ impl Executor for CudaExecutor {
         let mut copies = || (0..PROBE_COPIES).try_for_each(|_| gpu.copy(&from, 0..elements, &mut to, 0));
         let timings: Vec<f64> =
             (0..PROBE_TIMINGS).map(|_| gpu.timed(&mut copies)).collect::<Result<_, _>>()?;
-        let seconds = measure::median(&timings).filter(|seconds| *seconds > 0.0);
+        let seconds = stats::median(&timings).filter(|seconds| *seconds > 0.0);
         let seconds = seconds.ok_or_else(|| Failure::Failed("the GPU's clock stands still".to_owned()))?;
         Ok(2.0 * PROBE_BYTES as f64 * f64::from(PROBE_COPIES) / seconds / 1e9)
     }

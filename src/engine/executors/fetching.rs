@@ -1,9 +1,9 @@
 //! A case that asks for what L2 fetches from memory at a miss, of whatever primitive.
 
-use crate::backend::cuda::{Gpu, Limit};
-use crate::backend::tuning::Tuning;
-use crate::backend::{Cancel, Failure, Prepared, Verdict};
-use crate::plan::{Case, Value};
+use crate::case::tuning::Tuning;
+use crate::case::{Cancel, Case, Failure, Value, Verdict};
+use crate::device::Prepared;
+use crate::device::cuda::{Gpu, Limit};
 use crate::primitives::cuda::refused;
 use crate::primitives::cuda::several::Part;
 

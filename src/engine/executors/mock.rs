@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::backend::{Availability, Cancel, Device, Executor, Failure, Fault, Prepared, Verdict};
-use crate::plan::{Case, Value};
+use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, Value, Verdict};
+use crate::device::Prepared;
+use crate::engine::Executor;
 
 /// What a mock case does.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@ pub mod peer;
 
 use std::path::Path;
 
-use crate::backend::Executor;
+use crate::engine::Executor;
 
 /// Every backend of this build, available or not.
 pub fn all() -> Vec<Box<dyn Executor>> {

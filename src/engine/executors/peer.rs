@@ -13,9 +13,10 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use self::program::{Answer, Program};
-use crate::backend::peers::{self, Peer};
-use crate::backend::{Availability, Cancel, Device, Executor, Failure, Fault, Prepared, Verdict};
-use crate::plan::Case;
+use crate::case::peers::{self, Peer};
+use crate::case::{Availability, Cancel, Case, Device, Failure, Fault, Verdict};
+use crate::device::Prepared;
+use crate::engine::Executor;
 
 /// The variable that names the programs' folder.
 pub const FOLDER: &str = "SCATTERLAB_PEERS";

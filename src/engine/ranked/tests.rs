@@ -2,12 +2,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::*;
-use crate::backend::Fault;
+use crate::case::Fault;
 use crate::engine::executors::mock::{Mock, Script};
-use crate::measure::noise::Conditions;
-use crate::plan::{self, Overrides};
-use crate::ranks::threads;
+use crate::engine::ranks::threads;
 use crate::recipe;
+use crate::recipe::plan::{self, Overrides};
+use crate::stats::noise::Conditions;
 
 /// Nothing goes on around the samples.
 struct Quiet;

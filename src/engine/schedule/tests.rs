@@ -1,6 +1,7 @@
 use super::*;
+use crate::case::{Case, Params};
 use crate::engine::protocol::FinishedRound;
-use crate::plan::{Case, Chart, Experiment, Params, Quantity};
+use crate::recipe::plan::{Chart, Experiment, Quantity};
 
 fn plan(measures: &[Measure], cases: &[(&str, usize)]) -> Plan {
     let experiment = |measure: &Measure| Experiment {

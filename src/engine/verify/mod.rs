@@ -1,10 +1,10 @@
 //! The lab's own proof: every primitive and method against its sequential oracle, every
 //! certificate against right and deliberately wrong implementations.
 
-use crate::backend::{Cancel, Executor, Failure, Fault, Verdict};
-use crate::plan::{self, Case, Overrides, Plan, Value};
-use crate::primitives;
-use crate::recipe;
+use crate::case::{Cancel, Case, Failure, Fault, Value, Verdict};
+use crate::engine::Executor;
+use crate::recipe::plan::{self, Overrides, Plan};
+use crate::{primitives, recipe};
 
 const SMALL: &str = include_str!("small.yaml");
 const PARTITIONED: &str = include_str!("partitioned.yaml");

@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Instant;
 
-use crate::backend::cpu::affinity;
+use crate::device::cpu::affinity;
 
 /// Additions in one burst: 10 µs at 3 GHz.
 const ADDS: u32 = 32_000;

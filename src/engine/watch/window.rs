@@ -30,7 +30,7 @@ pub struct Load {
 /// tenth of a second on two CPUs that looks like a third of a CPU busy, or a tenth of the
 /// time stolen, where nothing was. So a round is looked at alone only where it lasts long
 /// enough for the error to stay below half of what raises a flag
-/// (`crate::measure::noise`); shorter ones are looked at together with the time before
+/// (`crate::stats::noise`); shorter ones are looked at together with the time before
 /// them. Their flags tell of noise around them, at the price that a burst shorter than a
 /// second is blamed on its neighbours too, which costs those a second attempt.
 #[derive(Debug)]

@@ -23,8 +23,7 @@ pub use passes::{Parts, hit_rate, time};
 
 use super::scope::covered;
 use super::{Model, Prediction, Profile};
-use crate::plan::Case;
-use crate::primitives::Work;
+use crate::case::{Case, Work};
 
 /// The model, with one of two readings of Case II.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,9 @@
 
 use super::bandwidth::access;
 use super::hits::{Together, random_misses, warp_misses};
+use crate::case::work::Order;
+use crate::case::{Access, Concurrency, Pass, Work};
 use crate::model::He2007;
-use crate::primitives::{Access, Concurrency, Order, Pass, Work};
 
 /// Seconds by what they go to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

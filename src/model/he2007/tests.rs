@@ -1,9 +1,10 @@
 //! The model of he2007 on the G80 of its Table 1.
 
 use super::*;
+use crate::case::work::Order;
+use crate::case::{Params, Value};
 use crate::model::{He2007, shipped_profile};
-use crate::plan::{Params, Value};
-use crate::primitives::{Order, find};
+use crate::primitives::find;
 
 pub fn g80() -> He2007 {
     shipped_profile("g80").expect("shipped").he2007["cuda"].clone()

@@ -10,7 +10,8 @@
 
 use super::issue::{self, Groups};
 use super::machine::Machine;
-use crate::primitives::{Access, Direction, Order, Pass};
+use crate::case::work::Order;
+use crate::case::{Access, Direction, Pass};
 
 /// Bytes of the elements whose strided accesses the profile has.
 const WORD: f64 = 8.0;

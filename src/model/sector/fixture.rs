@@ -1,7 +1,8 @@
 //! A device with round figures, and accesses to it.
 
+use crate::case::work::Order;
+use crate::case::{Access, Concurrency, Direction};
 use crate::model::{Curve, Moves, Profile};
-use crate::primitives::{Access, Concurrency, Direction, Order};
 
 use super::machine::Machine;
 

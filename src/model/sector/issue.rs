@@ -11,8 +11,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::machine::{Machine, way};
+use crate::case::Direction;
 use crate::model::{Moves, Strided};
-use crate::primitives::Direction;
 
 /// What groups of accesses come to on average.
 #[derive(Clone, Copy, Debug, PartialEq)]

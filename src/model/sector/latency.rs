@@ -13,7 +13,7 @@
 //! for reads beyond the first cache.
 
 use super::machine::Machine;
-use crate::primitives::{Access, Concurrency};
+use crate::case::{Access, Concurrency};
 
 /// Seconds in which `n` elements are looked at in an array that is read again after
 /// `distance` bytes.
@@ -61,8 +61,9 @@ pub fn chained(machine: &Machine, access: &Access) -> Result<f64, String> {
 mod tests {
     use super::super::fixture::{access, close, on_toy, toy};
     use super::*;
+    use crate::case::Direction;
+    use crate::case::work::Order;
     use crate::model::Curve;
-    use crate::primitives::{Direction, Order};
 
     #[test]
     fn a_scan_has_the_profiles_rate() {

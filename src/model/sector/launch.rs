@@ -9,7 +9,8 @@
 //! they are drawn out to no bytes (`Machine::start`).
 
 use super::machine::Machine;
-use crate::primitives::{Order, Work};
+use crate::case::Work;
+use crate::case::work::Order;
 
 /// Name of the term.
 pub const TERM: &str = "launch";
@@ -58,7 +59,7 @@ fn is_pattern(work: &Work) -> bool {
 mod tests {
     use super::super::fixture::{access, close, toy};
     use super::*;
-    use crate::primitives::{Direction, Pass};
+    use crate::case::{Direction, Pass};
 
     /// A pattern's 3e-7 s have 4e-8 s for a word 4 · 64 KiB away.
     #[test]

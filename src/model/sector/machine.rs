@@ -1,7 +1,7 @@
 //! What the terms need of a profile, looked up and worked out in one place.
 
+use crate::case::Direction;
 use crate::model::{Curve, Profile, Random, Rates, Strided};
-use crate::primitives::Direction;
 
 /// Bytes of a cache where the profile names none: that of every current processor.
 const LINE: f64 = 64.0;

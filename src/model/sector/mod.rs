@@ -42,8 +42,8 @@ mod zipf;
 
 use super::scope::covered;
 use super::{Model, Prediction, Profile};
-use crate::plan::Case;
-use crate::primitives::{self, Near, Work};
+use crate::case::{Case, Near, Work};
+use crate::primitives;
 use demand::Demand;
 use launch::Launch;
 use machine::Machine;

@@ -25,7 +25,7 @@
 use super::demand::Demand;
 use super::issue;
 use super::machine::Machine;
-use crate::primitives::Near;
+use crate::case::Near;
 
 /// Instructions of warps that a multiprocessor issues in a clock, and those of integers.
 const ISSUED: f64 = 4.0;

@@ -29,9 +29,10 @@
 
 use super::demand::Demand;
 use super::machine::Machine;
+use crate::case::work::Order;
+use crate::case::{Access, Direction};
 use crate::model::Strided;
 use crate::model::he2007::distinct;
-use crate::primitives::{Access, Direction, Order};
 
 /// Bytes of a page of a GPU's memory: the granularity at which its driver maps it.
 const PAGE: f64 = 2097152.0;

@@ -13,7 +13,8 @@ use super::streams::{Stream, streams};
 use super::thinned::thinned;
 use super::touched::Moves;
 use super::zipf;
-use crate::primitives::{Access, Concurrency, Direction, Near, Order, Pass};
+use crate::case::work::Order;
+use crate::case::{Access, Concurrency, Direction, Near, Pass};
 
 /// A pass among others.
 pub struct Here<'a> {

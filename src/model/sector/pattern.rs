@@ -14,7 +14,7 @@ use super::issue::{self, Groups};
 use super::machine::Machine;
 use super::spaced::{Reads, Writes};
 use super::touched::Moves;
-use crate::primitives::{Access, Direction};
+use crate::case::{Access, Direction};
 
 /// Accesses that are looked at where the profile has no tile.
 const WINDOW: u64 = 4096;
@@ -100,7 +100,7 @@ fn memory(machine: &Machine, access: &Access, moves: Moves) -> Result<Demand, St
 mod tests {
     use super::super::fixture::{access, close, on_toy};
     use super::*;
-    use crate::primitives::Order;
+    use crate::case::work::Order;
 
     fn demand(direction: Direction, indices: &[u64], delta: u64, uses: u64) -> Demand {
         let footprint = 8 * (indices.iter().max().unwrap_or(&0) + delta * (uses - 1) + 1);

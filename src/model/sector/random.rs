@@ -23,8 +23,8 @@
 
 use super::demand::Demand;
 use super::machine::Machine;
+use crate::case::{Access, Direction};
 use crate::model::he2007::distinct;
-use crate::primitives::{Access, Direction};
 
 /// The term's name by direction.
 pub fn term(direction: Direction) -> &'static str {
@@ -90,7 +90,7 @@ fn kept(machine: &Machine, footprint: f64, streams: f64) -> f64 {
 mod tests {
     use super::super::fixture::{access, close, on_toy};
     use super::*;
-    use crate::primitives::Order;
+    use crate::case::work::Order;
     use proptest::prelude::*;
 
     fn seconds(direction: Direction, n: u64, footprint: u64, cold: bool) -> f64 {

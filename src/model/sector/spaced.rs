@@ -18,8 +18,8 @@
 //! profile's `strided` over the greatest footprint; without it, random accesses to memory.
 
 use super::machine::Machine;
+use crate::case::Direction;
 use crate::model::Strided;
-use crate::primitives::Direction;
 
 /// Granules that are read, over so many bytes.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@
 
 use super::demand::Demand;
 use super::machine::Machine;
-use crate::primitives::{Access, Direction};
+use crate::case::{Access, Direction};
 
 /// A sequential access and after how many bytes of others it comes again.
 pub struct Stream<'a> {
@@ -64,7 +64,7 @@ fn side_by_side(machine: &Machine, reads: f64, writes: f64, distance: f64) -> f6
 mod tests {
     use super::super::fixture::{access, close, on_processors, on_toy};
     use super::*;
-    use crate::primitives::Order;
+    use crate::case::work::Order;
 
     fn far(reads: u64, writes: u64) -> f64 {
         let of = |direction, count: u64| access(direction, count, 8 * count, Order::Sequential);

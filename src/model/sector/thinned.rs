@@ -9,7 +9,7 @@
 use super::demand::Demand;
 use super::machine::Machine;
 use super::spaced::{Reads, Writes};
-use crate::primitives::{Access, Direction};
+use crate::case::{Access, Direction};
 
 /// What such an access asks for, when it comes again after `distance` bytes.
 ///
@@ -51,7 +51,7 @@ fn whole(element: f64, sector: f64, stride: f64) -> f64 {
 mod tests {
     use super::super::fixture::{access, close, on_toy};
     use super::*;
-    use crate::primitives::Order;
+    use crate::case::work::Order;
 
     #[test]
     fn granules_touched_by_chance() {

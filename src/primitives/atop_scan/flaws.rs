@@ -1,7 +1,7 @@
 //! What the deliberately wrong implementations do.
 
 use super::spec::{Operation, Spec};
-use crate::backend::Fault;
+use crate::case::Fault;
 
 /// Elements that are handled, from the first on: with [`Fault::MissingTail`] without the last one
 /// that is written, with [`Fault::WrongChunk`], whose second half is the first one again, half of

@@ -12,8 +12,8 @@
 use std::ops::Range;
 
 use super::spec::Spec;
-use crate::patterns::Permutation;
-use crate::patterns::mix::{index_of_word32, index_of_word64, word32, word64};
+use crate::inputs::Permutation;
+use crate::inputs::mix::{index_of_word32, index_of_word64, word32, word64};
 use crate::primitives::scan::segments::Segments;
 
 const TAG: u64 = 0x46_4C41_4753;

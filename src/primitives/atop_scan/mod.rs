@@ -39,10 +39,9 @@ mod work;
 
 pub use spec::{Operation, Spec};
 
-use super::schema::Param;
-use super::{Near, Primitive, Refusal, Work, reader};
-use crate::backend::Fault;
-use crate::plan::Params;
+use super::Primitive;
+use crate::case::schema::Param;
+use crate::case::{Fault, Near, Params, Refusal, Work, reader};
 
 /// One of the five.
 pub struct AtopScan(pub Operation);
@@ -104,7 +103,7 @@ impl Primitive for AtopScan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Value;
+    use crate::case::Value;
     use proptest::prelude::*;
 
     /// A case of `elements` in segments of around `mean`; in one where that is 0.

@@ -2,7 +2,7 @@
 
 use super::spec::{Operation, Spec, TILE};
 use super::work::{sums_needed, tiles};
-use crate::primitives::near::{Near, WARPS};
+use crate::case::near::{Near, WARPS};
 use crate::primitives::scan;
 
 /// Instructions of a warp for 128 elements that it places, and those of integers.

@@ -1,7 +1,7 @@
 //! The parameters of the primitives atop scan.
 
 use super::spec::{MAX_ELEMENTS, Operation};
-use crate::primitives::schema::{Default, Kind, Param, Variant};
+use crate::case::schema::{Default, Kind, Param, Variant};
 
 const ELEMENTS: Param = Param {
     name: "elements",

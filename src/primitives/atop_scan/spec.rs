@@ -1,11 +1,10 @@
 //! What a primitive atop scan computes: its parameters, typed.
 
 use super::inputs::Inputs;
-use crate::backend::tuning::{Offered, Tuning};
-use crate::plan::Params;
+use crate::case::tuning::{Offered, Tuning};
+use crate::case::{Params, Refusal, reader};
 use crate::primitives::scan::segments::{Heads, Lengths, Segments};
 use crate::primitives::scan::spec::Direction;
-use crate::primitives::{Refusal, reader};
 
 /// Most elements: their numbers and counts have 4 bytes.
 pub const MAX_ELEMENTS: u64 = 1 << 31;
@@ -199,7 +198,7 @@ fn lengths(operation: Operation, params: &Params) -> Result<Option<Lengths>, Ref
 mod tests {
     use super::super::tests::{params, spec};
     use super::*;
-    use crate::plan::Value;
+    use crate::case::Value;
 
     fn refusal(operation: Operation, params: &Params) -> String {
         Spec::from_params(operation, params, 1).expect_err("refused").to_string()

@@ -1,8 +1,9 @@
 //! What the primitives atop scan do to memory, pass by pass.
 
 use super::spec::{Operation, Spec, TILE};
+use crate::case::work::Order;
+use crate::case::{Access, Concurrency, Direction, Pass, Work};
 use crate::primitives::scan::segments::Lengths;
-use crate::primitives::{Access, Concurrency, Direction, Order, Pass, Work};
 
 /// The work of a case.
 pub fn work(spec: &Spec) -> Work {

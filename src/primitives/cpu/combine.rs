@@ -6,9 +6,9 @@
 use std::ops::Range;
 
 use super::tuple::Tuple;
-use crate::backend::Failure;
-use crate::backend::cpu::Buffer;
-use crate::backend::cpu::simd::Lanes;
+use crate::case::Failure;
+use crate::device::cpu::Buffer;
+use crate::device::cpu::simd::Lanes;
 
 /// What tells where a key goes.
 pub trait Labels<K> {

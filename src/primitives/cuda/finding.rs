@@ -1,8 +1,8 @@
 //! What a certificate on the device leaves for the host: eight words (`Finding` in
 //! `kernels/certify.cuh`).
 
-use crate::backend::Failure;
-use crate::backend::cuda::{DeviceBuffer, Gpu};
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, Gpu};
 
 /// The report of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,12 +8,11 @@ pub mod tiles;
 pub mod together;
 mod zipf;
 
-use crate::backend::Failure;
-use crate::backend::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
-use crate::patterns::mix::key64;
-use crate::plan::Case;
+use crate::case::{Case, Failure, Refusal};
+use crate::device::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
+use crate::inputs::mix::key64;
 use crate::primitives::{
-    Refusal, atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream,
+    atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream,
 };
 
 pub use tiles::BLOCK;
@@ -112,9 +111,6 @@ impl Fill {
 }
 
 /// Poisons a whole buffer.
-pub fn poison<T: crate::backend::cuda::Plain>(
-    gpu: &Gpu,
-    buffer: &mut DeviceBuffer<T>,
-) -> Result<(), Failure> {
+pub fn poison<T: crate::device::cuda::Plain>(gpu: &Gpu, buffer: &mut DeviceBuffer<T>) -> Result<(), Failure> {
     gpu.memset32(buffer, POISON32)
 }

@@ -1,6 +1,6 @@
 //! The ranges of elements that a launch, right or deliberately wrong, handles.
 
-use crate::backend::Fault;
+use crate::case::Fault;
 
 /// Elements [first, first + count).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! A case on several GPUs at the same time, each with arrays of its own: weak scaling.
 
 use super::together::together;
-use crate::backend::cuda::Gpu;
-use crate::backend::gpus::COUNT_KEY;
-use crate::backend::{Cancel, Failure, Prepared, Verdict};
-use crate::plan::Value;
+use crate::case::gpus::COUNT_KEY;
+use crate::case::{Cancel, Failure, Value, Verdict};
+use crate::device::Prepared;
+use crate::device::cuda::Gpu;
 
 /// A case as one GPU has it, which the GPU's own thread may execute.
 pub type Part = Box<dyn Prepared + Send>;

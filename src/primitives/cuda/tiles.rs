@@ -1,9 +1,9 @@
 //! How the elements of a timed launch are cut into tiles, and which blocks handle them.
 
 use super::{MAX_GRID, grid};
-use crate::backend::Failure;
-use crate::backend::cuda::{Gpu, Kernel};
-use crate::backend::tuning::{Grid, Tuning};
+use crate::case::Failure;
+use crate::case::tuning::{Grid, Tuning};
+use crate::device::cuda::{Gpu, Kernel};
 
 /// Threads of a block where nothing else is asked for.
 pub const BLOCK: u32 = 256;

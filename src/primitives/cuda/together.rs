@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicIsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use crate::backend::Failure;
-use crate::backend::cuda::Gpu;
+use crate::case::Failure;
+use crate::device::cuda::Gpu;
 
 /// One GPU's part.
 #[derive(Clone, Copy, Debug)]

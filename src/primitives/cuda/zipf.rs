@@ -1,8 +1,8 @@
 //! A Zipf table on the device.
 
-use crate::backend::Failure;
-use crate::backend::cuda::{DeviceBuffer, Gpu};
-use crate::patterns::Zipf;
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, Gpu};
+use crate::inputs::Zipf;
 
 /// What the kernels look ranks up in.
 pub struct ZipfTable {

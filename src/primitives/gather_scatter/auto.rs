@@ -2,7 +2,7 @@
 
 use super::Spec;
 use super::spec::Kernel;
-use crate::plan::{Params, Value};
+use crate::case::{Params, Value};
 
 /// Most passes of `multipass`, as a power of two.
 const PASSES: u32 = 6;

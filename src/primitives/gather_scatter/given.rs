@@ -8,12 +8,10 @@
 use std::sync::Arc;
 
 use super::spec::{Kernel, Locations, Source, Spec};
-use crate::backend::{Failure, Fault};
-use crate::patterns::arrays::{END, MAX_COUNT};
-use crate::patterns::mix::mix64;
-use crate::patterns::partitions;
-use crate::plan::{Params, Value};
-use crate::primitives::{Refusal, Walk, reader};
+use crate::case::{Failure, Fault, Params, Refusal, Value, Walk, reader};
+use crate::inputs::arrays::{END, MAX_COUNT};
+use crate::inputs::mix::mix64;
+use crate::inputs::partitions;
 
 /// Parameters that the plan adds to `locations.file`: the array's identity, its length
 /// and its largest index.

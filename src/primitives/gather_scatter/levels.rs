@@ -16,7 +16,8 @@
 use super::partitioned::{Cut, Digit};
 use super::spec::Spec;
 use super::work::{access, confined, pairs, streams, ticks};
-use crate::primitives::{Access, Direction, Order, Pass};
+use crate::case::work::Order;
+use crate::case::{Access, Direction, Pass};
 
 /// Most bits that one pass divides by: the counters and addresses of 2048 bins share a
 /// multiprocessor's memory with the pairs of a tile.
@@ -172,7 +173,7 @@ fn taken(spec: &Spec, k: usize, location: u64) -> Vec<Access> {
 mod tests {
     use super::super::spec::{Kernel, Locations, Method};
     use super::*;
-    use crate::plan::{Params, Value};
+    use crate::case::{Params, Value};
 
     fn levels(tuples: u64, tuple: u64, bits: u64, passes: u64) -> (Spec, Levels) {
         let method = Method::Partitioned { bits, passes };

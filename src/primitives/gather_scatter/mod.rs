@@ -20,10 +20,9 @@ pub mod work;
 
 pub use spec::Spec;
 
-use super::schema::Param;
-use super::{Near, Primitive, Refusal, Walk, Work, reader};
-use crate::backend::Fault;
-use crate::plan::Params;
+use super::Primitive;
+use crate::case::schema::Param;
+use crate::case::{Fault, Near, Params, Refusal, Walk, Work, reader};
 use spec::Kernel;
 
 /// The primitive `gather`.

@@ -7,8 +7,8 @@
 
 use super::levels::{DIVIDERS, Levels, WINDOW, items};
 use super::spec::Spec;
-use crate::patterns::mix::word64;
-use crate::primitives::near::{LANES, Near, mean, wavefronts};
+use crate::case::near::{LANES, Near, mean, wavefronts};
+use crate::inputs::mix::word64;
 
 /// Threads of the blocks that count, add up and put together.
 const THREADS: u64 = 1024;

@@ -1,9 +1,8 @@
 //! The tunables that the CUDA kernels of gather and scatter are built for.
 
 use super::spec::Kernel;
-use crate::backend::tuning::{Grid, Hint, Offered, Tuning};
-use crate::plan::Params;
-use crate::primitives::Refusal;
+use crate::case::tuning::{Grid, Hint, Offered, Tuning};
+use crate::case::{Params, Refusal};
 
 const GATHER: Offered = Offered {
     block: 1024,

@@ -1,7 +1,7 @@
 //! The sequential oracle of gather and scatter: one loop over the definition.
 
 use super::spec::{Kernel, Locations, Spec, tuple_word};
-use crate::patterns::{Permutation, Zipf, partitions};
+use crate::inputs::{Permutation, Zipf, partitions};
 use crate::primitives::oracle::check_length;
 
 /// What untouched tuples hold.

@@ -23,8 +23,8 @@
 
 use super::levels;
 use super::spec::{Method, Spec};
-use crate::plan::{Params, Value};
-use crate::primitives::{Refusal, groups, reader};
+use crate::case::{Params, Refusal, Value, reader};
+use crate::primitives::groups;
 
 /// Full key of the bits.
 pub const BITS_KEY: &str = "method.partitioned.bits";

@@ -2,7 +2,7 @@
 
 use super::partitioned;
 use super::spec::{MAX_PARTITIONS, MAX_PASSES};
-use crate::primitives::schema::{Default, Kind, Param, Variant};
+use crate::case::schema::{Default, Kind, Param, Variant};
 
 const PASSES: Param = Param {
     name: "passes",

@@ -1,11 +1,10 @@
 //! What a gather or scatter case computes: its parameters, typed, and its data.
 
 use super::{levels, offered, partitioned};
-use crate::patterns::mix::{index_of_word32, index_of_word64, word32, word64};
-use crate::patterns::permutation::{MAX_ELEMENTS, Permutation};
-use crate::patterns::zipf::{self, Zipf};
-use crate::plan::Params;
-use crate::primitives::{Refusal, reader};
+use crate::case::{Params, Refusal, reader};
+use crate::inputs::mix::{index_of_word32, index_of_word64, word32, word64};
+use crate::inputs::permutation::{MAX_ELEMENTS, Permutation};
+use crate::inputs::zipf::{self, Zipf};
 
 /// Most partitions.
 pub const MAX_PARTITIONS: u64 = 1 << 16;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::Value;
+use crate::case::Value;
 use proptest::prelude::*;
 
 fn text(v: &str) -> Value {

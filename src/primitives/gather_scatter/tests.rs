@@ -1,6 +1,6 @@
 use super::*;
-use crate::patterns::partitions;
-use crate::plan::Value;
+use crate::case::Value;
+use crate::inputs::partitions;
 use proptest::prelude::*;
 use spec::tuple_word;
 

@@ -11,7 +11,8 @@
 use super::levels::Levels;
 use super::partitioned::{Cut, Digit, group};
 use super::spec::{Kernel, Locations, Spec};
-use crate::primitives::{Access, Concurrency, Direction, Order, Pass, Work};
+use crate::case::work::Order;
+use crate::case::{Access, Concurrency, Direction, Pass, Work};
 
 /// Chunks of the input in which partitions are counted when L is generated, at most.
 pub const COUNTING_CHUNKS: u64 = 256;

@@ -22,10 +22,10 @@ pub mod values;
 
 pub use spec::Spec;
 
-use super::schema::{Default, Kind, Param, Variant};
-use super::{Access, Concurrency, Direction, Near, Order, Pass, Primitive, Refusal, Work, reader};
-use crate::backend::Fault;
-use crate::plan::Params;
+use super::Primitive;
+use crate::case::schema::{Default, Kind, Param, Variant};
+use crate::case::work::Order;
+use crate::case::{Access, Concurrency, Direction, Fault, Near, Params, Pass, Refusal, Work, reader};
 use spec::{Ending, MAX_BINS, Method};
 
 /// The primitive `histogram`.
@@ -181,7 +181,7 @@ fn access(array: &str, direction: Direction, (element, count): (u64, u64), footp
 mod tests {
     pub(super) use super::super::words::params;
     use super::*;
-    use crate::plan::Value;
+    use crate::case::Value;
     use proptest::prelude::*;
 
     pub(super) fn spec(words: &str) -> Spec {

@@ -5,7 +5,7 @@
 use super::layout::Layout;
 use super::spec::{By, Ending, Method, Spec};
 use super::values::Values;
-use crate::primitives::near::{ByBits, LANES, Near, SAMPLE, WARPS, wavefronts};
+use crate::case::near::{ByBits, LANES, Near, SAMPLE, WARPS, wavefronts};
 
 /// Instructions of a warp for 32 values, and those of integers: of even bins, between splitters, and
 /// for each splitter more that is looked at.

@@ -1,9 +1,8 @@
 //! What a histogram case computes: its parameters, typed, and its splitters.
 
-use crate::backend::tuning::{Offered, Tuning};
-use crate::patterns::mix::{scale, word64};
-use crate::plan::Params;
-use crate::primitives::{Refusal, reader};
+use crate::case::tuning::{Offered, Tuning};
+use crate::case::{Params, Refusal, reader};
+use crate::inputs::mix::{scale, word64};
 
 /// Bits of a value: it is k · 2^-14 with k < 2^24, so that every value is an f32.
 pub const BITS: u32 = 24;
@@ -179,7 +178,7 @@ fn distribution(params: &Params) -> Result<Distribution, Refusal> {
 fn exponent(params: &Params) -> Result<f64, Refusal> {
     const KEY: &str = "distribution.zipf.exponent";
     let given = params.float(KEY).ok_or_else(|| Refusal::Missing { key: KEY.to_owned() })?;
-    match (0.0..=crate::patterns::zipf::MAX_EXPONENT).contains(&given) {
+    match (0.0..=crate::inputs::zipf::MAX_EXPONENT).contains(&given) {
         true => Ok(given),
         false => Err(Refusal::invalid(KEY, format!("{given} is not from 0 to 16"))),
     }

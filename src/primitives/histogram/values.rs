@@ -10,8 +10,8 @@
 //! ```
 
 use super::spec::{Distribution, Spec};
-use crate::patterns::Zipf;
-use crate::patterns::mix::word64;
+use crate::inputs::Zipf;
+use crate::inputs::mix::word64;
 
 const TAG: u64 = 0x484F_5450_4C41_4345;
 

@@ -6,7 +6,7 @@ use super::buckets::Buckets;
 use super::keys::Keys;
 use super::spec::{KEY, Spec};
 use super::subproblems::WINDOW;
-use crate::primitives::Walk;
+use crate::case::Walk;
 
 /// How far keys are put in order, in keys: Fig. 5's direct, warp-level and block-level
 /// multisplits.

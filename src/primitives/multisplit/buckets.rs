@@ -3,7 +3,7 @@
 
 use super::prime::{self, is_prime};
 use super::spec::{By, Spec};
-use crate::patterns::mix::{mix32, scale, unmix32, word64};
+use crate::inputs::mix::{mix32, scale, unmix32, word64};
 
 const TAG: u64 = 0x5350_4C49_545F_4259;
 

@@ -19,7 +19,7 @@
 
 use super::buckets::Members;
 use super::spec::{Distribution, Spec};
-use crate::patterns::mix::{mix64, scale, word32, word64};
+use crate::inputs::mix::{mix64, scale, word32, word64};
 
 const HOT: u64 = 0x4D53_5F48_4F54_5F42;
 /// Of the seed of the bits of binomial draws.

@@ -5,7 +5,7 @@
 use super::near::{WINDOW, function, mean, scattered};
 use super::spec::Spec;
 use super::subproblems::{Localisation, Subproblems};
-use crate::primitives::near::Near;
+use crate::case::near::Near;
 use crate::primitives::scan;
 
 /// Windows that are handled together.

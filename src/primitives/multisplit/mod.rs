@@ -37,9 +37,9 @@ mod work;
 
 pub use spec::Spec;
 
-use super::schema::Param;
-use super::{Light, Near, Primitive, Refusal, Walk, Work, reader};
-use crate::plan::Params;
+use super::Primitive;
+use crate::case::schema::Param;
+use crate::case::{Light, Near, Params, Refusal, Walk, Work, reader};
 
 /// The primitive `multisplit`.
 pub struct Multisplit;
@@ -100,7 +100,7 @@ impl Primitive for Multisplit {
 mod tests {
     pub(super) use super::super::words::params;
     use super::*;
-    use crate::plan::Value;
+    use crate::case::Value;
     use proptest::prelude::*;
 
     pub(super) fn spec(words: &str) -> Spec {

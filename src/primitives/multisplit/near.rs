@@ -10,8 +10,8 @@ use super::localised;
 use super::rounds::{self, Rounds};
 use super::spec::{By, Method, Spec};
 use super::tiles::{self, GROUP, Number, Shape, Way};
-use crate::patterns::mix::word64;
-use crate::primitives::near::{self, ByBits, LANES, Near, WARPS, wavefronts};
+use crate::case::near::{self, ByBits, LANES, Near, WARPS, wavefronts};
+use crate::inputs::mix::word64;
 
 /// Keys of a warp at a time.
 pub const WINDOW: f64 = LANES as f64;

@@ -2,7 +2,7 @@
 
 use super::spec::{MAX_BUCKETS, MAX_KEYS};
 use super::subproblems::{DIRECT_WINDOWS, TILES, WARPS, WINDOWS};
-use crate::primitives::schema::{Default, Kind, Param, Variant};
+use crate::case::schema::{Default, Kind, Param, Variant};
 
 const SHIFT: Param = Param {
     name: "shift",

@@ -2,9 +2,8 @@
 
 use super::rounds::{Rounds, has_digits};
 use super::subproblems::{Localisation, MOST_BUCKETS, Subproblems};
-use crate::backend::tuning::{Offered, Tuning};
-use crate::plan::{Params, Value};
-use crate::primitives::{Refusal, reader};
+use crate::case::tuning::{Offered, Tuning};
+use crate::case::{Params, Refusal, Value, reader};
 
 /// Most keys: 32 bits count them and more.
 pub const MAX_KEYS: u64 = 1 << 31;

@@ -1,9 +1,8 @@
 //! The subproblems into which ashkiani2017's methods divide the keys (§5.3, Table 1). Pure.
 
 use super::spec::Spec;
-use crate::plan::{Params, Value};
-use crate::primitives::schema::{Default, Kind, Param};
-use crate::primitives::{Refusal, reader};
+use crate::case::schema::{Default, Kind, Param};
+use crate::case::{Params, Refusal, Value, reader};
 
 /// Lanes of a warp, and so keys of a window.
 pub const WINDOW: u64 = 32;

@@ -8,7 +8,8 @@ use super::rounds::{self, Rounds};
 use super::spec::{KEY, Method, Spec};
 use super::subproblems::{Localisation, Subproblems};
 use super::tiles::{self, Shape, Way};
-use crate::primitives::{Access, Concurrency, Direction, Order, Pass, Work};
+use crate::case::work::Order;
+use crate::case::{Access, Concurrency, Direction, Pass, Work};
 
 /// Bytes of a line, which combined stores fill.
 const LINE: u64 = 64;

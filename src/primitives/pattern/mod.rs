@@ -24,11 +24,11 @@ pub use starts::Starts;
 
 use std::collections::HashSet;
 
-use super::schema::Param;
-use super::{Access, Concurrency, Direction, Order, Pass, Primitive, Refusal, Walk, Work};
-use crate::backend::Fault;
-use crate::patterns::class::classify;
-use crate::plan::{Params, Value};
+use super::Primitive;
+use crate::case::schema::Param;
+use crate::case::work::Order;
+use crate::case::{Access, Concurrency, Direction, Fault, Params, Pass, Refusal, Value, Walk, Work, reader};
+use crate::inputs::class::classify;
 use spec::{Kernel, Method};
 
 /// The primitive `pattern`.
@@ -71,7 +71,7 @@ impl Primitive for Pattern {
     }
 
     fn blocks(&self, params: &Params) -> Option<u64> {
-        let spec = Spec::from_params(params, 0).ok().filter(|_| super::reader::on_cuda(params))?;
+        let spec = Spec::from_params(params, 0).ok().filter(|_| reader::on_cuda(params))?;
         cuda::blocks(&spec, params)
     }
 

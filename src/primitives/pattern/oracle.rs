@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::spec::{Kernel, POISON, Spec};
-use crate::patterns::mix::word64;
+use crate::inputs::mix::word64;
 use crate::primitives::oracle::{LIMIT, check_length, compare_words, words};
 
 /// Compares an output with the definition. For gather and multigather it holds the

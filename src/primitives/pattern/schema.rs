@@ -1,9 +1,9 @@
 //! The parameters of pattern.
 
-use crate::patterns::applications;
-use crate::patterns::generators::MAX_LENGTH;
-use crate::primitives::reader::MAX_BYTES;
-use crate::primitives::schema::{Default, Kind, Param, Variant};
+use crate::case::reader::MAX_BYTES;
+use crate::case::schema::{Default, Kind, Param, Variant};
+use crate::inputs::applications;
+use crate::inputs::generators::MAX_LENGTH;
 
 const MAX_INDEX: u64 = MAX_BYTES / 8;
 /// Longest list of indices, in a recipe or in a file.

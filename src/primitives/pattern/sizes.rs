@@ -3,9 +3,8 @@
 
 use super::spec::{Kernel, Spec, largest};
 use super::starts::Starts;
-use crate::patterns::permutation::MAX_ELEMENTS;
-use crate::plan::Params;
-use crate::primitives::{Refusal, reader};
+use crate::case::{Params, Refusal, reader};
+use crate::inputs::permutation::MAX_ELEMENTS;
 
 impl Spec {
     /// Words of the dense side, P·wrap; 0 for gs, which has none.

@@ -1,9 +1,8 @@
 //! The index patterns that a case's parameters name.
 
-use crate::patterns::applications::{self, Application};
-use crate::patterns::generators::{self, PatternError};
-use crate::plan::Params;
-use crate::primitives::{Refusal, reader};
+use crate::case::{Params, Refusal, reader};
+use crate::inputs::applications::{self, Application};
+use crate::inputs::generators::{self, PatternError};
 
 /// Spatter's default delta.
 pub const DEFAULT_DELTA: u64 = 8;

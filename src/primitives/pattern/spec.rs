@@ -4,11 +4,10 @@
 use super::cuda::OFFERED;
 use super::source::{DEFAULT_DELTA, Source};
 use super::starts::Starts;
-use crate::backend::tuning::Tuning;
-use crate::patterns::Permutation;
-use crate::patterns::applications::Use;
-use crate::plan::Params;
-use crate::primitives::{Refusal, reader};
+use crate::case::tuning::Tuning;
+use crate::case::{Params, Refusal, reader};
+use crate::inputs::Permutation;
+use crate::inputs::applications::Use;
 
 /// What untouched words of a destination hold.
 pub const POISON: u64 = 0xDEAD_BEEF_DEAD_BEEF;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::Value;
+use crate::case::Value;
 use crate::primitives::Primitive;
 use crate::primitives::pattern::Pattern;
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! Where the uses of a pattern start.
 
-use crate::patterns::Permutation;
+use crate::inputs::Permutation;
 
 /// Use k starts at the sum of the first k deltas of a list that is repeated; with a list of
 /// one that is δ·k. The uses are visited one after another, or as a permutation says.

@@ -1,6 +1,6 @@
 use super::spec::POISON;
 use super::*;
-use crate::patterns::mix::word64;
+use crate::inputs::mix::word64;
 
 fn text(v: &str) -> Value {
     Value::Text(v.to_owned())

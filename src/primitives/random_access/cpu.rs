@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::spec::{Kernel, Method, Spec};
-use crate::backend::cpu::check;
-use crate::backend::cpu::{Buffer, Context, Isa, Job, POISON, Pool, Slot, Worker, memory, pieces};
-use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
-use crate::patterns::Scramble;
+use crate::case::{Cancel, Failure, Fault, Verdict};
+use crate::device::Prepared;
+use crate::device::cpu::{Buffer, Context, Isa, Job, POISON, Pool, Slot, Worker, check, memory, pieces};
+use crate::inputs::Scramble;
 
 /// A case with its array.
 struct RandomAccess {

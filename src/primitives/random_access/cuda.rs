@@ -3,11 +3,11 @@
 
 use super::Spec;
 use super::spec::{Kernel, Method};
-use crate::backend::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
-use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
-use crate::patterns::Scramble;
-use crate::patterns::mix::key64;
-use crate::plan::Case;
+use crate::case::{Cancel, Case, Failure, Fault, Verdict};
+use crate::device::Prepared;
+use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
+use crate::inputs::Scramble;
+use crate::inputs::mix::key64;
 use crate::primitives::cuda::finding::find;
 use crate::primitives::cuda::range::{Range, ranges};
 use crate::primitives::cuda::several::Part;

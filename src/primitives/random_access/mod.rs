@@ -3,7 +3,7 @@
 //! at best in a footprint.
 //!
 //! With m = footprint / element a power of two and h a random-looking bijection of [0, m)
-//! that is computed on the way ([`Scramble`](crate::patterns::Scramble)), access i goes to
+//! that is computed on the way ([`Scramble`](crate::inputs::Scramble)), access i goes to
 //! a\[h(i mod m)\]:
 //!
 //! ```text
@@ -26,10 +26,10 @@ pub mod spec;
 
 pub use spec::Spec;
 
-use super::schema::{Default, Kind, Param, Variant};
-use super::{Access, Concurrency, Direction, Order, Pass, Primitive, Refusal, Work};
-use crate::backend::Fault;
-use crate::plan::Params;
+use super::Primitive;
+use crate::case::schema::{Default, Kind, Param, Variant};
+use crate::case::work::Order;
+use crate::case::{Access, Concurrency, Direction, Fault, Params, Pass, Refusal, Work};
 use spec::{Kernel, MAX_BYTES, Method};
 
 /// The primitive `random-access`.
@@ -137,7 +137,7 @@ impl Primitive for RandomAccess {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Value;
+    use crate::case::Value;
 
     pub(super) fn params(kernel: &str, footprint: u64, accesses: u64, element: u64) -> Params {
         Params::default()

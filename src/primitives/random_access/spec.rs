@@ -1,10 +1,9 @@
 //! What a random-access case computes: its parameters, typed, and its data.
 
-use crate::backend::tuning::{Offered, Tuning};
-use crate::patterns::Scramble;
-use crate::patterns::mix::{word32, word64};
-use crate::plan::Params;
-use crate::primitives::{Refusal, reader};
+use crate::case::tuning::{Offered, Tuning};
+use crate::case::{Params, Refusal, reader};
+use crate::inputs::Scramble;
+use crate::inputs::mix::{word32, word64};
 
 /// Most bytes of the array.
 pub const MAX_BYTES: u64 = 1 << 45;
@@ -155,7 +154,7 @@ fn accesses(params: &Params, element: u64) -> Result<u64, Refusal> {
 mod tests {
     use super::super::tests::params;
     use super::*;
-    use crate::plan::Value;
+    use crate::case::Value;
     use proptest::prelude::*;
 
     fn spec(footprint: u64, accesses: u64, element: u64) -> Result<Spec, Refusal> {

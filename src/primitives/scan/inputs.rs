@@ -25,7 +25,7 @@
 //! - With odd factors a composition never forgets where it began.
 
 use super::operator::{Bits, Operator, Type};
-use crate::patterns::mix::{word32, word64};
+use crate::inputs::mix::{word32, word64};
 
 /// Most elements of a floating-point sum over no contiguous range that is still exact.
 pub const EXACT: usize = 1 << 12;

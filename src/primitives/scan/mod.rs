@@ -29,9 +29,9 @@ mod work;
 
 pub use spec::Spec;
 
-use super::schema::Param;
-use super::{Near, Primitive, Refusal, Work, reader};
-use crate::plan::Params;
+use super::Primitive;
+use crate::case::schema::Param;
+use crate::case::{Near, Params, Refusal, Work, reader};
 
 /// The primitive `scan`.
 pub struct Scan;
@@ -114,7 +114,7 @@ impl Primitive for SegmentedScan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Value;
+    use crate::case::Value;
     use proptest::prelude::*;
 
     pub(super) fn params(segmented: bool, elements: u64) -> Params {

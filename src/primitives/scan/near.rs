@@ -3,7 +3,7 @@
 
 use super::spec::{Method, Spec};
 use super::tree;
-use crate::primitives::near::Near;
+use crate::case::near::Near;
 
 /// Of a tile in one pass (`kernels/scan_tile.cuh`): its bytes, its warps, and the blocks that a
 /// multiprocessor has at work at once (`TILE_BLOCKS` in `kernels/scan.cu`).

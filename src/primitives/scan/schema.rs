@@ -1,7 +1,7 @@
 //! The parameters of scan and segmented-scan.
 
 use super::spec::MAX_ELEMENTS;
-use crate::primitives::schema::{Default, Kind, Param, Variant};
+use crate::case::schema::{Default, Kind, Param, Variant};
 
 const OPERATOR: Param = Param {
     name: "operator",

@@ -14,7 +14,7 @@
 
 use std::ops::Range;
 
-use crate::patterns::mix::{scale, word64};
+use crate::inputs::mix::{scale, word64};
 
 const TAG: u64 = 0x5345_474D_454E_5453;
 

@@ -3,9 +3,8 @@
 use super::inputs::Inputs;
 use super::operator::{Operator, Type};
 use super::segments::{Heads, Lengths, Segments};
-use crate::backend::tuning::{Offered, Tuning};
-use crate::plan::{Params, Value};
-use crate::primitives::{Refusal, reader};
+use crate::case::tuning::{Offered, Tuning};
+use crate::case::{Params, Refusal, Value, reader};
 
 /// Most elements.
 pub const MAX_ELEMENTS: u64 = 1 << 40;

@@ -4,7 +4,7 @@
 
 use super::spec::{BLOCK, Spec};
 use super::work::levels;
-use crate::primitives::near::{LANES, Near, wavefronts};
+use crate::case::near::{LANES, Near, wavefronts};
 
 /// Warps of a block, and blocks of 128 threads that 2048 of a multiprocessor are.
 const WARPS: f64 = (BLOCK / LANES as u64) as f64;

@@ -4,7 +4,8 @@
 
 use super::segments::{Heads, Lengths};
 use super::spec::{BLOCK, Method, Spec};
-use crate::primitives::{Access, Concurrency, Direction, Order, Pass, Work};
+use crate::case::work::Order;
+use crate::case::{Access, Concurrency, Direction, Pass, Work};
 
 /// The work of a case.
 pub fn work(spec: &Spec) -> Work {
@@ -185,7 +186,7 @@ mod tests {
     use super::super::spec::Segmented;
     use super::super::tests::params;
     use super::*;
-    use crate::plan::Value;
+    use crate::case::Value;
 
     fn spec(segmented: bool, elements: u64, method: &str) -> Spec {
         let params = params(segmented, elements).with("method", Value::Text(method.into()));

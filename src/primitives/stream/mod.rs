@@ -12,9 +12,10 @@ pub mod spec;
 
 pub use spec::Spec;
 
-use super::schema::{Default, Kind, Param, Variant};
-use super::{Access, Concurrency, Direction, Order, Pass, Primitive, Refusal, Work};
-use crate::plan::Params;
+use super::Primitive;
+use crate::case::schema::{Default, Kind, Param, Variant};
+use crate::case::work::Order;
+use crate::case::{Access, Concurrency, Direction, Params, Pass, Refusal, Work};
 use spec::Array;
 
 /// The primitive `stream`.
@@ -98,7 +99,7 @@ fn access(spec: &Spec, array: Array, direction: Direction) -> Access {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Value;
+    use crate::case::Value;
     use proptest::prelude::*;
 
     fn params(kernel: &str, elements: u64) -> Params {

@@ -1,9 +1,8 @@
 //! What a stream case computes: its parameters, typed, and its data.
 
-use crate::backend::tuning::{Grid, Hint, Offered, Tuning};
-use crate::patterns::mix::word64;
-use crate::plan::Params;
-use crate::primitives::{Refusal, reader};
+use crate::case::tuning::{Grid, Hint, Offered, Tuning};
+use crate::case::{Params, Refusal, reader};
+use crate::inputs::mix::word64;
 
 /// Most elements whose sum is exact in any order: values are below 2^20 and a f64
 /// holds integers up to 2^53.
@@ -183,7 +182,7 @@ impl Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Value;
+    use crate::case::Value;
 
     fn params(kernel: &str, elements: u64) -> Params {
         Params::default().with("kernel", Value::Text(kernel.into())).with("elements", Value::Int(elements))

@@ -6,13 +6,13 @@ use serde_json::{Value as Json, json};
 
 use super::Schemas;
 use super::value::described;
-use crate::backend::BACKENDS;
+use crate::case::BACKENDS;
+use crate::case::schema::Kind;
 use crate::model;
-use crate::plan::{Ceiling, Quantity};
 use crate::primitives::Primitive;
-use crate::primitives::schema::Kind;
 use crate::recipe::Slot;
 use crate::recipe::chart::{CEILINGS, MAX_NAMES, NO_MODEL, QUANTITIES};
+use crate::recipe::plan::{Ceiling, Quantity};
 
 /// The chart of one of these primitives' experiments, under its name in the definitions.
 pub(super) fn chart(name: &str, primitives: &[&'static dyn Primitive], schemas: &mut Schemas) -> Json {

@@ -12,12 +12,12 @@ use serde_json::{Value as Json, json};
 
 use super::draft::{LANGUAGE, MAX_EXPERIMENTS, PAPERS};
 use super::measure::{self, Form, MeasureKey};
-use crate::backend::BACKENDS;
-use crate::backend::peers::PEERS;
-use crate::plan::{Cache, Order};
-use crate::primitives::schema::{Default, Kind, Param};
+use crate::case::measure::Order;
+use crate::case::peers::PEERS;
+use crate::case::schema::{Default, Kind, Param};
+use crate::case::units::pattern;
+use crate::case::{BACKENDS, Cache};
 use crate::primitives::{Primitive, registry};
-use crate::units::pattern;
 use value::{Map, Sweep, described, literal, property};
 
 /// The schema of recipes of the primitives that the registry knows.

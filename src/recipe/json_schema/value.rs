@@ -3,9 +3,9 @@
 use serde_json::{Value as Json, json};
 
 use super::Schemas;
-use crate::primitives::schema::{Default, Kind, Param, Variant};
+use crate::case::schema::{Default, Kind, Param, Variant};
+use crate::case::units::{label_bytes, label_count, pattern};
 use crate::recipe::range;
-use crate::units::{label_bytes, label_count, pattern};
 
 /// Whether lists and ranges sweep, or an item of `cases` fixes the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Row;
 use super::fixed::{Fixed, HEAD, TAIL};
-use crate::backend::BACKENDS;
-use crate::plan::{Cache, Plan};
+use crate::case::schema::{Kind, Param};
+use crate::case::{BACKENDS, Cache};
 use crate::primitives;
-use crate::primitives::schema::{Kind, Param};
+use crate::recipe::plan::Plan;
 use crate::report::cell::Cell;
 use crate::report::choices::choices;
 use crate::report::copies::Copies;

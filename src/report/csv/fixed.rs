@@ -1,14 +1,13 @@
 //! The columns that every `results.csv` has.
 
 use super::{Row, status};
-use crate::backend::Verdict;
+use crate::case::{Cache, Verdict, Work};
 use crate::engine::protocol::RoundResult;
-use crate::measure::Statistics;
-use crate::plan::{Cache, Experiment, Paper, Quantity};
-use crate::primitives::Work;
+use crate::recipe::plan::{Experiment, Paper, Quantity};
 use crate::report::cell::Cell;
 use crate::report::svg::device_name;
 use crate::run::Status;
+use crate::stats::Statistics;
 
 /// A column's name and where its cell comes from; `None` is an empty cell.
 pub type Fixed = (&'static str, fn(&Row) -> Option<Cell>);

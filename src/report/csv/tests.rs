@@ -3,12 +3,12 @@ use std::collections::HashMap;
 use super::columns::{Source, columns};
 use super::fixed::{HEAD, TAIL};
 use super::*;
-use crate::backend::Verdict;
+use crate::case::schema::{Kind, Param};
+use crate::case::{Case, Value, Verdict};
 use crate::engine::protocol::{Event, RoundResult};
-use crate::experiments::shipped;
-use crate::plan::{Case, Overrides, Plan, Value, resolve};
-use crate::primitives::schema::{Kind, Param};
 use crate::recipe;
+use crate::recipe::plan::{Overrides, Plan, resolve};
+use crate::recipe::shipped::shipped;
 use crate::report::series::tests::{case, passes, text};
 use crate::report::svg::tests::{device, environment, origin};
 use crate::run::Ledger;
@@ -243,7 +243,7 @@ fn the_dictionary_knows_every_fixed_column() {
 #[test]
 fn the_dictionary_knows_every_parameter() {
     let primitives = crate::primitives::registry();
-    let schemas = primitives.iter().flat_map(|p| p.params()).chain([&crate::backend::BACKENDS]);
+    let schemas = primitives.iter().flat_map(|p| p.params()).chain([&crate::case::BACKENDS]);
     let mut keys = Vec::new();
     schemas.for_each(|param| collect(param, "", &mut keys));
     assert!(keys.len() > 20);

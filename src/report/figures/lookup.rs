@@ -2,16 +2,15 @@
 
 use super::platform::{self, Platform, is_certified};
 use super::splits::Split;
-use crate::backend::tuning::Tuning;
-use crate::patterns::applications::{Application, Use};
-use crate::plan::{Cache, Quantity};
+use crate::case::Cache;
+use crate::case::tuning::Tuning;
+use crate::inputs::applications::{Application, Use};
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
-use crate::primitives::scan::{
-    self,
-    operator::{Operator, Type},
-    segments::Heads,
-    spec::Kind,
-};
+use crate::primitives::scan;
+use crate::primitives::scan::operator::{Operator, Type};
+use crate::primitives::scan::segments::Heads;
+use crate::primitives::scan::spec::Kind;
+use crate::recipe::plan::Quantity;
 use crate::report::series::NoteKind;
 use crate::run::{Record, Status};
 

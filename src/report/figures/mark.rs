@@ -3,7 +3,7 @@
 
 use super::lookup::{Found, Missing, Value as Bandwidth, Wanted};
 use super::platform::Platform;
-use crate::plan::Value;
+use crate::case::Value;
 use crate::report::cell::Cell;
 use crate::report::format::{Document, Format, Table};
 use crate::report::series::NoteKind;

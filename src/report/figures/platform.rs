@@ -3,8 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::backend::Verdict;
-use crate::plan::{Params, Value};
+use crate::case::{Params, Value, Verdict};
 use crate::report::svg::device_name;
 use crate::report::verdicts::Named;
 use crate::run::Record;

@@ -79,7 +79,7 @@ fn rows<T: for<'a> Deserialize<'a>>(text: &str) -> Result<Vec<T>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::pearson;
+    use crate::stats::pearson;
 
     fn correlations(kind: Kind) -> [f64; 4] {
         let (rows, _) = table_4().expect("readable");

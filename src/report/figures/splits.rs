@@ -1,7 +1,7 @@
 //! Which line of ashkiani2017's Figs. 6 and 7 a case belongs to.
 
-use crate::backend::tuning::Tuning;
-use crate::plan::{Cache, Params};
+use crate::case::tuning::Tuning;
+use crate::case::{Cache, Params};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::spec::{By, Distribution, Method};
 use crate::primitives::multisplit::subproblems::{Localisation, Subproblems};

@@ -4,8 +4,8 @@
 use super::lookup::{Missing, Wanted, word};
 use super::mark::{Mark, Spread};
 use super::platform::Platform;
-use crate::patterns::applications::Use;
-use crate::plan::{Quantity, Scale};
+use crate::inputs::applications::Use;
+use crate::recipe::plan::{Quantity, Scale};
 use crate::report::scale::Spacing;
 use crate::report::series::{ChartData, Line, Measured, Panel, Point, XAxis, YAxis};
 use crate::report::unit::Unit;

@@ -2,10 +2,10 @@
 
 use super::lookup::Wanted;
 use super::*;
-use crate::backend::{Availability, Device};
+use crate::case::{Availability, Cache, Case, Device, Value};
 use crate::engine::protocol::{Environment, Event};
-use crate::patterns::applications::{self, Use};
-use crate::plan::{Cache, Case, Overrides, Value};
+use crate::inputs::applications::{self, Use};
+use crate::recipe::plan::Overrides;
 use crate::report::csv::tests::{finished_in, finished_with};
 use crate::report::svg::tests::{device, environment};
 use crate::run::facts::PREFETCHERS;
@@ -51,7 +51,7 @@ impl Run {
     fn named(&self) -> Named<'_> {
         Named {
             name: self.name.clone(),
-            side: crate::judge::Side { manifest: &self.manifest, ledger: &self.ledger },
+            side: crate::report::judge::Side { manifest: &self.manifest, ledger: &self.ledger },
         }
     }
 
@@ -143,7 +143,7 @@ fn a_figure_is_found_without_its_paper_where_only_one_has_it() {
 #[test]
 fn the_recipes_that_figures_name_are_shipped() {
     for recipe in FIGURES.iter().flat_map(|figure| figure.recipes) {
-        assert!(crate::experiments::find(recipe).is_some(), "{recipe}");
+        assert!(crate::recipe::shipped::find(recipe).is_some(), "{recipe}");
     }
     let error = find("lavin2020/fig3").expect_err("no such figure").to_string();
     assert!(error.contains("accepted: sengupta2007/fig05, ashkiani2017/fig05"), "{error}");
@@ -359,7 +359,7 @@ fn runs_of_a_machine_complete_each_other() {
     assert_eq!(found.len(), 29 * 3);
     let bandwidth = |run: &Run, id: &str| {
         let record = run.ledger.records().iter().find(|r| r.case.id == id).expect("the case");
-        record.quantity(crate::plan::Quantity::Bandwidth).expect("measured")
+        record.quantity(crate::recipe::plan::Quantity::Bandwidth).expect("measured")
     };
     for row in &found {
         let ratio = bandwidth(&patterns, &row["case"]) / bandwidth(&references, &row["baseline"]);

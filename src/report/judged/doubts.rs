@@ -1,10 +1,12 @@
 //! What to do about cases of which nobody can tell.
 
 use super::cases;
-use crate::judge::{self, Answer, Comparison, FEWEST};
-use crate::measure::noise::Flag;
+use crate::report::judge::{self, Comparison};
 use crate::report::verdicts::Named;
 use crate::run::Record;
+use crate::stats::comparison::Answer;
+use crate::stats::comparison::FEWEST;
+use crate::stats::noise::Flag;
 
 /// What comes from outside of the run, with what it is called among the causes.
 const DISTURBANCES: [(Flag, &str); 2] = [(Flag::Background, "background load"), (Flag::Steal, "steal time")];
@@ -76,8 +78,8 @@ fn flagged(record: &Record, flag: Flag) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::tests::Run;
-    use crate::judge::{MARGIN, compare};
+    use crate::report::judge::tests::Run;
+    use crate::report::judge::{MARGIN, compare};
 
     fn told(a: &Run, b: &Run) -> Vec<String> {
         let comparison = compare(a.side(), &[b.side()], MARGIN).remove(0);

@@ -1,7 +1,7 @@
 //! What stands below a table of verdicts about single cases.
 
 use super::cases;
-use crate::judge::Difference;
+use crate::report::judge::Difference;
 
 /// Reasons and causes below a table, each once.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! How a ratio of times is written.
 
-use crate::judge::Ratio;
-use crate::units;
+use crate::case::units;
+use crate::stats::Ratio;
 
 /// So far from the ratio itself, or from 1, a limit has no digits that mean anything.
 const FAR: f64 = 10.0;

@@ -6,7 +6,8 @@ use super::predicted::models;
 use super::{
     Absent, ChartData, Copies, Line, Measured, ModelKey, Panel, Point, Predicted, Reference, XAxis, YAxis,
 };
-use crate::plan::{Case, Experiment, Plan, Quantity, Scale, Value};
+use crate::case::{Case, Value};
+use crate::recipe::plan::{Experiment, Plan, Quantity, Scale};
 use crate::report::names;
 use crate::report::relative::Baseline;
 use crate::report::unit::Unit;
@@ -321,7 +322,7 @@ impl Builder<'_> {
         let ends = statistics.interval.filter(|_| self.baseline.is_none());
         let ends = ends.and_then(|[low, high]| Some((at(low)?, at(high)?)));
         let interval = ends.map(|(a, b)| [a.min(b), a.max(b)]).filter(|i| i.iter().all(|v| v.is_finite()));
-        let certified = matches!(record.verdict, Some(crate::backend::Verdict::Certified { .. }));
+        let certified = matches!(record.verdict, Some(crate::case::Verdict::Certified { .. }));
         if !certified {
             self.note((NoteKind::Uncertified, String::new()), case, record);
         }

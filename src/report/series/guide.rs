@@ -1,12 +1,12 @@
 //! Lines to hold the points against that are no cases themselves.
 
 use super::{ChartData, Panel};
-use crate::plan::{Ceiling, Plan, Quantity};
+use crate::case::units::{fmt_bytes, fmt_rate};
+use crate::recipe::plan::{Ceiling, Plan, Quantity};
 use crate::report::copies::{self, Copies};
 use crate::report::light::Light;
 use crate::report::unit::Unit;
 use crate::run::{Record, Status};
-use crate::units::{fmt_bytes, fmt_rate};
 
 /// A reference line across a panel: what something else reached on the same device, or would.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use super::{ChartData, Measured, Panel, Point};
 use crate::model::{self, Forecast};
-use crate::plan::Chart;
+use crate::recipe::plan::Chart;
 use crate::report::accuracy;
 use crate::report::judged::cases;
 use crate::report::unit::Unit;

@@ -1,12 +1,11 @@
 //! Plans and records made by hand, which the other tests of the report use too.
 
 use super::*;
-use crate::backend::Verdict;
+use crate::case::{Case, Measure, Params, Value, Verdict, Work};
 use crate::engine::protocol::RoundResult;
-use crate::measure::statistics;
-use crate::plan::{Axis, Case, Ceiling, Chart, Experiment, Measure, Params, Plan, Value};
-use crate::primitives::Work;
+use crate::recipe::plan::{Axis, Ceiling, Chart, Experiment, Plan};
 use crate::run::{Record, Status};
+use crate::stats::statistics;
 
 pub fn text(word: &str) -> Value {
     Value::Text(word.to_owned())
@@ -325,7 +324,8 @@ fn the_speed_of_light_is_a_rate_for_each_size_of_an_element() {
              backend: cuda\npeers: cub-sort\nchart: {{x: buckets, ceiling: speed-of-light, {words}}}\n"
         );
         let recipe = crate::recipe::parse("a.yaml", &recipe).expect("a recipe");
-        let plan = crate::plan::resolve(&recipe, &crate::plan::Overrides::default()).expect("a plan");
+        let plan = crate::recipe::plan::resolve(&recipe, &crate::recipe::plan::Overrides::default())
+            .expect("a plan");
         let done = |case: &Case| {
             let work = crate::primitives::find("multisplit").and_then(|p| p.work(&case.params).ok());
             Record { work, ..record(case.clone(), 0.01) }
@@ -369,7 +369,8 @@ fn beside_a_peer() -> (Plan, Vec<Record>) {
     let recipe = "title: Beside a peer\ngather: {method: [direct, {multipass: {passes: 2}}], tuples: [1Ki, 4Ki]}\n\
         backend: cuda\npeers: plain\nchart: {x: tuples, lines: method, ceiling: copy}\n";
     let recipe = crate::recipe::parse("a.yaml", recipe).expect("a recipe");
-    let plan = crate::plan::resolve(&recipe, &crate::plan::Overrides::default()).expect("a plan");
+    let plan =
+        crate::recipe::plan::resolve(&recipe, &crate::recipe::plan::Overrides::default()).expect("a plan");
     let records = plan.cases.iter().map(|case| match case.peer() {
         Some(_) => Record { verdict: None, ..record(case.clone(), 0.01) },
         None => record(case.clone(), 0.02),

@@ -1,9 +1,9 @@
 //! The words around a chart.
 
-use crate::backend::gpus::taking_part;
-use crate::backend::{Device, listed};
+use crate::case::gpus::taking_part;
+use crate::case::{Case, Device, Place, listed};
 use crate::engine::protocol::Environment;
-use crate::plan::{Case, Experiment, Paper, Place, Plan};
+use crate::recipe::plan::{Experiment, Paper, Plan};
 use crate::report::{Origin, names};
 use crate::run::Record;
 

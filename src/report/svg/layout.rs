@@ -5,7 +5,7 @@ use super::page::{Entry, GAP, LABEL, MARGIN, Page, Sample, TICK};
 use super::panel::{Frame, View};
 use super::scene::{Anchor, FRAME, INK, Scene, Text, text_width};
 use super::style::Look;
-use crate::plan::Scale;
+use crate::recipe::plan::Scale;
 use crate::report::scale::AxisScale;
 use crate::report::series::{ChartData, Guide, ModelKey};
 

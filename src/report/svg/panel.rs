@@ -4,7 +4,7 @@ use super::layout::measured_title;
 use super::page::{LABEL, TICK};
 use super::scene::{Anchor, BAND, FRAME, GREY, GRID, INK, Scene, Shape, Text, text_width};
 use super::style::Look;
-use crate::plan::Scale;
+use crate::recipe::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
 use crate::report::series::{ChartData, Guide, Line, Measured, ModelLine, Panel};
 

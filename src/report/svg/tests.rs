@@ -1,6 +1,7 @@
 use super::scene::Shape;
 use super::*;
-use crate::plan::{Ceiling, Experiment, Paper, Plan, Quantity, Scale, Value};
+use crate::case::Value;
+use crate::recipe::plan::{Ceiling, Experiment, Paper, Plan, Quantity, Scale};
 use crate::report::series::tests::{axis, case, passes, plan, record, text, without_result};
 use crate::report::series::{ChartData, Copies, charted, series};
 use crate::run::{Record, Status};
@@ -343,7 +344,7 @@ fn degenerate_runs_still_make_a_chart() {
 }
 
 /// Times that differ from case to case as a hash of the case says.
-fn scattered(case: &crate::plan::Case) -> f64 {
+fn scattered(case: &crate::case::Case) -> f64 {
     let digits = u32::from_str_radix(&case.id[..4], 16).expect("hexadecimal");
     let work = crate::primitives::find(&case.primitive).and_then(|p| p.work(&case.params).ok());
     let speed = if case.backend() == "cuda" { 1e12 } else { 5e9 };
@@ -352,7 +353,7 @@ fn scattered(case: &crate::plan::Case) -> f64 {
 
 #[test]
 fn every_shipped_recipe_has_a_chart_with_all_its_labels() {
-    for recipe in crate::experiments::shipped() {
+    for recipe in crate::recipe::shipped::shipped() {
         let ledger = crate::report::csv::tests::finished_in(recipe.path, scattered);
         let (plan, records) = (ledger.plan(), ledger.records());
         let copies =
@@ -396,7 +397,7 @@ fn captions_name_paper_machine_recipe_and_date() {
 pub fn origin<'a>(
     plan: &'a Plan,
     environment: &'a crate::engine::protocol::Environment,
-    devices: &'a [crate::backend::Device],
+    devices: &'a [crate::case::Device],
 ) -> crate::report::Origin<'a> {
     crate::report::Origin { plan, version: "0.0.7", date: "2026-11-20", environment, devices }
 }
@@ -414,12 +415,12 @@ pub fn environment() -> crate::engine::protocol::Environment {
     }
 }
 
-pub fn device(backend: &str, name: &str) -> crate::backend::Device {
-    crate::backend::Device {
+pub fn device(backend: &str, name: &str) -> crate::case::Device {
+    crate::case::Device {
         backend: backend.to_owned(),
         name: name.to_owned(),
         facts: vec![],
         memory: None,
-        availability: crate::backend::Availability::Available,
+        availability: crate::case::Availability::Available,
     }
 }

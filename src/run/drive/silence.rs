@@ -87,8 +87,8 @@ fn generous(case: &str, ledger: &Ledger) -> Duration {
 mod tests {
     use super::*;
     use crate::engine::protocol::Level;
-    use crate::plan::{Overrides, resolve};
     use crate::recipe;
+    use crate::recipe::plan::{Overrides, resolve};
 
     const LEAST: Duration = Duration::from_secs(120);
 

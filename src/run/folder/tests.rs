@@ -93,7 +93,8 @@ fn plan_with_indices(folder: &Path) -> Plan {
     let text = "gather: {locations: {file: a.csv}}\nbackend: scalar\nchart: {x: file}\n";
     let recipe = crate::recipe::parse("r.yaml", text).expect("a recipe");
     let files = indices::LocalFiles::of(folder);
-    crate::plan::resolve_with(&recipe, &crate::plan::Overrides::default(), &files).expect("a plan")
+    crate::recipe::plan::resolve_with(&recipe, &crate::recipe::plan::Overrides::default(), &files)
+        .expect("a plan")
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
 
 fn device(backend: &str, driver: &str) -> Device {
     Device {
@@ -113,7 +113,7 @@ fn each_of_several_devices_is_held_against_its_own() {
 fn on_a_gpu() -> (Manifest, Ledger, Hello) {
     let mut plan = crate::run::tests::plan("rounds: 1, ci: none");
     for case in &mut plan.cases {
-        case.params = case.params.clone().with("backend", crate::plan::Value::Text("cuda".into()));
+        case.params = case.params.clone().with("backend", crate::case::Value::Text("cuda".into()));
     }
     let mut without = hello();
     without.devices[0].availability = Availability::Unavailable { reason: "no CUDA driver".into() };
@@ -148,7 +148,7 @@ fn of_several_devices_the_one_that_is_missed_is_told() {
     let (mut manifest, _, none) = on_a_gpu();
     manifest.devices = vec![gpu(0, "NVIDIA H200"), gpu(1, "NVIDIA H200")];
     for case in &mut manifest.plan.cases[1..] {
-        case.params = case.params.clone().with("backend.cuda.device", crate::plan::Value::Int(1));
+        case.params = case.params.clone().with("backend.cuda.device", crate::case::Value::Int(1));
     }
     let ledger = Ledger::new(manifest.plan.clone());
     let told =
@@ -159,7 +159,7 @@ fn of_several_devices_the_one_that_is_missed_is_told() {
     let first = "cuda 0 is not there any more (no CUDA driver), and a case is left on it";
     assert_eq!(told(&none.devices).as_deref(), Some(first));
     let both = &mut manifest.plan.cases[0].params;
-    *both = both.clone().with("backend.cuda.gpus", crate::plan::Value::Int(2));
+    *both = both.clone().with("backend.cuda.gpus", crate::case::Value::Int(2));
     let ledger = Ledger::new(manifest.plan.clone());
     let hello = Hello { devices: manifest.devices[..1].to_vec(), ..hello() };
     let told = missing(&manifest, &hello, &ledger).expect("one is missed");

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use super::{attempt, failed, plan};
 use crate::engine::protocol::Event;
 use crate::engine::schedule::Schedule;
-use crate::patterns::mix;
-use crate::plan::Plan;
+use crate::inputs::mix;
+use crate::recipe::plan::Plan;
 use crate::run::{Ledger, Status};
 
 /// What happens next to a run.

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 
 use super::{attempt, plan};
 use crate::engine::schedule::{Schedule, Turn};
-use crate::patterns::mix;
-use crate::plan::Plan;
+use crate::inputs::mix;
+use crate::recipe::plan::Plan;
 use crate::run::Ledger;
 use crate::run::eta::Eta;
 

@@ -5,11 +5,11 @@ mod interruptions;
 mod retries;
 mod stored;
 
-use crate::backend::Verdict;
+use crate::case::Verdict;
 use crate::engine::protocol::{Event, RoundResult};
-use crate::measure::noise::Flag;
-use crate::plan::{Overrides, Plan, resolve};
 use crate::recipe;
+use crate::recipe::plan::{Overrides, Plan, resolve};
+use crate::stats::noise::Flag;
 
 /// Four cases on one backend.
 pub fn plan(measure: &str) -> Plan {

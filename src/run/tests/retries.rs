@@ -1,7 +1,7 @@
 use super::{attempt, failed, plan};
-use crate::backend::Verdict;
+use crate::case::Verdict;
 use crate::engine::protocol::{Event, RoundResult};
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
 use crate::run::{Ledger, Status};
 
 fn retried(plan: &Plan, case: usize) -> Event {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{attempt, failed, plan};
 use crate::engine::protocol::{Environment, Event, Level, Stage};
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
 use crate::run::folder::{EVENTS, Folder, Manifest, SCHEMA, Urgency};
 use crate::run::stored::{Line, Stored, each_event};
 use crate::run::{Interrupted, Ledger};
@@ -127,7 +127,8 @@ fn ten_thousand_rounds_are_what_they_were_one_by_one() {
     let text = "title: Large\nstream: {kernel: [read, write, copy, scale, add], elements: 1..400 +1}\n\
         backend: scalar\nchart: {x: elements, lines: kernel}\nmeasure: {rounds: 5, ci: none}\n";
     let recipe = crate::recipe::parse("large.yaml", text).expect("a recipe");
-    let plan = crate::plan::resolve(&recipe, &crate::plan::Overrides::default()).expect("a plan");
+    let plan =
+        crate::recipe::plan::resolve(&recipe, &crate::recipe::plan::Overrides::default()).expect("a plan");
     assert_eq!(plan.cases.len(), 2000);
     let mut ledger = Ledger::new(plan.clone());
     let mut events = Vec::new();

@@ -2,8 +2,8 @@ use std::fs;
 
 use super::*;
 use crate::engine::protocol::{RoundResult, Stage};
-use crate::plan::{Overrides, resolve};
 use crate::recipe;
+use crate::recipe::plan::{Overrides, resolve};
 
 fn line(event: Event, at: Option<f64>) -> Line {
     Line { event, at }

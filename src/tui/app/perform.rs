@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::App;
-use crate::plan::{Overrides, Plan};
+use crate::recipe::plan::{Overrides, Plan};
 use crate::run::runner::{Runner, Running};
 use crate::run::watch::{Speed, WatchRunner};
 use crate::tui::home::scout::Scout;

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::plan::Plan;
+use crate::case::units::escaped;
+use crate::recipe::plan::Plan;
 use crate::run::{Ledger, Record};
-use crate::units::escaped;
 
 /// The results of another run. Its samples are not kept: runs are long.
 #[derive(Clone, Debug)]

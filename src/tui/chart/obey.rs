@@ -3,7 +3,7 @@
 use super::cursor::{self, Stop};
 use super::scales::{self, Scales, seen};
 use super::{Ask, Look};
-use crate::plan::Scale;
+use crate::recipe::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
 use crate::report::series::ModelKey;
 use crate::tui::session::Session;

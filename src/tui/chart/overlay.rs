@@ -4,8 +4,9 @@
 use std::collections::HashMap;
 
 use super::baseline::Baseline;
-use crate::judge::matching;
-use crate::plan::{Case, Plan};
+use crate::case::Case;
+use crate::recipe::plan::Plan;
+use crate::report::judge::matching;
 use crate::report::series::{ChartData, Panel, series};
 use crate::run::{Record, Status};
 

@@ -2,16 +2,15 @@
 
 use super::Shown;
 use super::overlay::{Overlay, per_cent};
-use crate::backend::Verdict;
-use crate::measure;
-use crate::plan::Quantity;
+use crate::case::{Verdict, units};
+use crate::recipe::plan::Quantity;
 use crate::report::names;
 use crate::report::series::{ChartData, Measured, ModelKey, NoteKind};
 use crate::run::{Record, Status};
+use crate::stats;
 use crate::tui::session::Session;
 use crate::tui::theme::Theme;
 use crate::tui::words;
-use crate::units;
 
 /// What is known of the case that the cursor is on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -134,7 +133,7 @@ fn signed(per_cent: f64) -> String {
 
 /// `95 % ±1.2 %`, `n 30`.
 fn spread(record: &Record) -> Vec<String> {
-    let half = measure::half_width(&record.medians()).filter(|h| *h >= 0.0);
+    let half = stats::half_width(&record.medians()).filter(|h| *h >= 0.0);
     let half = half.map(|half| format!("95 % ±{:.1} %", half * 100.0));
     let count = record.statistics.as_ref().map(|s| format!("n {}", s.samples));
     half.into_iter().chain(count).collect()

@@ -2,7 +2,7 @@
 
 use super::overlay::Overlay;
 use super::{Bars, Look};
-use crate::plan::Scale;
+use crate::recipe::plan::Scale;
 use crate::report::scale::{AxisScale, Spacing};
 use crate::report::series::{ChartData, Measured};
 

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::cursor::{self, Stop};
 use super::*;
+use crate::case::Value;
 use crate::engine::protocol::Event;
-use crate::plan::{Plan, Value};
+use crate::recipe::plan::Plan;
 use crate::run::Ledger;
 use crate::tui::session::Session;
 use crate::tui::tests::{fixture, script};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::edits::with;
-use crate::plan::{FormLine, Overrides, form};
 use crate::recipe;
+use crate::recipe::plan::{FormLine, Overrides, form};
 use crate::tui::field::Field;
 use crate::tui::panel::Focus;
 use crate::tui::recipes::RecipeEntry;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::plan::Overrides;
+use crate::recipe::plan::Overrides;
 
 /// By the recipe's index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

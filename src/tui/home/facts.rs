@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
 use crate::report::series::ChartData;
 use crate::run::estimate::{Estimate, Paces};
 use crate::tui::chart::baseline::Baseline;

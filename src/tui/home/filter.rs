@@ -46,7 +46,7 @@ pub fn haystack(entry: &RecipeEntry, read: Option<&Recipe>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiments::shipped;
+    use crate::recipe::shipped::shipped;
 
     fn recipes() -> Recipes {
         let entry = |path: &str, text: &str| RecipeEntry {

@@ -3,7 +3,7 @@
 use super::facts::{Known, Last};
 use super::queue;
 use super::save::{NotSaved, saved};
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
 use crate::run::estimate::Paces;
 use crate::tui::recipes::RecipeEntry;
 use crate::tui::runs;

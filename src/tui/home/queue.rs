@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::plan::Overrides;
+use crate::recipe::plan::Overrides;
 use crate::tui::panel::Focus;
 use crate::tui::recipes::RecipeEntry;
 use crate::tui::state::State;

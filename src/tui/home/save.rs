@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::plan::{Overrides, Plan, fold, same, titled};
+use crate::recipe::plan::{Overrides, Plan, fold, same, titled};
 use crate::recipe::{self, loses_comments};
 use crate::run::folder;
 use crate::tui::app::Resolve;
@@ -208,7 +208,7 @@ fn add(state: &mut State, from: usize, entry: RecipeEntry) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::IndexFile;
+    use crate::case::IndexFile;
     use crate::tui::tests::fixture;
 
     #[test]

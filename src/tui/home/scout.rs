@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 
 use super::News;
 use super::facts::{Known, LastRun};
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
 use crate::run::estimate::Paces;
 use crate::tui::wake::Waker;
 

@@ -8,16 +8,14 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::{Focus, bar, below_heading, first_row, heading};
-use crate::plan::Quantity;
+use crate::recipe::plan::Quantity;
 use crate::run::{Record, Status};
 use crate::tui::command::{self, Command};
-use crate::tui::pattern;
 use crate::tui::runs::ask;
 use crate::tui::session::Session;
 use crate::tui::state::State;
 use crate::tui::theme::{DOUBTFUL, FAILED, Theme};
-use crate::tui::whatif;
-use crate::tui::words;
+use crate::tui::{pattern, whatif, words};
 
 pub const COMMANDS: &[Command] = &[
     command::MOVE,

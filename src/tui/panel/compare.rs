@@ -6,8 +6,8 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 
 use super::{Focus, bar, below_heading, first_row, heading};
-use crate::judge::{Answer, Direction};
 use crate::report::judged::RIGHT;
+use crate::stats::comparison::{Answer, Direction};
 use crate::tui::runs::Sheet;
 use crate::tui::runs::sheet::Part;
 use crate::tui::state::State;

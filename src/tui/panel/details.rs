@@ -5,12 +5,12 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::{Focus, heading};
+use crate::case::units;
 use crate::run::summary::{Outcome, Summary, Tally};
 use crate::tui::runs::{Entry, Runs};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
-use crate::units;
 
 /// Facts' names have this many columns.
 const NAMES: usize = 9;

@@ -6,12 +6,12 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::heading;
-use crate::measure::noise::{self, Conditions, GpuConditions};
+use crate::case::units;
+use crate::stats::noise::{self, Conditions, GpuConditions};
 use crate::tui::session::Session;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
-use crate::units;
 
 /// Rows that it needs in so many columns, with its heading.
 pub fn rows_needed(session: &Session, columns: u16) -> u16 {

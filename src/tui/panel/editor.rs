@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::{Focus, bar, below_heading, first_row, heading};
-use crate::plan::{FormLine, Origin};
+use crate::recipe::plan::{FormLine, Origin};
 use crate::tui::command::{self, Action, Command, char, key};
 use crate::tui::home::Ask;
 use crate::tui::home::editor::Editor;

@@ -7,12 +7,12 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 
 use super::{Focus, heading};
-use crate::patterns::locality::{LINE_SIZES, SECTOR, Touch};
+use crate::case::units::{fmt_bytes, grouped};
+use crate::inputs::locality::{LINE_SIZES, SECTOR, Touch};
 use crate::tui::pattern::{PatternView, Side};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
-use crate::units::{fmt_bytes, grouped};
 
 /// Columns of an iteration's number.
 const NUMBER: u16 = 5;

@@ -6,7 +6,8 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::heading;
-use crate::plan::{Axis, Experiment, Paper, Plan, Quantity, Scale};
+use crate::case::units;
+use crate::recipe::plan::{Axis, Experiment, Paper, Plan, Quantity, Scale};
 use crate::report::names;
 use crate::run::estimate::span;
 use crate::tui::chart::{ChartView, Shown};
@@ -15,7 +16,6 @@ use crate::tui::plot::Selection;
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::words;
-use crate::units;
 
 /// The fewest rows in which a chart says anything, and the most that it gets.
 const LEAST_THUMBNAIL: u16 = 8;

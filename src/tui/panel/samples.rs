@@ -8,24 +8,21 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::{Focus, heading};
-use crate::backend::Verdict;
+use crate::case::{Verdict, units};
 use crate::engine::protocol::Stage;
-use crate::measure::noise::Flag;
-use crate::measure::{self, Statistics, Stop};
 use crate::model::Forecast;
-use crate::plan::Quantity;
+use crate::recipe::plan::Quantity;
 use crate::report::accuracy::percent;
 use crate::report::names;
 use crate::run::{Record, SKIPPED, Status};
+use crate::stats::noise::Flag;
+use crate::stats::{self, Statistics, Stop};
 use crate::tui::command::{self, Command};
-use crate::tui::pattern;
 use crate::tui::runs::ask;
 use crate::tui::session::{Current, Session};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
-use crate::tui::whatif;
-use crate::tui::words;
-use crate::units;
+use crate::tui::{pattern, whatif, words};
 
 pub const COMMANDS: &[Command] = &[
     command::MOVE,
@@ -209,7 +206,7 @@ fn left_off(session: &Session, record: &Record) -> Vec<Fact> {
     let quantity = experiment.map_or(Quantity::Time, |e| e.chart.y);
     let value = |seconds| record.quantity_at(quantity, seconds).map(|value| words::value(quantity, value));
     let rounds = record.rounds.iter().filter_map(|round| {
-        let value = value(measure::median(&round.samples)?)?;
+        let value = value(stats::median(&round.samples)?)?;
         Some((round.round, value))
     });
     rounds.map(|(round, value)| ("measured", format!("{value} in round {}", round + 1))).collect()
@@ -223,7 +220,7 @@ fn spread(session: &Session, record: &Record, theme: Theme) -> Vec<Fact> {
         facts.push(("rounds", format!("{}/{wanted}", s.rounds)));
         facts.extend(record.stop.and_then(ending).map(|why| ("stopped", why.to_owned())));
         let percent = |share: f64| format!("{:.1} %", share * 100.0);
-        let half = measure::half_width(&record.medians());
+        let half = stats::half_width(&record.medians());
         facts.extend(half.map(|half| ("interval", format!("{}{}", theme.symbol("±", "+-"), percent(half)))));
         facts.extend(s.cv.map(|cv| ("cv", percent(cv))));
         facts.extend(s.spread.map(|spread| ("spread", percent(spread))));
@@ -260,7 +257,7 @@ fn facts(record: &Record, forecast: &Forecast) -> Vec<Fact> {
 /// primitive says of the case.
 fn parameters(session: &Session, record: &Record) -> Vec<String> {
     let experiment = session.ledger.plan().experiments.get(record.case.experiment);
-    let value = |key: &str, v: &crate::plan::Value| {
+    let value = |key: &str, v: &crate::case::Value| {
         let bytes = experiment.and_then(|e| names::axis(e, key)).is_some_and(|a| a.bytes);
         names::value(v, bytes)
     };

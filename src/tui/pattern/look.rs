@@ -4,15 +4,15 @@ use ratatui::crossterm::event::KeyCode;
 
 use super::PatternView;
 use super::question::{Question, Touches};
-use crate::patterns::locality::LINE_SIZES;
-use crate::plan::Plan;
+use crate::case::units::escaped;
+use crate::inputs::locality::LINE_SIZES;
+use crate::recipe::plan::Plan;
 use crate::tui::command::{self, Action, Command, char, key};
 use crate::tui::panel::Focus;
 use crate::tui::runs::Job;
 use crate::tui::state::State;
 use crate::tui::update::Effect;
 use crate::tui::words;
-use crate::units::escaped;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {

@@ -14,7 +14,7 @@ pub struct PatternView {
     pub touches: Touches,
     /// Which of its sides.
     pub side: usize,
-    /// Bytes of a line: one of [`LINE_SIZES`](crate::patterns::locality::LINE_SIZES), by
+    /// Bytes of a line: one of [`LINE_SIZES`](crate::inputs::locality::LINE_SIZES), by
     /// position.
     pub line: usize,
     /// Whether lines are drawn whole, and not sector by sector.

@@ -2,9 +2,8 @@
 
 use anyhow::{anyhow, bail};
 
-use crate::indices;
-use crate::patterns::locality::Touched;
-use crate::plan::{Case, IndexFile, Value};
+use crate::case::{Case, IndexFile, Value};
+use crate::inputs::locality::Touched;
 use crate::primitives;
 
 /// Most iterations that are looked at.
@@ -42,7 +41,7 @@ pub struct Side {
     /// Facts about the indices.
     pub facts: Vec<String>,
     pub touched: Touched,
-    /// The lines that are touched, for each of [`LINE_SIZES`](crate::patterns::locality::LINE_SIZES).
+    /// The lines that are touched, for each of [`LINE_SIZES`](crate::inputs::locality::LINE_SIZES).
     pub lines: [Vec<u64>; 2],
 }
 
@@ -55,8 +54,8 @@ impl Question {
         let pattern = self.annotation("pattern-length");
         let each = pattern.unwrap_or(WARP).clamp(1, MOST);
         let most = (each * ITERATIONS).min(MOST.max(each));
-        let walks =
-            indices::walks(&self.files, &self.case, most).map_err(|why| anyhow!("{}: {why}", self.name))?;
+        let walks = primitives::walks(&self.files, &self.case, most)
+            .map_err(|why| anyhow!("{}: {why}", self.name))?;
         if walks.is_empty() {
             bail!("{} goes through no indices", self.case.primitive);
         }
@@ -72,8 +71,8 @@ impl Question {
     }
 
     fn facts(&self, total: u64, each: u64, pattern: bool, touched: &Touched) -> Vec<String> {
-        let grouped = crate::units::grouped;
-        let mut facts = vec![format!("elements of {}", crate::units::fmt_bytes(touched.element))];
+        let grouped = crate::case::units::grouped;
+        let mut facts = vec![format!("elements of {}", crate::case::units::fmt_bytes(touched.element))];
         facts.extend(self.annotation("pattern-delta").map(|delta| format!("delta {}", grouped(delta))));
         let params = &self.case.params;
         facts.extend(params.indices("delta").map(|list| format!("{} deltas, repeated", list.len())));

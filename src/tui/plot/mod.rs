@@ -24,7 +24,7 @@ use super::chart::overlay::Overlay;
 use super::chart::{Bars, Canvas, Look, Scales};
 use super::theme::Theme;
 use super::words;
-use crate::plan::Scale;
+use crate::recipe::plan::Scale;
 use crate::report::series::{ChartData, Panel};
 use frame::Frame;
 use layout::Rows;

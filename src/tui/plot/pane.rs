@@ -9,7 +9,7 @@ use super::axes;
 use super::canvas::Dots;
 use super::frame::Frame;
 use super::legend;
-use crate::plan::Scale;
+use crate::recipe::plan::Scale;
 use crate::report::series::{Absent, Line, Measured, ModelLine, NoteKind, Panel, Predicted};
 use crate::tui::chart::{Bars, Canvas, Scales};
 use crate::tui::words;

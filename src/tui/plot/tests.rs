@@ -5,7 +5,7 @@ use ratatui::style::Color;
 
 use super::*;
 use crate::engine::protocol::{Event, RoundResult};
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
 use crate::report::scale::{AxisScale, Spacing};
 use crate::report::series::{Guide, Line, Measured, series};
 use crate::run::Ledger;

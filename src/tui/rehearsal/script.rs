@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use crate::backend::Verdict;
+use crate::case::{Case, Verdict};
 use crate::engine::protocol::{Environment, Event, PROTOCOL, RoundResult, Stage};
-use crate::patterns::mix;
-use crate::plan::{Case, Plan};
+use crate::inputs::mix;
 use crate::primitives;
+use crate::recipe::plan::Plan;
 use crate::run::runner::Message;
 
 /// What comes before the first result.

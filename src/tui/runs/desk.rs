@@ -14,7 +14,7 @@ use super::entry::Entry;
 use super::opened::Opened;
 use super::sheet::{Exported, Sheet};
 use super::work;
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
 use crate::run::Interrupted;
 use crate::run::shelf::Stamp;
 use crate::tui::chart::baseline::Baseline;

@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
+use crate::case::units::escaped;
 use crate::run::shelf::{self, Stamp};
 use crate::run::stored::Stored;
 use crate::run::summary::Summary;
 use crate::run::{clock, note};
 use crate::tui::recipes::Recipes;
-use crate::units::escaped;
 
 /// A folder with a manifest.
 #[derive(Clone, Debug, PartialEq)]

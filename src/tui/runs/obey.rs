@@ -2,6 +2,7 @@
 
 use super::desk::{Answer, Job};
 use super::{Ask, Listing, Purpose, Runs, Typing, chart};
+use crate::case::units::escaped;
 use crate::engine::protocol::Level;
 use crate::tui::command::Action;
 use crate::tui::controls;
@@ -9,7 +10,6 @@ use crate::tui::field::Field;
 use crate::tui::panel::{Focus, samples};
 use crate::tui::state::{Mode, Overlay, State};
 use crate::tui::update::{Effect, begin};
-use crate::units::escaped;
 
 /// Whether it would do something now.
 pub fn allows(state: &State, ask: Ask) -> bool {
@@ -271,7 +271,7 @@ pub fn playing(state: &mut State, times: f64) {
     let Some(session) = &mut state.session else { return };
     session.mode = Mode::Watch;
     if times > 1.0 {
-        let text = format!("played {} times as fast as it ran", crate::units::three_digits(times));
+        let text = format!("played {} times as fast as it ran", crate::case::units::three_digits(times));
         session.say(state.now, Level::Info, &text);
     }
 }

@@ -1,8 +1,8 @@
 //! What was read or written of runs, ready to be drawn.
 
-use crate::judge::Answer;
 use crate::report::judged::Judged;
 use crate::run::repeat::Repeat;
+use crate::stats::comparison::Answer;
 
 /// A comparison of two runs.
 #[derive(Clone, Debug, PartialEq)]

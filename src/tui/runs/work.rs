@@ -10,7 +10,8 @@ use super::desk::{Answer, Job};
 use super::entry::Entry;
 use super::opened::Opened;
 use super::sheet::{Exported, Sheet};
-use crate::judge::{self, MARGIN};
+use crate::case::units::escaped;
+use crate::report::judge::{self, MARGIN};
 use crate::report::judged::{self, Heads, judged};
 use crate::report::verdicts::Named;
 use crate::report::write_all;
@@ -21,7 +22,6 @@ use crate::run::{Interrupted, note, summary};
 use crate::shell::quoted;
 use crate::tui::chart::baseline::Baseline;
 use crate::tui::resume::Unfinished;
-use crate::units::escaped;
 
 /// Most runs that are listed, the newest: each keeps some kilobytes.
 const MOST: usize = 5000;

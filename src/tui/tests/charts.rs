@@ -6,7 +6,7 @@ use super::loops::press;
 use super::screens::{at, finished, played};
 use super::{fixture, script};
 use crate::engine::protocol::Event;
-use crate::plan::Ceiling;
+use crate::recipe::plan::Ceiling;
 use crate::run::Ledger;
 use crate::run::runner::Message;
 use crate::tui::app::App;

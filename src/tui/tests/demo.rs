@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::{fixture, script};
 use crate::engine::protocol::Event;
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
 use crate::run::runner::{Control, Message, Runner, Running};
 use crate::tui::config::Config;
 use crate::tui::{Mode, Options, run};

@@ -8,10 +8,10 @@ use ratatui::crossterm::event::KeyCode;
 
 use super::loops::{app, press};
 use super::{fixture, script};
-use crate::backend::{Availability, Device};
+use crate::case::{Availability, Device};
 use crate::engine::protocol::{Event, RoundResult};
-use crate::measure::noise::{Conditions, GpuConditions};
 use crate::run::runner::Message;
+use crate::stats::noise::{Conditions, GpuConditions};
 use crate::tui::app::App;
 use crate::tui::theme::Theme;
 

@@ -1,8 +1,7 @@
 //! Recipes and plans, made by hand.
 
-use crate::plan::{
-    Axis, Case, Chart, Experiment, Measure, Overrides, Paper, Params, Plan, Quantity, Scale, Value,
-};
+use crate::case::{Case, Measure, Params, Value};
+use crate::recipe::plan::{Axis, Chart, Experiment, Overrides, Paper, Plan, Quantity, Scale};
 use crate::tui::RecipeEntry;
 
 pub const DEVICES: &str = "cpu: 2 threads, AVX-512; cuda: no CUDA driver";
@@ -22,7 +21,7 @@ pub fn recipes() -> Vec<RecipeEntry> {
         scatter: {method: {multipass: {passes: 1..64 x2}}, tuples: 16Mi, tuple: 8B, locations: random}\n\
         backend: [cpu, cuda]\nchart: {x: passes, y: bandwidth, lines: backend}\n";
     let stream = "stream: {kernel: copy, elements: 16Mi}\nbackend: cpu\nchart: {x: elements, y: time}\n";
-    let shipped = |path| crate::experiments::find(path).expect("shipped").text;
+    let shipped = |path| crate::recipe::shipped::find(path).expect("shipped").text;
     vec![
         recipe("", "quickstart", "Stream kernels and array sizes", stream),
         recipe("he2007", "he2007/fig09-passes", "Multi-pass scatter, by number of passes", passes),
@@ -182,7 +181,7 @@ pub fn applications() -> Plan {
             .with("index", Value::Int(4))
             .with("method", text("direct")),
         axes: vec![
-            axis(name, "app", words(&crate::patterns::applications::NAMES), Scale::Category),
+            axis(name, "app", words(&crate::inputs::applications::NAMES), Scale::Category),
             axis("backend", "backend", words(&["scalar", "cpu"]), Scale::Category),
         ],
         x: name,

@@ -14,9 +14,8 @@ pub mod screens;
 
 use super::script::{self, Scripted};
 use super::{fixture, loops};
-use crate::experiments;
-use crate::plan::{self, Overrides, Plan};
-use crate::recipe;
+use crate::recipe::plan::{self, Overrides, Plan};
+use crate::recipe::{self, shipped};
 use crate::report::series::series;
 use crate::run::estimate::{Pace, Paces};
 use crate::tui::Baseline;
@@ -44,7 +43,7 @@ fn recipes() -> Vec<RecipeEntry> {
         text: text.to_owned(),
     };
     let found = shipped.iter().map(|path| {
-        let text = experiments::find(path).expect("shipped").text;
+        let text = shipped::find(path).expect("shipped").text;
         entry(path.split_once('/').map_or("", |(group, _)| group), path, text)
     });
     found.chain([entry(OWN, "mine.yaml", own), entry(OWN, "wrong.yaml", "gather: {tupels: 1}\n")]).collect()
@@ -193,7 +192,7 @@ fn a_changed_recipe_runs_with_its_changes() {
     let wanted = ["--set method.multipass.passes=[1, 4]", "--set backend=cpu", "--set measure.rounds=1"];
     assert_eq!(plan.overrides, wanted);
     assert_eq!(plan.cases.len(), 4, "two passes, two experiments");
-    assert_eq!(runner.recipes(), [experiments::find("he2007/fig09-passes").expect("shipped").text]);
+    assert_eq!(runner.recipes(), [shipped::find("he2007/fig09-passes").expect("shipped").text]);
     assert!(shown(&mut app, (200, 60)).contains("--set backend=cpu"), "the header says so");
 }
 

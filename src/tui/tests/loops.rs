@@ -184,7 +184,7 @@ fn a_lost_thread_and_a_runner_that_refuses_are_shown() {
     assert!(matches!(phase, Some(Phase::Broken(_))));
 
     let state = State::new(fixture::recipes(), String::new());
-    let empty = |_: &_, _: &_| Ok(crate::plan::Plan { cases: Vec::new(), ..fixture::passes() });
+    let empty = |_: &_, _: &_| Ok(crate::recipe::plan::Plan { cases: Vec::new(), ..fixture::passes() });
     let mut app = App::new(state, PLAIN, Box::new(runner), Box::new(empty));
     app.tick(Duration::ZERO);
     press(&mut app, KeyCode::Enter, Duration::ZERO);

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::backend::Verdict;
+use crate::case::Verdict;
 use crate::engine::protocol::{Environment, Event, Level, RoundResult, Stage};
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
 use crate::run::runner::{Control, Message, Runner, Running};
 use crate::run::{Interrupted, Ledger};
 
@@ -52,7 +52,7 @@ pub fn result(plan: &Plan, at: usize, round: u32) -> RoundResult {
         batch: 4,
         verdict: first.then_some(Verdict::Certified { checked: 16 << 20 }),
         memory: 320 << 20,
-        resolved: vec![("backend.cpu.threads".to_owned(), crate::plan::Value::Int(2))],
+        resolved: vec![("backend.cpu.threads".to_owned(), crate::case::Value::Int(2))],
         started: 1_790_000_000.0,
         ..RoundResult::default()
     }

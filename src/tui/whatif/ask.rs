@@ -6,7 +6,7 @@ use ratatui::crossterm::event::KeyCode;
 
 use super::{Cases, WhatIf};
 use crate::model::Profile;
-use crate::profiles::is_name;
+use crate::model::profiles::is_name;
 use crate::run::Ledger;
 use crate::tui::command::{self, Action, Command, char, key};
 use crate::tui::field::Field;

@@ -4,9 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::resized::Resized;
+use crate::case::{Direction, units};
 use crate::model::{Cache, Curve, He2007, Profile, Rates};
-use crate::primitives::Direction;
-use crate::units;
 
 /// Changes by name of the value, in steps.
 pub type Steps = BTreeMap<String, i32>;

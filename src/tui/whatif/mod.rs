@@ -16,7 +16,7 @@ pub use knobs::{Knob, Steps};
 use super::field::Field;
 use super::panel::Focus;
 use crate::model::{Profile, Profiles, names};
-use crate::plan::Plan;
+use crate::recipe::plan::Plan;
 use crate::report::series::{ChartData, ModelKey, charted, models};
 use crate::run::Record;
 

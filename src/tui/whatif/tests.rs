@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use ratatui::crossterm::event::KeyCode;
 
 use crate::engine::protocol::{Event, Stage};
-use crate::model::held_fixture as profile;
-use crate::model::{Held, Profile};
-use crate::plan::Plan;
+use crate::model::{Held, Profile, held_fixture as profile};
+use crate::recipe::plan::Plan;
 use crate::run::Ledger;
 use crate::run::runner::Message;
 use crate::tui::app::App;
@@ -70,7 +69,8 @@ pub fn bucket_sweep(theme: Theme) -> App {
         chart: {x: buckets, y: throughput, lines: method, panels: values, ceiling: speed-of-light, model: he2007}\n\
         measure: {rounds: 2}\n";
     let recipe = crate::recipe::parse("a.yaml", recipe).expect("a recipe");
-    let plan = crate::plan::resolve(&recipe, &crate::plan::Overrides::default()).expect("a plan");
+    let plan =
+        crate::recipe::plan::resolve(&recipe, &crate::recipe::plan::Overrides::default()).expect("a plan");
     let slower = |message| match message {
         Message::Event(Event::Round { seq, mut result }) => {
             result.samples.iter_mut().for_each(|sample| *sample *= 3.0);

@@ -5,17 +5,17 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value as Json, json};
 
-use crate::backend::Verdict;
+use crate::case::Verdict;
 use crate::cli::out;
 use crate::cli::spatter::follow::{gpu, in_noise, preface, summarize};
 use crate::cli::spatter::rows::Rows;
 use crate::cli::spatter::{Ready, remark, say};
 use crate::engine::ranked::{Outcome, Place, Share};
-use crate::measure;
-use crate::measure::noise::Flag;
 use crate::spatter::ranked::{self, Together};
 use crate::spatter::settings::Format;
 use crate::spatter::{Config, Job};
+use crate::stats;
+use crate::stats::noise::Flag;
 
 /// Columns of CSV and keys of JSON. `rank` is a number, or `all`: the sums of bytes and
 /// bandwidths and the averages of times. `time_s` and `bw_mb_s` are those of the run with
@@ -158,7 +158,7 @@ fn cells(
         json!(share.seconds.len()),
         json!(run),
         json!(time),
-        json!(measure::median(&share.seconds)),
+        json!(stats::median(&share.seconds)),
         json!(bandwidth),
         json!(flags),
         json!(if share.verdict.is_some() { "certified" } else { "not certified" }),
@@ -169,7 +169,7 @@ fn cells(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{Availability, Device};
+    use crate::case::{Availability, Device};
 
     #[test]
     fn a_gpu_that_two_ranks_have_is_seen() {

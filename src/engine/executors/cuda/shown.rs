@@ -1,7 +1,7 @@
 //! A GPU's facts for people.
 
-use crate::backend::cuda::{GpuFacts, ManagedFacts};
-use crate::units;
+use crate::case::units;
+use crate::device::cuda::{GpuFacts, ManagedFacts};
 
 /// What is known of the device, in the order to show it.
 pub fn shown(gpu: &GpuFacts, free: Option<u64>) -> Vec<(String, String)> {

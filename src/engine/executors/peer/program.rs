@@ -15,8 +15,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::backend::{Cancel, Failure};
-use crate::units::shown;
+use crate::case::units::shown;
+use crate::case::{Cancel, Failure};
 
 /// Longest line that is an answer, bytes.
 const LONGEST: u64 = 4096;

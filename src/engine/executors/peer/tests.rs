@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::*;
-use crate::plan::{Params, Value};
+use crate::case::{Params, Value};
 
 /// Long for a shell on a busy machine, short for whoever waits for a hang.
 const SHORT: Duration = Duration::from_secs(2);

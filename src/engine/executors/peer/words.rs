@@ -1,8 +1,6 @@
 //! A case in the words that a peer is told: its parameters by their full keys.
 
-use crate::backend::Failure;
-use crate::plan::{Case, Params, Value};
-use crate::primitives::Refusal;
+use crate::case::{Case, Failure, Params, Refusal, Value};
 use crate::primitives::pattern::Spec;
 use crate::primitives::pattern::spec::Kernel;
 
@@ -64,8 +62,8 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Overrides, resolve};
     use crate::recipe::parse;
+    use crate::recipe::plan::{Overrides, resolve};
 
     fn words(recipe: &str) -> Vec<String> {
         let plan =

@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use super::AtopScan;
-use crate::backend::cpu::{POISON, Pool, check};
-use crate::backend::{Cancel, Failure};
+use crate::case::{Cancel, Failure};
+use crate::device::cpu::{POISON, Pool, check};
 use crate::primitives::atop_scan::Operation;
 
 /// The first mistake in words, `None` without one.
@@ -140,7 +140,7 @@ fn new_head(case: &AtopScan, k: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::cpu::{Isa, Job};
+    use crate::device::cpu::{Isa, Job};
     use crate::primitives::atop_scan::Spec;
     use crate::primitives::atop_scan::tests::spec;
 

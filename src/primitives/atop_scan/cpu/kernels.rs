@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::backend::cpu::Isa;
+use crate::device::cpu::Isa;
 use crate::primitives::scan::cpu::heads;
 
 /// Copies the elements of `from` whose bits are set side by side to `to`.

@@ -3,8 +3,8 @@
 
 use super::Case;
 use super::forms::Given;
-use crate::backend::cuda::{Arg, Kernel, Module};
-use crate::backend::{Failure, Verdict};
+use crate::case::{Failure, Verdict};
+use crate::device::cuda::{Arg, Kernel, Module};
 use crate::primitives::atop_scan::spec::Operation;
 use crate::primitives::cuda::finding::{Finding, find};
 use crate::primitives::cuda::launch_over;

@@ -1,9 +1,9 @@
 //! What the kernels of `kernels/atop_scan.cu` take: their structs and codes.
 
-use crate::backend::Failure;
-use crate::backend::cuda::{DevicePtr, Plain};
-use crate::patterns::Permutation;
-use crate::patterns::mix::key64;
+use crate::case::Failure;
+use crate::device::cuda::{DevicePtr, Plain};
+use crate::inputs::Permutation;
+use crate::inputs::mix::key64;
 use crate::primitives::atop_scan::spec::{Operation, Spec};
 use crate::primitives::atop_scan::work::{sums_needed, tiles};
 use crate::primitives::scan::cuda::forms::Segments;

@@ -6,9 +6,9 @@ mod sums;
 
 use super::spec::{Operation, Spec, TILE};
 use super::{flaws, operation};
-use crate::backend::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
-use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
-use crate::plan;
+use crate::case::{self, Cancel, Failure, Fault, Verdict};
+use crate::device::Prepared;
+use crate::device::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
 use crate::primitives::cuda::several::Part;
 use crate::primitives::cuda::{Launched, POISON32, grid, launch_over, length, poison, refused};
 use certify::Certificate;
@@ -47,7 +47,7 @@ struct Case {
 ///
 /// # Errors
 /// `NotApplicable` where it does not fit; what the driver reports.
-pub fn prepare(gpu: &Gpu, case: &plan::Case, fault: Option<Fault>, cancel: &Cancel) -> Result<Part, Failure> {
+pub fn prepare(gpu: &Gpu, case: &case::Case, fault: Option<Fault>, cancel: &Cancel) -> Result<Part, Failure> {
     let spec = read(case)?;
     gpu.require(super::work::work(&spec).footprint + (1 << 16))?;
     let module = gpu.module("atop_scan")?;
@@ -80,7 +80,7 @@ pub fn prepare(gpu: &Gpu, case: &plan::Case, fault: Option<Fault>, cancel: &Canc
     Ok(Box::new(case))
 }
 
-fn read(case: &plan::Case) -> Result<Spec, Failure> {
+fn read(case: &case::Case) -> Result<Spec, Failure> {
     let unknown = || Failure::Failed(format!("{} is not built atop scan", case.primitive));
     let operation = operation(&case.primitive).ok_or_else(unknown)?;
     Spec::from_params(operation, &case.params, case.seed).map_err(refused)
@@ -90,7 +90,7 @@ fn read(case: &plan::Case) -> Result<Spec, Failure> {
 ///
 /// # Errors
 /// A case that does not exist.
-pub fn launched(case: &plan::Case) -> Result<Launched, Failure> {
+pub fn launched(case: &case::Case) -> Result<Launched, Failure> {
     let spec = read(case)?;
     let sums = super::work::sums_needed(&spec).contains(&true);
     Ok(Launched { kernel: name(&spec), launches: if sums { 3 } else { 1 } })

@@ -1,8 +1,8 @@
 //! The sums of the tiles, scanned by the look-back of the scans.
 
 use super::forms::Bits;
-use crate::backend::Failure;
-use crate::backend::cuda::{DeviceBuffer, Gpu, Kernel, Module};
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, Gpu, Kernel, Module};
 use crate::primitives::atop_scan::spec::Spec;
 use crate::primitives::atop_scan::work::{sums_needed, tiles};
 use crate::primitives::cuda::length;

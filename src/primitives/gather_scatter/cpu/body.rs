@@ -3,7 +3,7 @@
 
 use std::mem::MaybeUninit;
 
-use crate::backend::cpu::simd::{Index, Lanes, Scalar, Scatter, Simd};
+use crate::device::cpu::simd::{Index, Lanes, Scalar, Scatter, Simd};
 use crate::primitives::cpu::tuple::Tuple;
 
 /// One launch: `n` locations and what lies beside them.

@@ -3,9 +3,9 @@
 
 use super::locations::{Stored, check_partitions};
 use super::{Moves, Verdict};
-use crate::backend::cpu::check::{Bitmap, find, verdict};
-use crate::backend::cpu::{Buffer, POISON, Pool};
-use crate::backend::{Cancel, Failure};
+use crate::case::{Cancel, Failure};
+use crate::device::cpu::check::{Bitmap, find, verdict};
+use crate::device::cpu::{Buffer, POISON, Pool};
 use crate::primitives::gather_scatter::spec::{Kernel, Source, index_of_tuple_word, tuple_word};
 
 impl Moves {

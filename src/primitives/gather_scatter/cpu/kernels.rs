@@ -5,10 +5,10 @@
 use std::arch::x86_64::__m256i;
 
 use super::body::{self, Move};
-use crate::backend::cpu::Isa;
+use crate::device::cpu::Isa;
 #[cfg(target_arch = "x86_64")]
-use crate::backend::cpu::simd::{Avx2, Avx512};
-use crate::backend::cpu::simd::{Index, Scalar};
+use crate::device::cpu::simd::{Avx2, Avx512};
+use crate::device::cpu::simd::{Index, Scalar};
 use crate::primitives::cpu::tuple::{Halves, Quad};
 use crate::primitives::gather_scatter::spec::{Kernel, Method, Spec};
 

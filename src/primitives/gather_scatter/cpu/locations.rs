@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::backend::cpu::simd::Index;
-use crate::backend::cpu::{Blocks, Buffer, Pool, part};
-use crate::backend::{Cancel, Failure};
-use crate::patterns::partition_of;
+use crate::case::{Cancel, Failure};
+use crate::device::cpu::simd::Index;
+use crate::device::cpu::{Blocks, Buffer, Pool, part};
+use crate::inputs::partition_of;
 use crate::primitives::gather_scatter::spec::{Source, Spec};
 
 /// Writes L and returns, for random partitions, where each partition starts (and n at
@@ -142,7 +142,7 @@ pub fn check_partitions(
     pool: &Pool,
     cancel: &Cancel,
 ) -> Result<Option<String>, Failure> {
-    use crate::backend::cpu::check::{Bitmap, find};
+    use crate::device::cpu::check::{Bitmap, find};
     let taken = Bitmap::new(n)?;
     let descents = AtomicU64::new(u64::MAX);
     let mistake = find(pool, n, cancel, |block| {

@@ -10,11 +10,10 @@ mod sort;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::backend::cpu::check::poison;
-use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, fence, memory, pieces};
-use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
-use crate::plan::Value;
-use crate::primitives::Refusal;
+use crate::case::{Cancel, Failure, Fault, Refusal, Value, Verdict};
+use crate::device::Prepared;
+use crate::device::cpu::check::poison;
+use crate::device::cpu::{Buffer, Context, Isa, Job, Pool, Worker, fence, memory, pieces};
 use crate::primitives::gather_scatter::Spec;
 use crate::primitives::gather_scatter::spec::{Kernel, Locations, Method, Source, tuple_word};
 use crate::primitives::gather_scatter::work::workspace;

@@ -7,9 +7,9 @@
 
 use super::sort::{Last, Loops, loops};
 use super::{Buffer, Moves};
-use crate::backend::cpu::check::poison;
-use crate::backend::cpu::{Isa, Pool, Worker, fence, part, pieces};
-use crate::backend::{Cancel, Failure, Fault};
+use crate::case::{Cancel, Failure, Fault};
+use crate::device::cpu::check::poison;
+use crate::device::cpu::{Isa, Pool, Worker, fence, part, pieces};
 use crate::primitives::cpu::combine::{Own, Part, begin};
 use crate::primitives::gather_scatter::partitioned::{Cut, Digit, group};
 use crate::primitives::gather_scatter::spec::Spec;

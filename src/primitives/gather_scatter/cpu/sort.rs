@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use crate::backend::cpu::Isa;
+use crate::device::cpu::Isa;
 #[cfg(target_arch = "x86_64")]
-use crate::backend::cpu::simd::Avx512;
-use crate::backend::cpu::simd::{Index, Scalar};
+use crate::device::cpu::simd::Avx512;
+use crate::device::cpu::simd::{Index, Scalar};
 use crate::primitives::cpu::combine::{Labels, Part, count, sort};
 use crate::primitives::cpu::tuple::{Halves, Quad, Tuple};
 use crate::primitives::gather_scatter::partitioned::Digit;

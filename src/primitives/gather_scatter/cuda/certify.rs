@@ -6,9 +6,9 @@
 
 use super::Move;
 use super::kernels::Claim;
-use crate::backend::cuda::{DeviceBuffer, DevicePtr};
-use crate::backend::{Failure, Verdict};
-use crate::patterns::mix::key64;
+use crate::case::{Failure, Verdict};
+use crate::device::cuda::{DeviceBuffer, DevicePtr};
+use crate::inputs::mix::key64;
 use crate::primitives::cuda::finding::{Finding, find};
 use crate::primitives::cuda::length;
 use crate::primitives::gather_scatter::spec::{Kernel, Locations, Spec};

@@ -3,9 +3,9 @@
 use super::locations::ClosedForm;
 use super::spans::Span;
 use super::tuned::Tuned;
-use crate::backend::Failure;
-use crate::backend::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
-use crate::patterns::mix::key64;
+use crate::case::Failure;
+use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
+use crate::inputs::mix::key64;
 use crate::primitives::cuda::tiles::Tiles;
 use crate::primitives::cuda::{BLOCK, Fill, grid, launch_over, length};
 use crate::primitives::gather_scatter::spec::{Kernel, Spec};

@@ -2,9 +2,9 @@
 //! somebody brought.
 
 use super::kernels::Kernels;
-use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu, Plain};
-use crate::backend::{Cancel, Failure};
-use crate::patterns::Permutation;
+use crate::case::{Cancel, Failure};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Plain};
+use crate::inputs::Permutation;
 use crate::primitives::cuda::{ZipfTable, length, refused};
 use crate::primitives::gather_scatter::given::checksum;
 use crate::primitives::gather_scatter::spec::{Source, Spec};
@@ -135,7 +135,7 @@ fn closed_form(source: &Source, table: Option<&ZipfTable>) -> Result<ClosedForm,
     Ok(match (source, table) {
         (Source::Random(permutation), _) => plain(RANDOM, *permutation),
         (Source::Zipf(zipf), Some(table)) => ClosedForm {
-            key: crate::patterns::mix::key64(zipf.seed),
+            key: crate::inputs::mix::key64(zipf.seed),
             cumulative: table.cumulative.pointer(),
             start: table.start.pointer(),
             guide: table.guide.pointer(),

@@ -8,12 +8,12 @@ mod partitioned;
 mod spans;
 mod tuned;
 
-use crate::backend::cuda::{DeviceBuffer, Gpu, Persisting};
-use crate::backend::gpus::COUNT_KEY;
-use crate::backend::tuning::{Grid, Tuning};
-use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
-use crate::indices::Store;
-use crate::plan::{Case, Params, Value};
+use crate::case::gpus::COUNT_KEY;
+use crate::case::tuning::{Grid, Tuning};
+use crate::case::{Cancel, Case, Failure, Fault, Params, Value, Verdict};
+use crate::device::Prepared;
+use crate::device::cuda::{DeviceBuffer, Gpu, Persisting};
+use crate::inputs::indices::Store;
 use crate::primitives::cuda::several::Part;
 use crate::primitives::cuda::together::together;
 use crate::primitives::cuda::{Launched, length, poison, refused};

@@ -1,6 +1,6 @@
 //! What a method launches, and what a fault makes of it. Pure.
 
-use crate::backend::{Failure, Fault};
+use crate::case::{Failure, Fault};
 use crate::primitives::cuda::range::Range;
 use crate::primitives::gather_scatter::spec::{Method, Spec};
 

@@ -10,7 +10,7 @@
 use std::arch::x86_64::{__m256, __m512};
 
 use super::lanes::{Lanes, WIDEST};
-use crate::backend::cpu::Isa;
+use crate::device::cpu::Isa;
 use crate::primitives::histogram::spec::By;
 use crate::primitives::histogram::table::{Cell, bin};
 

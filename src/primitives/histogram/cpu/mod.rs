@@ -11,9 +11,9 @@ use super::spec::{By, DOMAIN, real};
 use super::table::{self, Cell};
 use super::values::Values;
 use super::{Spec, oracle};
-use crate::backend::cpu::check;
-use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, memory, part, pieces};
-use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
+use crate::case::{Cancel, Failure, Fault, Verdict};
+use crate::device::Prepared;
+use crate::device::cpu::{Buffer, Context, Isa, Job, Pool, Worker, check, memory, part, pieces};
 use kernels::{Call, MOST, Timed};
 
 /// A case with its arrays.

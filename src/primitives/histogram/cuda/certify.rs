@@ -2,8 +2,8 @@
 //! compared bin by bin; all together are as many as there are values.
 
 use super::input::Input;
-use crate::backend::Failure;
-use crate::backend::cuda::{DeviceBuffer, Gpu, Kernel, Module};
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, Gpu, Kernel, Module};
 use crate::primitives::cuda::finding::find;
 use crate::primitives::cuda::{launch_over, length};
 use crate::primitives::histogram::Spec;

@@ -1,12 +1,13 @@
 //! The values on the device, and what the certificate needs to make them again.
 
-use crate::backend::Failure;
-use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu, Module, Plain};
-use crate::patterns::Permutation;
-use crate::patterns::mix::key64;
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Module, Plain};
+use crate::inputs::Permutation;
+use crate::inputs::mix::key64;
 use crate::primitives::cuda::{ZipfTable, launch_over, length};
+use crate::primitives::histogram::oracle;
 use crate::primitives::histogram::spec::{DOMAIN, Spec};
-use crate::primitives::histogram::{oracle, values::Values};
+use crate::primitives::histogram::values::Values;
 
 /// The values as a function of i: `Values` in the kernels.
 #[derive(Clone, Copy)]

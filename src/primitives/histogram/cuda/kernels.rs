@@ -1,7 +1,7 @@
 //! The timed kernels and their launches.
 
-use crate::backend::Failure;
-use crate::backend::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Module, Plain};
+use crate::case::Failure;
+use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Module, Plain};
 use crate::primitives::cuda::range::Range;
 use crate::primitives::cuda::{BLOCK, grid};
 use crate::primitives::histogram::Spec;

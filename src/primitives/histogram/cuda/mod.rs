@@ -5,9 +5,9 @@ mod input;
 mod kernels;
 
 use super::Spec;
-use crate::backend::cuda::{DeviceBuffer, Gpu};
-use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
-use crate::plan::Case;
+use crate::case::{Cancel, Case, Failure, Fault, Verdict};
+use crate::device::Prepared;
+use crate::device::cuda::{DeviceBuffer, Gpu};
 use crate::primitives::cuda::range::{Range, ranges};
 use crate::primitives::cuda::several::Part;
 use crate::primitives::cuda::{Launched, length, poison, refused};

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use crate::backend::cpu::{Blocks, Pool, part};
-use crate::backend::{Cancel, Failure};
+use crate::case::{Cancel, Failure};
+use crate::device::cpu::{Blocks, Pool, part};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::buckets::Buckets;
 use crate::primitives::multisplit::keys::Keys;

@@ -1,10 +1,10 @@
 //! The timed loops: one generic body for each, and named functions of it for each size of a value
 //! and instruction set, in which the bucket function is chosen before the loop.
 
-use crate::backend::cpu::Isa;
+use crate::device::cpu::Isa;
 #[cfg(target_arch = "x86_64")]
-use crate::backend::cpu::simd::Avx512;
-use crate::backend::cpu::simd::{Lanes, Scalar};
+use crate::device::cpu::simd::Avx512;
+use crate::device::cpu::simd::{Lanes, Scalar};
 use crate::primitives::cpu::combine::{self, Labels, Part};
 use crate::primitives::cpu::tuple::{None, Tuple};
 use crate::primitives::multisplit::Spec;

@@ -2,8 +2,8 @@
 //! then look for each of them where it belongs.
 
 use super::input::{Input, words};
-use crate::backend::Failure;
-use crate::backend::cuda::{DeviceBuffer, Gpu, Kernel, Module, Plain};
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, Gpu, Kernel, Module, Plain};
 use crate::primitives::cuda::finding::find;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
 use crate::primitives::multisplit::Spec;

@@ -3,8 +3,8 @@
 use super::input::Function;
 use super::passes::{Arrays, Passes, Step};
 use super::{Split, Splitter};
-use crate::backend::Failure;
-use crate::backend::cuda::Gpu;
+use crate::case::Failure;
+use crate::device::cuda::Gpu;
 use crate::primitives::cuda::Launched;
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::tiles::{field, way};

@@ -1,9 +1,9 @@
 //! Keys and values on the device, and what kernels need to make them again and to tell their
 //! buckets (`kernels/multisplit_inputs.cuh`).
 
-use crate::backend::Failure;
-use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu, Module, Plain};
-use crate::patterns::mix::key64;
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Module, Plain};
+use crate::inputs::mix::key64;
 use crate::primitives::cuda::{launch_over, length};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::buckets::{Buckets, Image};

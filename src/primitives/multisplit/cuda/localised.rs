@@ -3,8 +3,8 @@
 
 use super::input::Function;
 use super::{Split, Splitter, Summed};
-use crate::backend::Failure;
-use crate::backend::cuda::{self, DevicePtr, Gpu, Plain};
+use crate::case::Failure;
+use crate::device::cuda::{self, DevicePtr, Gpu, Plain};
 use crate::primitives::cuda::{Launched, length};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::subproblems::{Localisation, Subproblems, WINDOW};

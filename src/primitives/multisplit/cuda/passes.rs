@@ -2,8 +2,8 @@
 //! (`kernels/multisplit_fused.cuh`): a count of each tile, sums over groups of tiles, the pass.
 
 use super::input::Function;
-use crate::backend::Failure;
-use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Plain};
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Plain};
 use crate::primitives::cuda::{grid, length};
 use crate::primitives::multisplit::tiles::{GROUP, Shape, Way};
 

@@ -6,8 +6,8 @@
 use super::input::Function;
 use super::passes::{Arrays, MODULE, Passes};
 use super::{Split, Splitter};
-use crate::backend::Failure;
-use crate::backend::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel};
+use crate::case::Failure;
+use crate::device::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel};
 use crate::primitives::cuda::{Launched, launch_over, length};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::labels::{Load, digits, loads, way};

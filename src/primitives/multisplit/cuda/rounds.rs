@@ -4,8 +4,8 @@
 use super::input::Function;
 use super::passes::{Arrays, MODULE, Passes};
 use super::{Split, Splitter};
-use crate::backend::Failure;
-use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel};
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel};
 use crate::primitives::cuda::{BLOCK, Launched, grid, length};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::rounds::Rounds;

@@ -4,8 +4,8 @@
 use super::input::Function;
 use super::localised::MODULE;
 use super::{Split, Splitter, Summed};
-use crate::backend::Failure;
-use crate::backend::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
+use crate::case::Failure;
+use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
 use crate::primitives::cuda::{BLOCK, Launched, grid, length};
 use crate::primitives::multisplit::Spec;
 

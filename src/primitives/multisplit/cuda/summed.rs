@@ -1,7 +1,7 @@
 //! 32-bit counts and their exclusive sums, by the lab's own scan.
 
-use crate::backend::Failure;
-use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu};
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu};
 use crate::primitives::cuda::length;
 use crate::primitives::scan::cuda::one_pass::{self, Arrays, Manner, Means, OnePass};
 

@@ -4,10 +4,10 @@
 
 use super::Patterns;
 use super::scattered::Writers;
-use crate::backend::cpu::Pool;
-use crate::backend::cpu::check::{Bitmap, poison};
-use crate::backend::{Cancel, Failure};
-use crate::patterns::mix::word64;
+use crate::case::{Cancel, Failure};
+use crate::device::cpu::Pool;
+use crate::device::cpu::check::{Bitmap, poison};
+use crate::inputs::mix::word64;
 use crate::primitives::pattern::spec::Kernel;
 
 impl Patterns {

@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Patterns;
-use crate::backend::cpu::check::{find, poison, verdict};
-use crate::backend::cpu::simd::fold;
-use crate::backend::cpu::{Buffer, Pool, pieces};
-use crate::backend::{Cancel, Failure, Verdict};
-use crate::patterns::mix::word64;
+use crate::case::{Cancel, Failure, Verdict};
+use crate::device::cpu::check::{find, poison, verdict};
+use crate::device::cpu::simd::fold;
+use crate::device::cpu::{Buffer, Pool, pieces};
+use crate::inputs::mix::word64;
 
 impl Patterns {
     /// Window by window keeps every gathered word and compares it; then executes as the

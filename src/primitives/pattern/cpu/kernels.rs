@@ -4,10 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::backend::cpu::Isa;
+use crate::device::cpu::Isa;
 #[cfg(target_arch = "x86_64")]
-use crate::backend::cpu::simd::{Avx2, Avx512};
-use crate::backend::cpu::simd::{Fold, Index, Lanes, Scalar, Scatter, Simd};
+use crate::device::cpu::simd::{Avx2, Avx512};
+use crate::device::cpu::simd::{Fold, Index, Lanes, Scalar, Scatter, Simd};
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 
 /// One launch: consecutive uses of a pattern. Pointers to patterns are to indices of

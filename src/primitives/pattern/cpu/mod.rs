@@ -13,10 +13,11 @@ mod starts;
 use std::ops::Range;
 use std::sync::atomic::{Ordering, fence};
 
-use crate::backend::cpu::check::poison;
-use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Slot, Worker, memory, pieces};
-use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
-use crate::patterns::mix::word64;
+use crate::case::{Cancel, Failure, Fault, Verdict};
+use crate::device::Prepared;
+use crate::device::cpu::check::poison;
+use crate::device::cpu::{Buffer, Context, Isa, Job, Pool, Slot, Worker, memory, pieces};
+use crate::inputs::mix::word64;
 use crate::primitives::pattern::spec::{Kernel, Method};
 use crate::primitives::pattern::{MADE, Spec, Starts, window};
 use kernels::Uses;
@@ -184,7 +185,7 @@ impl Patterns {
     fn fill_dense(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
         pool.try_run(|worker| {
             let dense = &self.dense[worker.index];
-            for block in crate::backend::cpu::Blocks::of(0..dense.holds::<u64>()) {
+            for block in crate::device::cpu::Blocks::of(0..dense.holds::<u64>()) {
                 cancel.check()?;
                 // SAFETY: only this worker touches its dense side.
                 let words = unsafe { dense.write::<u64>(block.clone()) };
@@ -351,7 +352,7 @@ impl Job for Patterns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Params, Value};
+    use crate::case::{Params, Value};
     use crate::primitives::Primitive;
 
     /// One thread needs what `work` declares, all but the indices.

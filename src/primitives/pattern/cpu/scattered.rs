@@ -6,10 +6,10 @@
 //! visible in the result.
 
 use super::{Patterns, fill};
-use crate::backend::cpu::check::{Bitmap, find, poison, verdict};
-use crate::backend::cpu::{Buffer, POISON, Pool};
-use crate::backend::{Cancel, Failure, Verdict};
-use crate::patterns::mix::index_of_word64;
+use crate::case::{Cancel, Failure, Verdict};
+use crate::device::cpu::check::{Bitmap, find, poison, verdict};
+use crate::device::cpu::{Buffer, POISON, Pool};
+use crate::inputs::mix::index_of_word64;
 use crate::primitives::pattern::Starts;
 use crate::primitives::pattern::spec::Kernel;
 

@@ -2,8 +2,8 @@
 
 use super::kernels::visited::{self, Visits};
 use super::kernels::{self, Uses};
-use crate::backend::cpu::{Buffer, Isa, Pool};
-use crate::backend::{Cancel, Failure};
+use crate::case::{Cancel, Failure};
+use crate::device::cpu::{Buffer, Isa, Pool};
 use crate::primitives::pattern::spec::Kernel;
 use crate::primitives::pattern::{Spec, Starts};
 

@@ -3,9 +3,9 @@
 use super::kernels::{Launch, Side};
 use super::starts::Form;
 use super::walk::Walk;
-use crate::backend::Failure;
-use crate::backend::cuda::{self, DeviceBuffer, Gpu, Module};
-use crate::patterns::mix::key64;
+use crate::case::Failure;
+use crate::device::cuda::{self, DeviceBuffer, Gpu, Module};
+use crate::inputs::mix::key64;
 use crate::primitives::cuda::launch_over;
 
 /// What a scatter's certificate expects: the codes of `pattern_mark`.

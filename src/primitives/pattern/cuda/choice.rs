@@ -26,9 +26,8 @@
 //!   to global memory were not measured; they get what those get that store to shared memory.
 
 use super::walk::Steps;
-use crate::backend::tuning::{Grid, Offered, Tuning};
-use crate::plan::Params;
-use crate::primitives::Refusal;
+use crate::case::tuning::{Grid, Offered, Tuning};
+use crate::case::{Params, Refusal};
 use crate::primitives::cuda::BLOCK;
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 use crate::primitives::pattern::{Starts, uses};

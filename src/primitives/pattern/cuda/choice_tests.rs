@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::Value;
+use crate::case::Value;
 
 /// (kernel or method, its measured figures: tiles with 1, 2, 4, 8 items, then resident).
 fn measured() -> Vec<(&'static str, &'static str, Vec<f64>)> {

@@ -3,8 +3,8 @@
 use super::Case;
 use super::kernels::{Launch, Pattern, Side};
 use super::walk::{KEPT, Steps};
-use crate::backend::Failure;
-use crate::backend::cuda::{DeviceBuffer, DevicePtr};
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, DevicePtr};
 use crate::primitives::cuda::length;
 use crate::primitives::cuda::range::Range;
 use crate::primitives::pattern::spec::{Kernel, Method};

@@ -8,7 +8,7 @@
 //! replaced; also where an array says where uses start, for which of them writes alone is
 //! not known.
 
-use crate::backend::Fault;
+use crate::case::Fault;
 use crate::primitives::cuda::range::{Range, ranges};
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 

@@ -3,9 +3,9 @@
 use super::checks::Checks;
 use super::starts::Form;
 use super::walk::Walk;
-use crate::backend::Failure;
-use crate::backend::cuda::{self, Arg, DeviceBuffer, DevicePtr, Gpu, Plain};
-use crate::patterns::mix::key64;
+use crate::case::Failure;
+use crate::device::cuda::{self, Arg, DeviceBuffer, DevicePtr, Gpu, Plain};
+use crate::inputs::mix::key64;
 use crate::primitives::cuda::{Fill, launch_over};
 use crate::primitives::pattern::Spec;
 use crate::primitives::pattern::spec::{Kernel, Method};

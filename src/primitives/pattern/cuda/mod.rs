@@ -10,10 +10,10 @@ mod kernels;
 mod starts;
 mod walk;
 
-use crate::backend::cuda::{DeviceBuffer, Gpu};
-use crate::backend::tuning::{Grid, Tuning};
-use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
-use crate::plan;
+use crate::case::tuning::{Grid, Tuning};
+use crate::case::{self, Cancel, Failure, Fault, Verdict};
+use crate::device::Prepared;
+use crate::device::cuda::{DeviceBuffer, Gpu};
 use crate::primitives::cuda::range::Range;
 use crate::primitives::cuda::several::Part;
 use crate::primitives::cuda::{Launched, length, poison, refused};
@@ -25,7 +25,7 @@ use starts::Array;
 use walk::{Dense, Shape, Steps};
 
 /// Blocks of a launch where each tile of iterations has its own; `None` for a resident grid.
-pub fn blocks(spec: &Spec, params: &plan::Params) -> Option<u64> {
+pub fn blocks(spec: &Spec, params: &case::Params) -> Option<u64> {
     let steps = choice::steps(spec, params).ok().filter(|steps| steps.grid == Grid::Tiles)?;
     let all = Range { first: 0, count: spec.count };
     Some(Shape::of(spec.length()).ok()?.walk(all, steps, 1).blocks().into())
@@ -69,7 +69,7 @@ struct Case {
 /// # Errors
 /// `NotApplicable` where it, or a block's dense side, does not fit; what the driver
 /// reports.
-pub fn prepare(gpu: &Gpu, case: &plan::Case, fault: Option<Fault>, cancel: &Cancel) -> Result<Part, Failure> {
+pub fn prepare(gpu: &Gpu, case: &case::Case, fault: Option<Fault>, cancel: &Cancel) -> Result<Part, Failure> {
     let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
     let applied = if spec.kernel == Kernel::Gs { spec.scatter.clone() } else { spec.applied() };
     let (smallest, largest) = applied.iter().fold((u64::MAX, 0), |(a, b), &k| (a.min(k), b.max(k)));
@@ -129,7 +129,7 @@ pub fn prepare(gpu: &Gpu, case: &plan::Case, fault: Option<Fault>, cancel: &Canc
 ///
 /// # Errors
 /// A case that does not exist.
-pub fn launched(case: &plan::Case) -> Result<Launched, Failure> {
+pub fn launched(case: &case::Case) -> Result<Launched, Failure> {
     let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
     let steps = choice::steps(&spec, &case.params).map_err(refused)?;
     Ok(Launched { kernel: kernels::timed_name(&spec, steps.items), launches: 1 })
@@ -210,7 +210,7 @@ impl Prepared for Case {
             + starts.sum::<u64>()
     }
 
-    fn resolved(&self) -> Vec<(String, plan::Value)> {
+    fn resolved(&self) -> Vec<(String, case::Value)> {
         let Steps { items, grid } = self.steps;
         Tuning { items: Some(items), grid: Some(grid), ..Tuning::default() }.resolved()
     }

@@ -1,10 +1,10 @@
 //! Where the uses of a case start, in memory of the device.
 
 use super::kernels::{Kernels, Side};
-use crate::backend::Failure;
-use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu, Plain};
-use crate::patterns::Permutation;
-use crate::patterns::mix::{scale, word64};
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Plain};
+use crate::inputs::Permutation;
+use crate::inputs::mix::{scale, word64};
 use crate::primitives::cuda::finding::find;
 use crate::primitives::cuda::length;
 use crate::primitives::cuda::range::Range;

@@ -1,8 +1,8 @@
 //! How blocks and threads share the iterations and entries of a pattern. Pure.
 
-use crate::backend::Failure;
-use crate::backend::cuda::Plain;
-use crate::backend::tuning::Grid;
+use crate::case::Failure;
+use crate::case::tuning::Grid;
+use crate::device::cuda::Plain;
 use crate::primitives::cuda::BLOCK;
 use crate::primitives::cuda::range::Range;
 

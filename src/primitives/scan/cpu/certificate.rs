@@ -1,8 +1,8 @@
 //! The proof of a scan: each element of out follows from the one before it.
 
 use super::{Bits, Scan};
-use crate::backend::cpu::{Pool, check};
-use crate::backend::{Cancel, Failure};
+use crate::case::{Cancel, Failure};
+use crate::device::cpu::{Pool, check};
 use crate::primitives::scan::operator::combine;
 use crate::primitives::scan::spec::Kind;
 

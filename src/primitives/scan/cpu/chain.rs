@@ -3,7 +3,7 @@
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::backend::cpu::Worker;
+use crate::device::cpu::Worker;
 use crate::primitives::scan::operator::Bits;
 
 /// Turns before a waiting worker offers its CPU to others.

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::kernels::Arrays;
 use super::{Bits, Scan};
-use crate::backend::Fault;
-use crate::backend::cpu::Worker;
+use crate::case::Fault;
+use crate::device::cpu::Worker;
 
 impl Scan {
     /// Scans the tile at place `t` from its prefix; what that has become behind it.

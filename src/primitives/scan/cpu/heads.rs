@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::backend::cpu::{Buffer, Pool, Slot, Worker, part};
-use crate::backend::{Cancel, Failure};
+use crate::case::{Cancel, Failure};
+use crate::device::cpu::{Buffer, Pool, Slot, Worker, part};
 use crate::primitives::scan::segments::{CHUNK, Heads, Segments};
 
 /// The segments of a case in memory.

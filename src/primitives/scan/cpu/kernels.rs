@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::lanes::{Element, Operation, Vector, VectorOperation};
-use crate::backend::cpu::Isa;
+use crate::device::cpu::Isa;
 use crate::primitives::scan::inputs::EXACT;
 use crate::primitives::scan::operator::{Bits, Operator, Type};
 

@@ -23,9 +23,9 @@ use std::ops::Range;
 
 use super::operator::{Bits, combine, identity};
 use super::spec::{Method, Spec};
-use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Worker, caches, check, fence, memory};
-use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
-use crate::plan::Value;
+use crate::case::{Cancel, Failure, Fault, Value, Verdict};
+use crate::device::Prepared;
+use crate::device::cpu::{Buffer, Context, Isa, Job, Pool, Worker, caches, check, fence, memory};
 use chain::{Chain, Total};
 use kernels::{Arrays, Kernels};
 

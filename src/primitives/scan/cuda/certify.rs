@@ -3,7 +3,7 @@
 
 use super::Case;
 use super::forms::{Inputs, Segments};
-use crate::backend::{Failure, Verdict};
+use crate::case::{Failure, Verdict};
 use crate::primitives::cuda::finding::find;
 use crate::primitives::cuda::launch_over;
 use crate::primitives::scan::spec::Kind;

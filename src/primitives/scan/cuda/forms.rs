@@ -1,7 +1,7 @@
 //! What the kernels of `kernels/scan.cu` take: their structs, codes and names.
 
-use crate::backend::cuda::{DevicePtr, Plain};
-use crate::patterns::mix::key64;
+use crate::device::cuda::{DevicePtr, Plain};
+use crate::inputs::mix::key64;
 use crate::primitives::scan::operator::{Operator, Type};
 use crate::primitives::scan::segments::{self, Heads, Lengths};
 use crate::primitives::scan::spec::Spec;

@@ -3,8 +3,8 @@
 
 use super::forms::{Flags, Segments, form};
 use super::one_pass::{self, Arrays, Manner, Means, OnePass};
-use crate::backend::Failure;
-use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
 use crate::primitives::scan::segments::Heads as Form;
 use crate::primitives::scan::spec::{Method, Spec};
@@ -118,7 +118,7 @@ impl Heads {
 }
 
 impl Made {
-    fn launch(&self, gpu: &Gpu, threads: u64, args: &[crate::backend::cuda::Arg]) -> Result<(), Failure> {
+    fn launch(&self, gpu: &Gpu, threads: u64, args: &[crate::device::cuda::Arg]) -> Result<(), Failure> {
         let all: Vec<_> = [(&self.bits).into()].into_iter().chain(args.iter().copied()).collect();
         gpu.launch(&self.kernel, grid(threads, BLOCK.into()), BLOCK, 0, &all)
     }

@@ -7,9 +7,9 @@ pub(in crate::primitives) mod one_pass;
 mod sengupta2007;
 
 use super::spec::{Kind, Method, Spec};
-use crate::backend::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Module};
-use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
-use crate::plan;
+use crate::case::{self, Cancel, Failure, Fault, Verdict};
+use crate::device::Prepared;
+use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Module};
 use crate::primitives::cuda::several::Part;
 use crate::primitives::cuda::{Launched, POISON32, launch_over, length, poison, refused};
 use forms::{Inputs, family};
@@ -50,7 +50,7 @@ struct Flaws {
 ///
 /// # Errors
 /// `NotApplicable` where it does not fit; what the driver reports.
-pub fn prepare(gpu: &Gpu, case: &plan::Case, fault: Option<Fault>, cancel: &Cancel) -> Result<Part, Failure> {
+pub fn prepare(gpu: &Gpu, case: &case::Case, fault: Option<Fault>, cancel: &Cancel) -> Result<Part, Failure> {
     let spec = read(case)?;
     gpu.require(needed(&spec))?;
     let module = gpu.module("scan")?;
@@ -74,7 +74,7 @@ pub fn prepare(gpu: &Gpu, case: &plan::Case, fault: Option<Fault>, cancel: &Canc
     Ok(Box::new(case))
 }
 
-fn read(case: &plan::Case) -> Result<Spec, Failure> {
+fn read(case: &case::Case) -> Result<Spec, Failure> {
     Spec::from_params(case.primitive == "segmented-scan", &case.params, case.seed).map_err(refused)
 }
 
@@ -95,7 +95,7 @@ fn needed(spec: &Spec) -> u64 {
 ///
 /// # Errors
 /// A case that does not exist.
-pub fn launched(case: &plan::Case) -> Result<Launched, Failure> {
+pub fn launched(case: &case::Case) -> Result<Launched, Failure> {
     let spec = read(case)?;
     let (segmented, (family, _)) = (spec.segmented.is_some(), family(spec.operator, spec.ty));
     let (kernel, launches) = match spec.method {
@@ -212,7 +212,7 @@ impl Prepared for Case {
         self.input.bytes() + self.output.bytes() + heads + self.runner.bytes()
     }
 
-    fn resolved(&self) -> Vec<(String, plan::Value)> {
+    fn resolved(&self) -> Vec<(String, case::Value)> {
         self.spec.resolved()
     }
 

@@ -2,8 +2,8 @@
 //! each other.
 
 use super::forms::Scan;
-use crate::backend::Failure;
-use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
 use crate::primitives::cuda::length;
 use crate::primitives::scan::spec::Method;
 

@@ -3,8 +3,8 @@
 
 use super::forms::{Flags, Level, form};
 use super::one_pass::{Arrays, Manner};
-use crate::backend::Failure;
-use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
 use crate::primitives::cuda::{grid, length};
 use crate::primitives::scan::segments::Heads;
 use crate::primitives::scan::spec::BLOCK;

@@ -6,7 +6,7 @@ use std::ptr::{read_volatile, write_volatile};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
-use crate::backend::cpu::Isa;
+use crate::device::cpu::Isa;
 use crate::primitives::stream::spec::{Kernel, Method, Q, WRITTEN};
 
 /// One launch: `n` elements of the destination and of up to two sources.

@@ -5,9 +5,9 @@ pub mod kernels;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::backend::cpu::check;
-use crate::backend::cpu::{Buffer, Context, Isa, Job, Pool, Slot, Worker, fence, memory, pieces};
-use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
+use crate::case::{Cancel, Failure, Fault, Verdict};
+use crate::device::Prepared;
+use crate::device::cpu::{Buffer, Context, Isa, Job, Pool, Slot, Worker, check, fence, memory, pieces};
 use crate::primitives::stream::Spec;
 use crate::primitives::stream::spec::{Array, Kernel, Method, input};
 use kernels::{Span, Timed};

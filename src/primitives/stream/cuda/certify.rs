@@ -3,8 +3,8 @@
 
 use super::Arrays;
 use super::kernels::Kernels;
-use crate::backend::cuda::Gpu;
-use crate::backend::{Failure, Verdict};
+use crate::case::{Failure, Verdict};
+use crate::device::cuda::Gpu;
 use crate::primitives::cuda::finding::find;
 use crate::primitives::stream::spec::Spec;
 

@@ -2,9 +2,9 @@
 
 use super::Arrays;
 use super::tuned::Tuned;
-use crate::backend::Failure;
-use crate::backend::cuda::{self, DeviceBuffer, DevicePtr, Gpu};
-use crate::patterns::mix::key64;
+use crate::case::Failure;
+use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu};
+use crate::inputs::mix::key64;
 use crate::primitives::cuda::range::Range;
 use crate::primitives::cuda::tiles::Tiles;
 use crate::primitives::cuda::{launch_over, length};

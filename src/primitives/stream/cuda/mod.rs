@@ -4,10 +4,10 @@ mod certify;
 mod kernels;
 mod tuned;
 
-use crate::backend::cuda::{DeviceBuffer, Gpu};
-use crate::backend::tuning::Tuning;
-use crate::backend::{Cancel, Failure, Fault, Prepared, Verdict};
-use crate::plan::{Case, Value};
+use crate::case::tuning::Tuning;
+use crate::case::{Cancel, Case, Failure, Fault, Value, Verdict};
+use crate::device::Prepared;
+use crate::device::cuda::{DeviceBuffer, Gpu};
 use crate::primitives::cuda::range::{Range, ranges};
 use crate::primitives::cuda::several::Part;
 use crate::primitives::cuda::{Launched, length, poison, refused};

@@ -1,6 +1,6 @@
 //! Which of the kernels a case takes, and what its open tunables become. Pure.
 
-use crate::backend::tuning::{Grid, Hint, Tuning};
+use crate::case::tuning::{Grid, Hint, Tuning};
 use crate::primitives::cuda::BLOCK;
 use crate::primitives::stream::spec::Kernel;
 

@@ -1,7 +1,7 @@
 //! Marks over the number of buckets: what was measured in full lines, the same of the paper in
 //! dashed ones of the same colour.
 
-use crate::plan::Scale;
+use crate::recipe::plan::Scale;
 use crate::report::figures::mark::Mark;
 use crate::report::figures::splits::Line;
 use crate::report::figures::sweep;

@@ -5,7 +5,7 @@ mod draw;
 
 use anyhow::Result;
 
-use crate::plan::{Params, Value};
+use crate::case::{Params, Value};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::arrangement::{Stored, orders, runs};
 use crate::report::cell::Cell;

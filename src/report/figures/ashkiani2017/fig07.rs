@@ -5,7 +5,7 @@ use anyhow::Result;
 
 use super::chart::chart;
 use super::{Panel, RECIPES, drawn, gpus, how, panels};
-use crate::plan::Quantity;
+use crate::recipe::plan::Quantity;
 use crate::report::figures::mark::Mark;
 use crate::report::figures::splits::Line;
 use crate::report::figures::{Drawn, Figure, some_point};

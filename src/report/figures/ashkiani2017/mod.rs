@@ -123,7 +123,7 @@ fn drawn(
 
 /// What was split, and how, for below the picture.
 fn how(panels: &[Panel]) -> String {
-    let mut sizes: Vec<String> = panels.iter().map(|p| crate::units::grouped(p.keys)).collect();
+    let mut sizes: Vec<String> = panels.iter().map(|p| crate::case::units::grouped(p.keys)).collect();
     sizes.dedup();
     format!(
         "{} uniform keys among delta-buckets; DMS, WMS and BMS with the paper's subproblems (§6), RB-sort with a \

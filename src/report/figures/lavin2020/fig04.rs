@@ -3,14 +3,13 @@
 
 use anyhow::{Result, bail};
 
-use crate::patterns::applications::Use;
-use crate::plan::Quantity;
+use crate::inputs::applications::Use;
+use crate::recipe::plan::Quantity;
 use crate::report::figures::caption::caption;
 use crate::report::figures::lookup::Wanted;
 use crate::report::figures::mark::{Mark, table};
 use crate::report::figures::platform::{Kind, Platform, separate};
-use crate::report::figures::sweep;
-use crate::report::figures::{Drawn, Figure, some_point};
+use crate::report::figures::{Drawn, Figure, some_point, sweep};
 use crate::report::overlay::letter;
 use crate::report::scale::Spacing;
 use crate::report::series::YAxis;

@@ -3,8 +3,9 @@
 
 use anyhow::{Result, bail};
 
-use crate::patterns::applications::Use;
-use crate::plan::{Params, Quantity, Value};
+use crate::case::{Params, Value};
+use crate::inputs::applications::Use;
+use crate::recipe::plan::Quantity;
 use crate::report::figures::caption::caption;
 use crate::report::figures::lookup::{Found, Missing, Wanted};
 use crate::report::figures::mark::{Mark, table};

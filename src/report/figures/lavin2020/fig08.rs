@@ -2,7 +2,7 @@
 //! `lavin2020/app-patterns` and `lavin2020/fig09-references`.
 
 use super::radars::{self, RECIPES};
-use crate::patterns::applications::Use;
+use crate::inputs::applications::Use;
 use crate::report::figures::Figure;
 
 const NAME: &str = "lavin2020/fig08";

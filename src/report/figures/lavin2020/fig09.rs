@@ -4,7 +4,7 @@
 use anyhow::Result;
 
 use super::radars::RECIPES;
-use crate::patterns::applications::{self, Use};
+use crate::inputs::applications::{self, Use};
 use crate::report::figures::caption::caption;
 use crate::report::figures::lookup::{Missing, Wanted};
 use crate::report::figures::mark::{Mark, table};

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::patterns::applications::{Application, TABLE_5, Use};
+use crate::inputs::applications::{Application, TABLE_5, Use};
 use crate::report::figures::caption::caption;
 use crate::report::figures::lookup::{Wanted, word};
 use crate::report::figures::mark::{Mark, table};

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 
 use self::rows::{Group, measured, published};
 use super::radars::RECIPES;
-use crate::patterns::applications::TABLE_5;
+use crate::inputs::applications::TABLE_5;
 use crate::report::figures::lookup::Wanted;
 use crate::report::figures::platform::{Platform, joined};
 use crate::report::figures::{Drawn, Figure};

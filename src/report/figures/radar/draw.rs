@@ -167,7 +167,7 @@ mod tests {
     }
 
     fn patterns() -> impl Iterator<Item = String> {
-        crate::patterns::applications::TABLE_5.iter().take(29).map(|app| app.name.to_owned())
+        crate::inputs::applications::TABLE_5.iter().take(29).map(|app| app.name.to_owned())
     }
 
     fn page(missing: usize) -> Scene {

@@ -4,7 +4,7 @@
 
 use anyhow::Result;
 
-use crate::plan::{Quantity, Scale};
+use crate::recipe::plan::{Quantity, Scale};
 use crate::report::figures::caption::caption;
 use crate::report::figures::lookup::{Line, Wanted};
 use crate::report::figures::mark::{Mark, table};

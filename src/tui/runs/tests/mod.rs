@@ -13,8 +13,9 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
+use crate::case::Measure;
 use crate::engine::protocol::{Event, RoundResult};
-use crate::plan::{Measure, Plan};
+use crate::recipe::plan::Plan;
 use crate::run::folder::{Folder, Manifest, SCHEMA, Urgency};
 use crate::run::runner::Message;
 use crate::tui::app::{App, Incoming};

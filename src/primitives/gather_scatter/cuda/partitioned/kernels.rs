@@ -1,7 +1,7 @@
 //! The kernels of `kernels/partitioned.cu`, typed.
 
-use crate::backend::Failure;
-use crate::backend::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
+use crate::case::Failure;
+use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
 use crate::primitives::cuda::{grid, launch_over, length};
 use crate::primitives::gather_scatter::levels::{DIVIDERS, Level, Levels, WINDOW, items};
 use crate::primitives::gather_scatter::spec::Spec;

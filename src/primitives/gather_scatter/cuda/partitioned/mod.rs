@@ -6,8 +6,8 @@ mod kernels;
 
 use super::kernels::Arrays;
 use super::spans::Span;
-use crate::backend::Failure;
-use crate::backend::cuda::{DeviceBuffer, DevicePtr, Gpu};
+use crate::case::Failure;
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu};
 use crate::primitives::cuda::{Launched, length};
 use crate::primitives::gather_scatter::levels::Levels;
 use crate::primitives::gather_scatter::spec::Spec;

@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 
-use crate::measure::{LEAST_PAIRS, harmonic_mean, pearson};
-use crate::patterns::applications::{Application, TABLE_5, Use};
+use crate::inputs::applications::{Application, TABLE_5, Use};
 use crate::report::figures::lookup::{Missing, Wanted};
 use crate::report::figures::platform::{Kind, Platform};
 use crate::report::figures::published;
+use crate::stats::{LEAST_PAIRS, harmonic_mean, pearson};
 
 /// An application, or its gathers or scatters alone; the first four are the paper's columns.
 pub struct Column {

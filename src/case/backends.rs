@@ -1,0 +1,67 @@
+//! The backends and their parameters.
+
+use super::schema::{Default, Kind, Param, Variant};
+use super::{gpus, tuning};
+
+/// The largest number that a GPU may have.
+pub const LAST_GPU: u64 = 4095;
+
+/// The backends and their parameters, for the recipe language.
+pub const BACKENDS: Param = Param {
+    name: "backend",
+    kind: Kind::Choice(&[
+        Variant::plain("scalar", "one thread, no SIMD: the baseline"),
+        Variant {
+            name: "cpu",
+            params: &[
+                Param {
+                    name: "threads",
+                    kind: Kind::CountOr { min: 1, max: 4096, words: &["auto"], list: 0 },
+                    default: Default::Is("auto"),
+                    doc: "worker threads, each pinned to one CPU of the inherited affinity mask; auto: all of them",
+                },
+                Param {
+                    name: "isa",
+                    kind: Kind::Word(&["auto", "scalar", "avx2", "avx512"]),
+                    default: Default::Is("auto"),
+                    doc: "instruction set of the data path; auto: by run-time detection",
+                },
+            ],
+            main: None,
+            doc: "rayon threads and SIMD",
+        },
+        Variant {
+            name: "cuda",
+            params: &[
+                Param {
+                    name: "device",
+                    kind: Kind::Count { min: 0, max: LAST_GPU },
+                    default: Default::Unset,
+                    doc: "the GPU, in the order of the CUDA driver; unset: 0, the first",
+                },
+                gpus::COUNT,
+                gpus::MEMORY,
+                tuning::BLOCK,
+                tuning::ITEMS,
+                tuning::GRID,
+                tuning::HINT,
+                tuning::VECTOR,
+                tuning::FETCH,
+                tuning::PERSIST,
+            ],
+            main: None,
+            doc: "an NVIDIA GPU, or several of one host",
+        },
+    ]),
+    default: Default::Required,
+    doc: "where the cases run",
+};
+
+/// The names of all backends, those among them that cannot run here.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let variants: &[Variant] = match BACKENDS.kind {
+        Kind::Choice(variants) => variants,
+        _ => &[],
+    };
+    variants.iter().map(|variant| variant.name)
+}

@@ -1,0 +1,130 @@
+//! Values of parameters, and the set of them that fixes a case.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// One parameter's value. Counts and sizes are both integers; the parameter's
+/// [`Kind`](crate::case::schema::Kind) says which unit an integer has.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A count, a size in bytes or a plain integer.
+    Int(u64),
+    /// A real number, such as the exponent of a Zipf distribution.
+    Float(f64),
+    /// A name: a variant of a choice, `auto`, a pattern of an application.
+    Text(String),
+    /// A list of indices, such as a custom pattern.
+    Indices(Vec<u64>),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Int(v) => write!(f, "{v}"),
+            Value::Float(v) => write!(f, "{v}"),
+            Value::Text(v) => f.write_str(v),
+            Value::Indices(v) => {
+                let words: Vec<String> = v.iter().map(u64::to_string).collect();
+                f.write_str(&words.join(","))
+            }
+        }
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Value::Int(v) => serializer.serialize_u64(*v),
+            Value::Float(v) => serializer.serialize_f64(*v),
+            Value::Text(v) => serializer.serialize_str(v),
+            Value::Indices(v) => v.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Value;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a number, a string or a list of indices")
+            }
+            fn visit_u64<E: de::Error>(self, v: u64) -> Result<Value, E> {
+                Ok(Value::Int(v))
+            }
+            fn visit_f64<E: de::Error>(self, v: f64) -> Result<Value, E> {
+                Ok(Value::Float(v))
+            }
+            fn visit_str<E: de::Error>(self, v: &str) -> Result<Value, E> {
+                Ok(Value::Text(v.to_owned()))
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+                let mut indices = Vec::new();
+                while let Some(v) = seq.next_element()? {
+                    indices.push(v);
+                }
+                Ok(Value::Indices(indices))
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}
+
+/// Every parameter of a case, by its full dotted key.
+///
+/// A choice is stored under its own key (`method` = `multipass`), the parameters
+/// of the chosen variant below it (`method.multipass.passes` = 4). The backend and
+/// its parameters are parameters like any other (`backend`, `backend.cpu.threads`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Params(pub BTreeMap<String, Value>);
+
+impl Params {
+    /// The value under a full dotted key.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.0.get(key)
+    }
+
+    /// The integer under `key`; `None` when it is absent or not an integer.
+    pub fn int(&self, key: &str) -> Option<u64> {
+        match self.0.get(key) {
+            Some(Value::Int(v)) => Some(*v),
+            _ => None,
+        }
+    }
+
+    /// The real number under `key`; an integer counts as one.
+    pub fn float(&self, key: &str) -> Option<f64> {
+        match self.0.get(key) {
+            Some(Value::Float(v)) => Some(*v),
+            Some(Value::Int(v)) => Some(*v as f64),
+            _ => None,
+        }
+    }
+
+    /// The name under `key`; `None` when it is absent or not a name.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        match self.0.get(key) {
+            Some(Value::Text(v)) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// The list of indices under `key`.
+    pub fn indices(&self, key: &str) -> Option<&[u64]> {
+        match self.0.get(key) {
+            Some(Value::Indices(v)) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// Sets a value and returns the set, for building one in a chain.
+    pub fn with(mut self, key: &str, value: Value) -> Self {
+        self.0.insert(key.to_owned(), value);
+        self
+    }
+}

@@ -1,0 +1,78 @@
+//! Peers: programs beside the lab that do the same work in another way, for a line to hold
+//! ours against. Pure; their sources are in `benches/peers/`.
+
+use crate::case::schema::{Default, Kind, Param};
+
+/// A program that can stand in for a backend. What it computes nobody certifies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Its name in recipes, and its program's.
+    pub name: &'static str,
+    /// The backend of its cases.
+    pub backend: &'static str,
+    /// The backend whose cases it stands beside, and on whose device it runs.
+    pub beside: &'static str,
+}
+
+/// Every peer.
+pub const ALL: &[Peer] = &[
+    Peer { name: "plain", backend: "peer:plain", beside: "cuda" },
+    Peer { name: "cudamemcpy", backend: "peer:cudamemcpy", beside: "cuda" },
+    Peer { name: "spatter", backend: "peer:spatter", beside: "cuda" },
+    Peer { name: "cub-exclusive-sum", backend: "peer:cub-exclusive-sum", beside: "cuda" },
+    Peer { name: "cub-sum-by-key", backend: "peer:cub-sum-by-key", beside: "cuda" },
+    Peer { name: "cub-histogram", backend: "peer:cub-histogram", beside: "cuda" },
+    Peer { name: "cub-radix-sort", backend: "peer:cub-radix-sort", beside: "cuda" },
+    Peer { name: "cub-sort", backend: "peer:cub-sort", beside: "cuda" },
+    Peer { name: "cub-partition", backend: "peer:cub-partition", beside: "cuda" },
+];
+
+const NAMES: &[&str] = &{
+    let mut names = [""; ALL.len()];
+    let mut at = 0;
+    while at < ALL.len() {
+        names[at] = ALL[at].name;
+        at += 1;
+    }
+    names
+};
+
+/// The key of an experiment that asks for them.
+pub const PEERS: Param = Param {
+    name: "peers",
+    kind: Kind::Word(NAMES),
+    default: Default::Unset,
+    doc: "programs that do the same work beside the cases on cuda, measured in the same rounds and not certified. \
+          plain: kernels of one thread an element, for stream, gather and scatter; cudamemcpy: the driver's copies \
+          and fills, for stream; spatter: kernels like those of Spatter 2.1.0, for pattern; cub-exclusive-sum: CUB's \
+          ExclusiveSum, for scan; cub-sum-by-key: its sums by key, for segmented-scan; cub-histogram: \
+          cub::DeviceHistogram, for histogram; cub-radix-sort: cub::DeviceRadixSort by the bits of the bucket, cub-sort: by \
+          the whole key, cub-partition: cub::DevicePartition for two buckets, all for multisplit",
+};
+
+/// The peer of this name.
+pub fn named(name: &str) -> Option<&'static Peer> {
+    ALL.iter().find(|peer| peer.name == name)
+}
+
+/// The peer whose cases have this backend.
+pub fn of_backend(backend: &str) -> Option<&'static Peer> {
+    ALL.iter().find(|peer| peer.backend == backend)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_found_by_its_name_and_by_its_backend() {
+        assert_eq!(ALL.iter().map(|peer| peer.name).collect::<Vec<_>>(), NAMES);
+        for peer in ALL {
+            assert_eq!((named(peer.name), of_backend(peer.backend)), (Some(peer), Some(peer)));
+            assert_eq!(peer.backend.strip_prefix("peer:"), Some(peer.name));
+            assert!(crate::case::backends::names().any(|backend| backend == peer.beside));
+            assert!(PEERS.doc.contains(&format!("{}:", peer.name)));
+        }
+        assert_eq!((named("cuda"), of_backend("cuda")), (None, None));
+    }
+}

@@ -1,0 +1,247 @@
+//! How the CUDA kernels go about their work: parameters of the backend `cuda`, none of them
+//! set by default. Which of them a primitive has is its own to say ([`Offered`]); what they
+//! became where a recipe does not say is in the record.
+
+use std::fmt::Display;
+
+use crate::case::schema::{Default as Unless, Kind, Param};
+use crate::case::units::label_bytes;
+use crate::case::{Params, Refusal, Value, reader};
+
+/// Threads in a warp: a block is a whole number of them.
+const WARP: u64 = 32;
+
+const fn param(name: &'static str, kind: Kind, doc: &'static str) -> Param {
+    Param { name, kind, default: Unless::Unset, doc }
+}
+
+const fn sizes(accepted: &'static [u64]) -> Kind {
+    Kind::Bytes { min: accepted[0], max: accepted[accepted.len() - 1], accepted }
+}
+
+/// For the schema of the backend `cuda`.
+pub const BLOCK: Param = param(
+    "block",
+    Kind::Count { min: WARP, max: 1024 },
+    "threads of a block, a multiple of 32; unset: what measured best",
+);
+/// As [`BLOCK`].
+pub const ITEMS: Param = param(
+    "items",
+    Kind::Count { min: 1, max: 16 },
+    "tuples, words or vectors that a thread has in flight, a power of two; unset: what measured best",
+);
+/// As [`BLOCK`].
+pub const GRID: Param = param(
+    "grid",
+    Kind::Word(&["tiles", "resident"]),
+    "tiles: a block for each tile, in the order of addresses; resident: as many blocks as are at work at once, each \
+     going on to further tiles; unset: what measured best",
+);
+/// As [`BLOCK`].
+pub const HINT: Param = param(
+    "hint",
+    Kind::Word(&["none", "streaming", "no-l1"]),
+    "cache hint: streaming, of what is walked in order (ld.cs, st.cs); no-l1, of the random loads \
+     (L1::no_allocate); unset: what measured best",
+);
+/// As [`BLOCK`].
+pub const VECTOR: Param =
+    param("vector", sizes(&[4, 8, 16]), "width of a load or store of stream; unset: what measured best");
+/// As [`BLOCK`].
+pub const FETCH: Param = param(
+    "fetch",
+    sizes(&[32, 64, 128]),
+    "what L2 fetches from memory at a miss; unset: what the driver does",
+);
+/// As [`BLOCK`].
+pub const PERSIST: Param = param(
+    "persist",
+    Kind::Bytes { min: 1, max: 1 << 40, accepted: &[] },
+    "part of L2 set aside for the array that is accessed at random; unset: none",
+);
+
+/// Which blocks there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grid {
+    /// One for each tile, in the order of their addresses.
+    Tiles,
+    /// As many as are at work at once, each going on to further tiles.
+    Resident,
+}
+
+/// What loads and stores say to the caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// Nothing.
+    None,
+    /// What is walked in order is not needed again.
+    Streaming,
+    /// The random loads are not worth a place in the first-level cache.
+    NoL1,
+}
+
+impl Grid {
+    const NAMES: [(&'static str, Grid); 2] = [("tiles", Grid::Tiles), ("resident", Grid::Resident)];
+
+    /// Its name in recipes.
+    pub fn name(self) -> &'static str {
+        name_of(&Grid::NAMES, self)
+    }
+}
+
+impl Hint {
+    const NAMES: [(&'static str, Hint); 3] =
+        [("none", Hint::None), ("streaming", Hint::Streaming), ("no-l1", Hint::NoL1)];
+
+    /// Its name in recipes.
+    pub fn name(self) -> &'static str {
+        name_of(&Hint::NAMES, self)
+    }
+}
+
+fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: T) -> &'static str {
+    names.iter().find(|(_, named)| *named == value).map_or("", |(name, _)| name)
+}
+
+/// The tunables, `None` where the recipe leaves them open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tuning {
+    /// Threads of a block.
+    pub block: Option<u32>,
+    /// What a thread has in flight, in units of the primitive's own.
+    pub items: Option<u32>,
+    pub grid: Option<Grid>,
+    pub hint: Option<Hint>,
+    /// Bytes of a load or store.
+    pub vector: Option<u32>,
+    /// Bytes that L2 fetches at a miss.
+    pub fetch: Option<u32>,
+    /// Bytes of L2 set aside.
+    pub persist: Option<u64>,
+}
+
+/// What a primitive's kernels are built for. A tunable with an empty list is one that they
+/// do not have.
+#[derive(Clone, Copy, Debug)]
+pub struct Offered {
+    /// Most threads of a block; 0: no choice.
+    pub block: u32,
+    pub items: &'static [u32],
+    pub grids: &'static [Grid],
+    pub hints: &'static [Hint],
+    pub vectors: &'static [u32],
+    pub fetch: &'static [u32],
+    /// Whether a part of L2 may be set aside.
+    pub persist: bool,
+}
+
+impl Offered {
+    /// No choice of anything.
+    pub const NOTHING: Offered =
+        Offered { block: 0, items: &[], grids: &[], hints: &[], vectors: &[], fetch: &[], persist: false };
+}
+
+impl Tuning {
+    /// What a case asks for.
+    ///
+    /// # Errors
+    /// A value that is none of its parameter's, with the key.
+    pub fn of(params: &Params) -> Result<Tuning, Refusal> {
+        let small = |name| Ok(number(params, name)?.and_then(|n| u32::try_from(n).ok()));
+        let tuning = Tuning {
+            block: small("block")?,
+            items: small("items")?,
+            grid: word(params, "grid", &Grid::NAMES)?,
+            hint: word(params, "hint", &Hint::NAMES)?,
+            vector: small("vector")?,
+            fetch: small("fetch")?,
+            persist: number(params, "persist")?,
+        };
+        match tuning.block {
+            Some(block) if block == 0 || !u64::from(block).is_multiple_of(WARP) => {
+                Err(Refusal::invalid(key("block"), format!("{block} is no multiple of {WARP}")))
+            }
+            _ => Ok(tuning),
+        }
+    }
+
+    /// Itself, if the kernels of `whose` offer all that is set.
+    ///
+    /// # Errors
+    /// `n/a`, with what they do offer.
+    pub fn within(self, whose: &str, offered: &Offered) -> Result<Tuning, Refusal> {
+        let sizes = |all: &[u32]| all.iter().map(|&bytes| label_bytes(bytes.into())).collect::<Vec<_>>();
+        let size = |bytes: Option<u32>| bytes.map(|bytes| label_bytes(bytes.into()));
+        let grids: Vec<&str> = offered.grids.iter().map(|grid| grid.name()).collect();
+        let hints: Vec<&str> = offered.hints.iter().map(|hint| hint.name()).collect();
+        one_of(whose, "items", self.items, offered.items)?;
+        one_of(whose, "grid", self.grid.map(Grid::name), &grids)?;
+        one_of(whose, "hint", self.hint.map(Hint::name), &hints)?;
+        one_of(whose, "vector", size(self.vector), &sizes(offered.vectors))?;
+        one_of(whose, "fetch", size(self.fetch), &sizes(offered.fetch))?;
+        match (self.block, self.persist) {
+            (Some(_), _) if offered.block == 0 => Err(no_choice(whose, "block")),
+            (Some(block), _) if block > offered.block => {
+                let reason = format!("{whose} has blocks of up to {} threads, not {block}", offered.block);
+                Err(Refusal::NotApplicable(reason))
+            }
+            (_, Some(_)) if !offered.persist => Err(no_choice(whose, "persist")),
+            _ => Ok(self),
+        }
+    }
+
+    /// What is set, for the record: full keys and values.
+    pub fn resolved(&self) -> Vec<(String, Value)> {
+        let word = |name: &str| Value::Text(name.to_owned());
+        let all = [
+            ("block", self.block.map(|n| Value::Int(n.into()))),
+            ("items", self.items.map(|n| Value::Int(n.into()))),
+            ("grid", self.grid.map(|grid| word(grid.name()))),
+            ("hint", self.hint.map(|hint| word(hint.name()))),
+            ("vector", self.vector.map(|n| Value::Int(n.into()))),
+            ("fetch", self.fetch.map(|n| Value::Int(n.into()))),
+            ("persist", self.persist.map(Value::Int)),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((key(name), value?))).collect()
+    }
+}
+
+fn key(name: &str) -> String {
+    format!("backend.cuda.{name}")
+}
+
+fn number(params: &Params, name: &str) -> Result<Option<u64>, Refusal> {
+    let key = key(name);
+    params.get(&key).map(|_| reader::int(params, &key)).transpose()
+}
+
+fn word<T: Copy>(params: &Params, name: &str, names: &[(&str, T)]) -> Result<Option<T>, Refusal> {
+    let key = key(name);
+    params.get(&key).map(|_| reader::word(params, &key, names)).transpose()
+}
+
+fn one_of<T: PartialEq + Display>(
+    whose: &str,
+    name: &str,
+    wanted: Option<T>,
+    offered: &[T],
+) -> Result<(), Refusal> {
+    match wanted {
+        Some(_) if offered.is_empty() => Err(no_choice(whose, name)),
+        Some(value) if !offered.contains(&value) => {
+            let all: Vec<String> = offered.iter().map(T::to_string).collect();
+            let reason = format!("{whose} takes {name} {}, not {value}", all.join(", "));
+            Err(Refusal::NotApplicable(reason))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn no_choice(whose: &str, name: &str) -> Refusal {
+    Refusal::NotApplicable(format!("{whose} has no choice of {name}: leave it unset"))
+}
+
+#[cfg(test)]
+#[path = "tuning_tests.rs"]
+mod tests;

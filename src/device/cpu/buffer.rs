@@ -1,0 +1,151 @@
+//! Memory for arrays: mapped directly, aligned, in huge pages where the system grants
+//! them, and touched first by the worker that will use each part.
+
+use std::ops::Range;
+
+use crate::case::Failure;
+
+/// What outputs hold before an execution, in every 8-byte word.
+pub const POISON: u64 = 0xDEAD_BEEF_DEAD_BEEF;
+
+/// Bytes behind the logical end that belong to the buffer, so that an access one
+/// element beside its place stays inside the allocation.
+const GUARD: usize = 256;
+const HUGE: usize = 2 << 20;
+
+/// Zeroed memory that nobody has touched yet, except for the guard at its end.
+///
+/// Workers write disjoint parts of it through raw pointers; between executions one
+/// thread reads it. The types below never hand out overlapping `&mut`.
+#[derive(Debug)]
+pub struct Buffer {
+    map: *mut u8,
+    mapped: usize,
+    start: *mut u8,
+    bytes: usize,
+}
+
+// SAFETY: a Buffer is plain memory; each access states who else may touch it.
+unsafe impl Send for Buffer {}
+// SAFETY: as above.
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    /// `bytes` of memory, aligned to 2 MiB where it is at least that long and to 4 KiB
+    /// otherwise.
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] when the system does not map it.
+    pub fn new(bytes: usize) -> Result<Buffer, Failure> {
+        let slack = if bytes >= HUGE { HUGE } else { 0 };
+        let failed = || Failure::Failed(format!("cannot map {bytes} bytes of memory"));
+        let mapped = bytes.checked_add(GUARD + slack).ok_or_else(failed)?;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a fresh anonymous mapping touches nothing that exists.
+        let map = unsafe { libc::mmap(std::ptr::null_mut(), mapped, protection, flags, -1, 0) };
+        if map == libc::MAP_FAILED {
+            return Err(failed());
+        }
+        let map = map.cast::<u8>();
+        let start = if slack > 0 { map.wrapping_add(map.align_offset(HUGE)) } else { map };
+        let buffer = Buffer { map, mapped, start, bytes };
+        buffer.ask_for_huge_pages();
+        buffer.fill_guard();
+        Ok(buffer)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn ask_for_huge_pages(&self) {
+        if self.bytes >= HUGE {
+            // SAFETY: advice on our own mapping; a refusal changes nothing.
+            unsafe { libc::madvise(self.map.cast(), self.mapped, libc::MADV_HUGEPAGE) };
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn ask_for_huge_pages(&self) {}
+
+    fn fill_guard(&self) {
+        for byte in self.bytes..self.bytes + GUARD {
+            // SAFETY: the mapping has GUARD bytes behind the logical end.
+            unsafe { self.start.add(byte).write((POISON >> (byte % 8 * 8)) as u8) };
+        }
+    }
+
+    /// Logical length in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Logical length in elements of `T`.
+    pub fn holds<T>(&self) -> usize {
+        self.bytes / size_of::<T>()
+    }
+
+    /// Where it starts.
+    pub fn ptr<T>(&self) -> *mut T {
+        self.start.cast()
+    }
+
+    /// Elements `range` of it, to read.
+    ///
+    /// # Safety
+    /// Nobody writes them meanwhile, and any bits are a valid `T`.
+    pub unsafe fn read<T: Copy>(&self, range: Range<usize>) -> &[T] {
+        debug_assert!(range.end <= self.holds::<T>());
+        // SAFETY: inside the mapping and aligned for any T up to a page.
+        unsafe { std::slice::from_raw_parts(self.ptr::<T>().add(range.start), range.len()) }
+    }
+
+    /// Elements `range` of it, to write.
+    ///
+    /// # Safety
+    /// Nobody else reads or writes them meanwhile, and any bits are a valid `T`.
+    #[allow(clippy::mut_from_ref)]
+    pub unsafe fn write<T: Copy>(&self, range: Range<usize>) -> &mut [T] {
+        debug_assert!(range.end <= self.holds::<T>());
+        // SAFETY: inside the mapping and aligned; exclusive by the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.ptr::<T>().add(range.start), range.len()) }
+    }
+
+    /// The whole contents.
+    ///
+    /// # Safety
+    /// Nobody writes them meanwhile.
+    pub unsafe fn to_vec(&self) -> Vec<u8> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.read::<u8>(0..self.bytes) }.to_vec()
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours and nobody borrows it any more.
+        unsafe { libc::munmap(self.map.cast(), self.mapped) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_aligned_zeroed_and_guarded() {
+        for bytes in [0, 8, 4096, HUGE, HUGE + 24] {
+            let buffer = Buffer::new(bytes).expect("memory");
+            let align = if bytes >= HUGE { HUGE } else { 4096 };
+            assert_eq!(buffer.ptr::<u8>() as usize % align, 0);
+            // SAFETY: nobody else has the buffer.
+            assert!(unsafe { buffer.to_vec() }.iter().all(|&b| b == 0));
+            // SAFETY: the guard is part of the mapping; lengths above are multiples of 8.
+            assert_eq!(unsafe { buffer.ptr::<u64>().add(bytes / 8).read() }, POISON);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_mapped_is_a_failure() {
+        assert!(matches!(Buffer::new(usize::MAX / 2), Err(Failure::Failed(_))));
+        assert!(matches!(Buffer::new(usize::MAX), Err(Failure::Failed(_))));
+    }
+}

@@ -1,0 +1,65 @@
+//! What is known of the processors, for `devices`, records and captions.
+
+use std::fs;
+
+use super::{Isa, affinity, caches, memory};
+use crate::case::{Availability, Device};
+
+/// The device of the backend `scalar` or `cpu`.
+pub fn device(backend: &str) -> Device {
+    let scalar = backend == "scalar";
+    let cpus = affinity::allowed();
+    let threads = if scalar { "1".to_owned() } else { cpus.len().to_string() };
+    let isa: Vec<_> = Isa::ALL.iter().filter(|isa| isa.present()).map(|isa| isa.name()).collect();
+    let isa = if scalar { "scalar".to_owned() } else { isa.join(" ") };
+    let mut facts = vec![("threads".to_owned(), threads), ("isa".to_owned(), isa)];
+    facts.extend(caches(&cpus));
+    facts.extend(caches::line(&cpus).map(|bytes| ("cache line".to_owned(), memory::size(bytes))));
+    if let Some(total) = memory::total() {
+        facts.push(("memory".to_owned(), memory::size(total)));
+    }
+    Device {
+        backend: backend.to_owned(),
+        name: name(),
+        facts,
+        memory: memory::available(),
+        availability: Availability::Available,
+    }
+}
+
+/// The processor's marketing name, or the architecture where it is not told.
+pub fn name() -> String {
+    cpuinfo("model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned())
+}
+
+/// The processor's vendor as it identifies itself: `GenuineIntel`, `AuthenticAMD`;
+/// empty where it is not told.
+pub fn vendor() -> String {
+    cpuinfo("vendor_id").unwrap_or_default()
+}
+
+/// The first value of a key of `/proc/cpuinfo`.
+pub fn cpuinfo(key: &str) -> Option<String> {
+    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|l| l.split(':').next().is_some_and(|k| k.trim() == key))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+/// Data and unified caches of the first CPU of the affinity mask, as the system describes
+/// them.
+fn caches(cpus: &[usize]) -> Vec<(String, String)> {
+    let caches = caches::of(cpus.get(..1).unwrap_or_default());
+    caches.iter().map(|cache| (cache.name(), memory::size(cache.bytes))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scalar_device_is_one_thread_without_simd() {
+        let device = device("scalar");
+        assert_eq!(&device.facts[..2], [("threads".into(), "1".into()), ("isa".into(), "scalar".into())]);
+        assert!(!device.name.is_empty());
+    }
+}

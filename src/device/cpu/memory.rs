@@ -1,0 +1,134 @@
+//! How much memory a case may take.
+
+use std::path::Path;
+
+use crate::case::Failure;
+
+/// Bytes that can be allocated now without swapping or being killed: the least of what
+/// the system has available and what the control groups leave. `None` where neither
+/// can be read.
+pub fn available() -> Option<u64> {
+    system_available().into_iter().chain(cgroup_room()).min()
+}
+
+/// Bytes of memory in the machine.
+pub fn total() -> Option<u64> {
+    meminfo("MemTotal:")
+}
+
+/// Refuses a case that needs more than there is.
+///
+/// # Errors
+/// [`Failure::NotApplicable`], which says both figures.
+pub fn require(bytes: u64) -> Result<(), Failure> {
+    match available() {
+        Some(free) if bytes > free => {
+            Err(Failure::NotApplicable(format!("needs {}, {} free", size(bytes), size(free))))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Three significant digits with a binary unit, as in `12 GiB`.
+pub(crate) fn size(bytes: u64) -> String {
+    let units = [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let (unit, name) = units.into_iter().find(|u| bytes >= u.0).unwrap_or((1, "B"));
+    let value = bytes as f64 / unit as f64;
+    let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    let text = format!("{value:.digits$}");
+    let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} {name}")
+}
+
+fn system_available() -> Option<u64> {
+    meminfo("MemAvailable:")
+}
+
+fn meminfo(key: &str) -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|l| l.strip_prefix(key))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
+/// Limit minus usage in this process's control group and those above it (version 2,
+/// and the memory controller of version 1). Pages of files that nobody uses count as
+/// usage there, but they go when memory is asked for.
+fn cgroup_room() -> Vec<u64> {
+    let text = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let rooms = text.lines().flat_map(|line| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (fields.next().unwrap_or(""), fields.next().unwrap_or(""));
+        match controllers {
+            "" => rooms_above("/sys/fs/cgroup", path, &VERSION_2),
+            "memory" => rooms_above("/sys/fs/cgroup/memory", path, &VERSION_1),
+            _ => Vec::new(),
+        }
+    });
+    rooms.collect()
+}
+
+/// What a version of control groups calls the limit, the usage and, in `memory.stat`, the
+/// pages of files that are not in use.
+struct Names {
+    limit: &'static str,
+    usage: &'static str,
+    unused: &'static str,
+}
+
+const VERSION_2: Names = Names { limit: "memory.max", usage: "memory.current", unused: "inactive_file" };
+const VERSION_1: Names =
+    Names { limit: "memory.limit_in_bytes", usage: "memory.usage_in_bytes", unused: "total_inactive_file" };
+
+fn rooms_above(root: &str, path: &str, names: &Names) -> Vec<u64> {
+    let groups = Path::new(path).ancestors().map(|p| Path::new(root).join(p.strip_prefix("/").unwrap_or(p)));
+    groups.filter_map(|group| room(&group, names)).collect()
+}
+
+fn room(group: &Path, names: &Names) -> Option<u64> {
+    let read = |name: &str| std::fs::read_to_string(group.join(name)).ok();
+    let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
+    let stat = read("memory.stat").unwrap_or_default();
+    let unused = stat.lines().find_map(|line| line.strip_prefix(names.unused)?.trim().parse().ok());
+    let used = number(names.usage)?.saturating_sub(unused.unwrap_or(0));
+    Some(number(names.limit)?.saturating_sub(used))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_much_is_refused_with_both_figures() {
+        let refusal = require(1 << 60);
+        assert!(
+            matches!(&refusal, Err(Failure::NotApplicable(r)) if r.starts_with("needs 1073741824 GiB, ")),
+            "{refusal:?}"
+        );
+        assert_eq!(require(4096), Ok(()));
+    }
+
+    #[test]
+    fn unused_file_pages_leave_room() {
+        let root = tempfile::tempdir().expect("a folder");
+        let group = root.path().join("a/b");
+        std::fs::create_dir_all(&group).expect("a group");
+        let write = |name: &str, text: &str| std::fs::write(group.join(name), text).expect("written");
+        write("memory.max", "1000\n");
+        write("memory.current", "900\n");
+        let rooms = || rooms_above(root.path().to_str().expect("a name"), "/a/b", &VERSION_2);
+        assert_eq!(rooms(), [100]);
+        write("memory.stat", "anon 300\nactive_file 100\ninactive_file 500\n");
+        assert_eq!(rooms(), [600]);
+        write("memory.max", "max\n");
+        assert!(rooms().is_empty());
+    }
+
+    #[test]
+    fn sizes_read_well() {
+        assert_eq!(
+            [size(12 << 30), size((9 << 30) + (1 << 29)), size(3 << 20)],
+            ["12 GiB", "9.5 GiB", "3 MiB"]
+        );
+        assert_eq!(size(100 << 20), "100 MiB");
+    }
+}

@@ -1,0 +1,208 @@
+//! The pool: one pinned thread for each CPU in use, static partitions by broadcast.
+//! rayon's global pool is never used, and nothing is ever stolen.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use super::{Barrier, affinity, part};
+use crate::case::{Cancel, Failure};
+
+/// One thread's place among the threads of an execution.
+#[derive(Clone, Copy, Debug)]
+pub struct Worker<'a> {
+    /// From 0.
+    pub index: usize,
+    /// Threads in all.
+    pub count: usize,
+    barrier: &'a Barrier,
+}
+
+impl Worker<'_> {
+    /// Waits until every worker has come here.
+    pub fn meet(&self) {
+        self.barrier.wait();
+    }
+}
+
+/// Pinned worker threads. Dropping it ends them.
+#[derive(Debug)]
+pub struct Pool {
+    threads: rayon::ThreadPool,
+    barrier: Barrier,
+    cpus: Vec<usize>,
+}
+
+impl Pool {
+    /// A thread pinned to each of the first `threads` CPUs of the inherited affinity
+    /// mask; all of them where `threads` is `None`.
+    ///
+    /// # Errors
+    /// More threads than CPUs is [`Failure::NotApplicable`]; a thread that cannot be
+    /// started or pinned is [`Failure::Failed`].
+    pub fn new(threads: Option<usize>) -> Result<Pool, Failure> {
+        let mut cpus = affinity::allowed();
+        let wanted = threads.unwrap_or(cpus.len());
+        if wanted > cpus.len() {
+            let reason = format!("needs {wanted} CPUs, the affinity mask has {}", cpus.len());
+            return Err(Failure::NotApplicable(reason));
+        }
+        cpus.truncate(wanted);
+        let (pinned, targets) = (Arc::new(AtomicBool::new(true)), cpus.clone());
+        let all_pinned = Arc::clone(&pinned);
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(wanted)
+            .thread_name(|i| format!("worker {i}"))
+            .start_handler(move |i| {
+                if !affinity::pin(targets[i]) {
+                    all_pinned.store(false, Ordering::SeqCst);
+                }
+            })
+            .build()
+            .map_err(|e| Failure::Failed(format!("cannot start {wanted} threads: {e}")))?;
+        // A broadcast returns only when every start handler has run.
+        pool.broadcast(|_| ());
+        if !pinned.load(Ordering::SeqCst) {
+            return Err(Failure::Failed(format!("cannot pin threads to CPUs {cpus:?}")));
+        }
+        Ok(Pool { threads: pool, barrier: Barrier::new(wanted), cpus })
+    }
+
+    /// Worker threads.
+    pub fn threads(&self) -> usize {
+        self.cpus.len()
+    }
+
+    /// The CPU of each worker.
+    pub fn cpus(&self) -> &[usize] {
+        &self.cpus
+    }
+
+    /// Calls `work` once on every worker; the results in the workers' order.
+    pub fn run<R: Send>(&self, work: impl Fn(Worker) -> R + Sync) -> Vec<R> {
+        let count = self.threads();
+        self.threads.broadcast(|c| work(Worker { index: c.index(), count, barrier: &self.barrier }))
+    }
+
+    /// Like [`run`](Pool::run) for work that can fail: the first error in the workers'
+    /// order.
+    pub fn try_run<R: Send>(
+        &self,
+        work: impl Fn(Worker) -> Result<R, Failure> + Sync,
+    ) -> Result<Vec<R>, Failure> {
+        self.run(work).into_iter().collect()
+    }
+
+    /// Seconds of `batch` executions of `work` on every worker. The clock runs inside
+    /// the workers: from the first that starts after the barrier to the last that
+    /// ends, so waking the pool is not in it.
+    pub fn time(&self, batch: u32, work: impl Fn(Worker) + Sync) -> f64 {
+        let spans = self.run(|worker| {
+            worker.meet();
+            let start = Instant::now();
+            for _ in 0..batch {
+                work(worker);
+            }
+            (start, Instant::now())
+        });
+        let first = spans.iter().map(|s| s.0).min();
+        let last = spans.iter().map(|s| s.1).max();
+        first.zip(last).map_or(0.0, |(first, last)| (last - first).as_secs_f64())
+    }
+
+    /// Calls `work` with each block of [0, n), every worker on its own static part,
+    /// and stops soon after `cancel` asks. The same parts as in the kernels, so memory
+    /// is first touched where it will be used.
+    pub fn for_blocks(
+        &self,
+        n: usize,
+        cancel: &Cancel,
+        work: impl Fn(Range<usize>) + Sync,
+    ) -> Result<(), Failure> {
+        self.try_run(|worker| {
+            for block in Blocks::of(part(n, worker.index, worker.count)) {
+                cancel.check()?;
+                work(block);
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+}
+
+/// A range cut into blocks of at most 2^18 elements: a few milliseconds of work, after
+/// which a request to stop is looked for.
+#[derive(Clone, Debug)]
+pub struct Blocks(Range<usize>);
+
+impl Blocks {
+    const SIZE: usize = 1 << 18;
+
+    /// The blocks of `range`, ascending.
+    pub fn of(range: Range<usize>) -> Blocks {
+        Blocks(range)
+    }
+}
+
+impl Iterator for Blocks {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let start = self.0.start;
+        let end = self.0.end.min(start + Self::SIZE);
+        self.0.start = end;
+        (start < end).then_some(start..end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_worker_runs_once_on_its_own_cpu() {
+        let pool = Pool::new(None).expect("a pool");
+        let seen = pool.run(|w| (w.index, std::thread::current().id(), rayon::current_num_threads()));
+        for (i, (index, id, threads)) in seen.iter().enumerate() {
+            assert_eq!((*index, *threads), (i, pool.threads()));
+            assert!(seen[..i].iter().all(|s| s.1 != *id));
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn workers_are_pinned() {
+        let pool = Pool::new(None).expect("a pool");
+        let masks = pool.run(|_| affinity::allowed());
+        assert_eq!(masks, pool.cpus().iter().map(|&c| vec![c]).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn more_threads_than_cpus_do_not_apply() {
+        let many = affinity::allowed().len() + 1;
+        assert!(matches!(Pool::new(Some(many)), Err(Failure::NotApplicable(r)) if r.contains("CPUs")));
+    }
+
+    #[test]
+    fn the_clock_covers_the_batch() {
+        let pool = Pool::new(Some(1)).expect("a pool");
+        let seconds = pool.time(3, |_| std::thread::sleep(std::time::Duration::from_millis(2)));
+        assert!(seconds >= 0.006, "{seconds}");
+    }
+
+    #[test]
+    fn a_request_to_stop_is_obeyed() {
+        let (pool, cancel) = (Pool::new(None).expect("a pool"), Cancel::default());
+        cancel.request();
+        let outcome = pool.for_blocks(1 << 20, &cancel, |_| panic!("worked after the request"));
+        assert_eq!(outcome, Err(Failure::Cancelled));
+    }
+
+    #[test]
+    fn blocks_cover_their_range() {
+        let blocks: Vec<_> = Blocks::of(5..(1 << 18) + 6).collect();
+        assert_eq!(blocks, [5..(1 << 18) + 5, (1 << 18) + 5..(1 << 18) + 6]);
+        assert_eq!(Blocks::of(7..7).count(), 0);
+    }
+}

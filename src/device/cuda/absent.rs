@@ -1,0 +1,151 @@
+//! Stands in where the CUDA backend is not built: types of the same names without
+//! values, so that the code above needs no conditions.
+
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use super::{DevicePtr, GpuFacts, Plain, Unavailable};
+use crate::case::Failure;
+use crate::stats::noise::GpuConditions;
+
+/// Why there is no GPU in this build.
+const REASON: &str =
+    if cfg!(feature = "cuda") { "the CUDA backend needs Linux" } else { "built without the cuda feature" };
+
+/// A GPU that does not exist.
+#[derive(Clone)]
+pub struct Gpu(Infallible);
+
+/// An array on a GPU that does not exist.
+pub struct DeviceBuffer<T: Plain>(Infallible, PhantomData<T>);
+
+// As the live one: whoever drops a buffer early means it.
+impl<T: Plain> Drop for DeviceBuffer<T> {
+    fn drop(&mut self) {
+        match self.0 {}
+    }
+}
+
+/// Kernels for a GPU that does not exist.
+#[derive(Clone)]
+pub struct Module(Infallible);
+
+/// A kernel for a GPU that does not exist.
+#[derive(Clone)]
+pub struct Kernel(Infallible);
+
+/// A limit of a GPU that does not exist.
+pub struct Limit(Infallible);
+
+/// A part of the L2 cache of a GPU that does not exist.
+pub struct Persisting(Infallible);
+
+/// An argument of a launch that cannot happen.
+#[derive(Clone, Copy)]
+pub struct Arg<'a>(PhantomData<&'a ()>);
+
+impl<'a, T: Plain> From<&'a T> for Arg<'a> {
+    fn from(_: &'a T) -> Arg<'a> {
+        Arg(PhantomData)
+    }
+}
+
+impl<'a, T: Plain> From<&'a DeviceBuffer<T>> for Arg<'a> {
+    fn from(_: &'a DeviceBuffer<T>) -> Arg<'a> {
+        Arg(PhantomData)
+    }
+}
+
+impl<'a, T: Plain> From<&'a mut DeviceBuffer<T>> for Arg<'a> {
+    fn from(_: &'a mut DeviceBuffer<T>) -> Arg<'a> {
+        Arg(PhantomData)
+    }
+}
+
+impl Gpu {
+    /// Says why there is none.
+    pub fn open() -> Result<Gpu, Unavailable> {
+        Gpu::open_device(0)
+    }
+
+    /// Says why there is none.
+    pub fn open_device(_number: u32) -> Result<Gpu, Unavailable> {
+        Err(Unavailable { reason: REASON.to_owned(), detail: String::new() })
+    }
+
+    /// Says why there is none.
+    pub fn count() -> Result<u32, Unavailable> {
+        Gpu::open_device(0).map(|gpu| match gpu.0 {})
+    }
+
+    /// Says why there is none.
+    pub fn all() -> Result<Vec<GpuFacts>, Unavailable> {
+        Err(Unavailable { reason: REASON.to_owned(), detail: String::new() })
+    }
+}
+
+/// Methods of values that do not exist, with the signatures of the live ones.
+macro_rules! never {
+    ($( fn $name:ident $(<$t:ident>)? ($($arg:ident: $type:ty),* $(,)?) -> $out:ty; )*) => { $(
+        #[allow(missing_docs, unused_variables)]
+        pub fn $name $(<$t: Plain>)? (&self $(, $arg: $type)*) -> $out {
+            match self.0 {}
+        }
+    )* };
+}
+
+impl Gpu {
+    never! {
+        fn device() -> &GpuFacts;
+        fn conditions() -> GpuConditions;
+        fn free_memory() -> Result<u64, Failure>;
+        fn require(bytes: u64) -> Result<(), Failure>;
+        fn module(name: &str) -> Result<Module, Failure>;
+        fn synchronize() -> Result<(), Failure>;
+        fn settle() -> Result<(), Failure>;
+        fn timed(work: &mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure>;
+        fn timed_parts(
+            count: usize,
+            work: &mut dyn FnMut(usize) -> Result<(), Failure>,
+        ) -> Result<Vec<f64>, Failure>;
+        fn alloc<T>(len: usize) -> Result<DeviceBuffer<T>, Failure>;
+        fn alloc_across<T>(others: &[Gpu], len: usize) -> Result<DeviceBuffer<T>, Failure>;
+        fn put<T>(data: &[T], buffer: &mut DeviceBuffer<T>) -> Result<(), Failure>;
+        fn upload<T>(data: &[T]) -> Result<DeviceBuffer<T>, Failure>;
+        fn memset32<T>(buffer: &mut DeviceBuffer<T>, word: u32) -> Result<(), Failure>;
+        fn copy<T>(from: &DeviceBuffer<T>, range: Range<usize>, to: &mut DeviceBuffer<T>, at: usize) -> Result<(), Failure>;
+        fn launch(kernel: &Kernel, grid: u32, block: u32, shared_bytes: u32, args: &[Arg]) -> Result<(), Failure>;
+        fn fetching(bytes: u32) -> Result<Limit, Failure>;
+        fn persisting<T>(array: &DeviceBuffer<T>, bytes: u64) -> Result<Persisting, Failure>;
+        fn max_blocks(kernel: &Kernel, block: u32, shared_bytes: u32) -> Result<u32, Failure>;
+    }
+}
+
+impl<T: Plain> DeviceBuffer<T> {
+    never! {
+        fn len() -> usize;
+        fn is_empty() -> bool;
+        fn bytes() -> u64;
+        fn pointer() -> DevicePtr<T>;
+        fn pointer_at(index: usize) -> Result<DevicePtr<T>, Failure>;
+        fn to_host() -> Result<Vec<T>, Failure>;
+        fn range_to_host(range: Range<usize>) -> Result<Vec<T>, Failure>;
+    }
+}
+
+impl Module {
+    never! { fn kernel(name: &str) -> Result<Kernel, Failure>; }
+}
+
+impl Limit {
+    never! { fn bytes() -> u64; }
+}
+
+impl Persisting {
+    never! { fn bytes() -> u64; }
+}
+
+impl Kernel {
+    never! { fn name() -> &'static str; }
+}

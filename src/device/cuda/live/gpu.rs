@@ -1,0 +1,307 @@
+//! The device: opening it, its facts, its stream, and timing on it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cust::CudaFlags;
+use cust::context::{Context, CurrentContext};
+use cust::device::{Device, DeviceAttribute};
+use cust::error::CudaResult;
+use cust::event::{Event, EventFlags};
+use cust::memory::LockedBuffer;
+use cust::stream::{Stream, StreamFlags};
+use cust::sys::{self, CUdevice_attribute as Unnamed};
+
+use super::driver;
+use super::error::{Code, check, code};
+use super::kernel::{Loaded, Module};
+use super::management::Management;
+use super::scrub::Scrub;
+use super::uuid::uuid;
+use crate::case::Failure;
+use crate::device::cuda::{GpuFacts, ManagedFacts, Unavailable};
+use crate::stats::noise::GpuConditions;
+
+/// A device with its primary context and one stream. Clones share both.
+///
+/// Every method makes the context current on the calling thread first, so a `Gpu` may
+/// be used from any thread. The context lives until the last clone, buffer and module
+/// are gone.
+#[derive(Clone)]
+pub struct Gpu {
+    pub(super) inner: Arc<Inner>,
+}
+
+/// What clones of a [`Gpu`], its buffers and its modules share. Fields are dropped in
+/// this order: the context last.
+pub(super) struct Inner {
+    pub modules: Mutex<HashMap<String, Arc<Loaded>>>,
+    pub stream: Stream,
+    pub facts: GpuFacts,
+    /// The driver's number of the device.
+    pub number: sys::CUdevice,
+    pub scrub: Scrub,
+    /// The word that the stream waits for while what is timed is queued, from the first time on.
+    pub gate: Mutex<Option<LockedBuffer<u32>>>,
+    management: Option<Management>,
+    context: Context,
+}
+
+impl Inner {
+    /// Makes the context current on this thread.
+    pub fn bind(&self) -> Result<(), Failure> {
+        check("cuCtxSetCurrent", CurrentContext::set_current(&self.context))
+    }
+
+    /// Waits for everything that was queued.
+    pub fn synchronize(&self) -> Result<(), Failure> {
+        self.bind()?;
+        check("cuStreamSynchronize", self.stream.synchronize())
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // The stream and modules are destroyed in the current context; without a
+        // current one their destruction fails, and nothing more can be done.
+        let _ = self.bind();
+    }
+}
+
+impl Gpu {
+    /// Loads the driver and opens its device 0.
+    pub fn open() -> Result<Gpu, Unavailable> {
+        Gpu::open_device(0)
+    }
+
+    /// Loads the driver and opens the device that it gives this number.
+    pub fn open_device(number: u32) -> Result<Gpu, Unavailable> {
+        let count = count()?;
+        if number >= count {
+            let reason = format!("no CUDA device {number}: there are {count}, counted from 0");
+            return Err(unavailable(&reason, ""));
+        }
+        let open = || -> Result<Gpu, Step> {
+            let device = code(Device::get_device(number)).map_err(step("cuDeviceGet"))?;
+            let context = code(Context::new(device)).map_err(step("cuDevicePrimaryCtxRetain"))?;
+            code(CurrentContext::set_current(&context)).map_err(step("cuCtxSetCurrent"))?;
+            let stream =
+                code(Stream::new(StreamFlags::DEFAULT, None)).map_err(step("cuStreamCreateWithPriority"))?;
+            let (facts, management) = known(device)?;
+            let (modules, number) = (Mutex::default(), device.as_raw());
+            Ok(Gpu {
+                inner: Arc::new(Inner {
+                    modules,
+                    stream,
+                    facts,
+                    number,
+                    scrub: Scrub::default(),
+                    gate: Mutex::default(),
+                    management,
+                    context,
+                }),
+            })
+        };
+        open().map_err(failed)
+    }
+
+    /// How many devices the driver has.
+    pub fn count() -> Result<u32, Unavailable> {
+        count()
+    }
+
+    /// What is known of every device of the driver, none of which is opened for that.
+    pub fn all() -> Result<Vec<GpuFacts>, Unavailable> {
+        let facts = |number| {
+            let device = code(Device::get_device(number)).map_err(step("cuDeviceGet"))?;
+            known(device).map(|(facts, _)| facts)
+        };
+        (0..count()?).map(|number| facts(number).map_err(failed)).collect()
+    }
+
+    /// What the driver says about the device.
+    pub fn device(&self) -> &GpuFacts {
+        &self.inner.facts
+    }
+
+    /// Its clocks, power, temperature and throttling right now.
+    pub fn conditions(&self) -> GpuConditions {
+        self.inner.management.as_ref().map(Management::conditions).unwrap_or_default()
+    }
+
+    /// Bytes of device memory that nobody holds, now.
+    pub fn free_memory(&self) -> Result<u64, Failure> {
+        self.inner.bind()?;
+        let (free, _total) = check("cuMemGetInfo", cust::memory::mem_get_info())?;
+        Ok(free as u64)
+    }
+
+    /// `NotApplicable` unless `bytes` of device memory are free: to be asked once for
+    /// all arrays of a case, before the first of them is allocated.
+    pub fn require(&self, bytes: u64) -> Result<(), Failure> {
+        let free = self.free_memory()?;
+        if bytes <= free { Ok(()) } else { Err(super::buffer::too_large(bytes, Some(free))) }
+    }
+
+    /// The kernels of this name: PTX that the binary carries, compiled by the driver
+    /// when it is first asked for.
+    pub fn module(&self, name: &str) -> Result<Module, Failure> {
+        let mut modules = self.inner.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let loaded = match modules.get(name) {
+            Some(loaded) => loaded.clone(),
+            None => {
+                let loaded = Arc::new(Loaded::new(&self.inner, name)?);
+                modules.insert(name.to_owned(), loaded.clone());
+                loaded
+            }
+        };
+        Ok(Module::new(self.inner.clone(), loaded))
+    }
+
+    /// Waits for everything that was queued, and reports what went wrong in it.
+    pub fn synchronize(&self) -> Result<(), Failure> {
+        self.inner.synchronize()
+    }
+
+    /// Waits until nothing that was queued or freed before is in the way of what is timed.
+    pub fn settle(&self) -> Result<(), Failure> {
+        self.synchronize()?;
+        self.inner.scrub.wait();
+        Ok(())
+    }
+
+    /// Seconds between two events on the stream, around what `work` queues. Waits for
+    /// all of it; what was queued before is finished first and not counted.
+    ///
+    /// The device begins when all of it has been queued, so that the host's time for a launch is no
+    /// part of the result: only of more launches than the driver holds, about a thousand, does the host
+    /// still queue the last while the first run.
+    ///
+    /// Waits first until the driver has cleared the memory that was freed before.
+    pub fn timed(&self, work: &mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
+        Ok(self.timed_parts(1, &mut |_| work())?.into_iter().sum())
+    }
+
+    /// As [`timed`](Gpu::timed), but the seconds of each of `count` parts, which `work` queues one
+    /// after another.
+    pub fn timed_parts(
+        &self,
+        count: usize,
+        work: &mut dyn FnMut(usize) -> Result<(), Failure>,
+    ) -> Result<Vec<f64>, Failure> {
+        self.settle()?;
+        let event = |_| check("cuEventCreate", Event::new(EventFlags::DEFAULT));
+        let events = (0..=count).map(event).collect::<Result<Vec<_>, _>>()?;
+        let stream = &self.inner.stream;
+        self.at_once(|| {
+            events.iter().enumerate().try_for_each(|(part, event)| {
+                check("cuEventRecord", event.record(stream))?;
+                if part < count { work(part) } else { Ok(()) }
+            })
+        })?;
+        let seconds = |pair: &[Event]| -> Result<f64, Failure> {
+            check("cuEventSynchronize", pair[1].synchronize())?;
+            let milliseconds = check("cuEventElapsedTime", pair[1].elapsed_time_f32(&pair[0]))?;
+            Ok(f64::from(milliseconds) * 1e-3)
+        };
+        events.windows(2).map(seconds).collect()
+    }
+}
+
+type Step = (&'static str, Code);
+
+fn step(call: &'static str) -> impl Fn(Code) -> Step {
+    move |code| (call, code)
+}
+
+/// Loads the driver and asks how many devices it has, at least one.
+fn count() -> Result<u32, Unavailable> {
+    driver::library().map_err(|why| unavailable("no CUDA driver", why))?;
+    let ask = || {
+        code(cust::init(CudaFlags::empty())).map_err(step("cuInit"))?;
+        match code(Device::num_devices()).map_err(step("cuDeviceGetCount"))? {
+            0 => Err(("cuDeviceGetCount", Code(driver::NO_DEVICE))),
+            count => Ok(count),
+        }
+    };
+    ask().map_err(failed)
+}
+
+fn failed((call, code): Step) -> Unavailable {
+    match code {
+        Code(driver::NO_DEVICE) => unavailable("no CUDA device", &format!("{call} found none")),
+        Code(other) => unavailable(driver::name(other), &format!("{call} answered {other}")),
+    }
+}
+
+/// The facts of a device, and the management library's view of it.
+fn known(device: Device) -> Result<(GpuFacts, Option<Management>), Step> {
+    let mut facts = code(facts(device)).map_err(step("cuDeviceGetAttribute"))?;
+    let uuid = facts.uuid.clone();
+    let management = facts.pci_bus_id.as_deref().and_then(|bus_id| Management::open(bus_id, uuid));
+    facts.managed = management.as_ref().map(Management::facts).unwrap_or_default();
+    Ok((facts, management))
+}
+
+/// An [`Unavailable`] of these words.
+fn unavailable(reason: &str, detail: &str) -> Unavailable {
+    Unavailable { reason: reason.to_owned(), detail: detail.to_owned() }
+}
+
+/// Asks the driver for the facts of a device.
+fn facts(device: Device) -> CudaResult<GpuFacts> {
+    let number = |attribute| device.get_attribute(attribute).map(|v| u32::try_from(v).unwrap_or(0));
+    let version = cust::CudaApiVersion::get()?;
+    let version_part = |part: i32| u32::try_from(part).unwrap_or(0);
+    Ok(GpuFacts {
+        name: device.name()?,
+        sms: number(DeviceAttribute::MultiprocessorCount)?,
+        l2_bytes: number(DeviceAttribute::L2CacheSize)?.into(),
+        persisting_l2: unnamed(device, Unnamed::CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE)
+            .map_or(0, u64::from),
+        policy_window: unnamed(device, Unnamed::CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE)
+            .map_or(0, u64::from),
+        memory: device.total_memory()? as u64,
+        shared_per_block: unnamed(device, Unnamed::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+            .map_or_else(|| number(DeviceAttribute::MaxSharedMemoryPerBlock), Ok)?,
+        shared_per_sm: number(DeviceAttribute::MaxSharedMemoryPerMultiprocessor)?,
+        threads_per_sm: number(DeviceAttribute::MaxThreadsPerMultiprocessor)?,
+        compute_capability: (
+            number(DeviceAttribute::ComputeCapabilityMajor)?,
+            number(DeviceAttribute::ComputeCapabilityMinor)?,
+        ),
+        driver_cuda: (version_part(version.major()), version_part(version.minor())),
+        driver_release: driver_release(),
+        ecc: number(DeviceAttribute::EccEnabled).ok().map(|enabled| enabled != 0),
+        memory_clock_khz: number(DeviceAttribute::MemoryClockRate).ok().filter(|&v| v > 0),
+        memory_bus_bits: number(DeviceAttribute::GlobalMemoryBusWidth).ok().filter(|&v| v > 0),
+        pci_bus_id: pci_bus_id(device),
+        uuid: uuid(device),
+        managed: ManagedFacts::default(),
+    })
+}
+
+/// `00000000:19:00.0`: domain, bus, device and function, as the management library
+/// writes them.
+fn pci_bus_id(device: Device) -> Option<String> {
+    let number = |attribute| device.get_attribute(attribute).ok();
+    let (domain, bus) = (number(DeviceAttribute::PciDomainId)?, number(DeviceAttribute::PciBusId)?);
+    let slot = number(DeviceAttribute::PciDeviceId)?;
+    Some(format!("{domain:08X}:{bus:02X}:{slot:02X}.0"))
+}
+
+/// A positive attribute that `cust` has no name for.
+fn unnamed(device: Device, attribute: Unnamed) -> Option<u32> {
+    let mut value = 0;
+    // SAFETY: `value` outlives the call, which writes one integer there.
+    let result = unsafe { sys::cuDeviceGetAttribute(&mut value, attribute, device.as_raw()) };
+    super::error::raw(result).ok()?;
+    u32::try_from(value).ok().filter(|&value| value > 0)
+}
+
+/// The driver's release, which its kernel module tells.
+fn driver_release() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/driver/nvidia/version").ok()?;
+    let dotted = |word: &&str| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.');
+    text.lines().next()?.split_whitespace().find(dotted).map(str::to_owned)
+}

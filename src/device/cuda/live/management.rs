@@ -1,0 +1,137 @@
+//! NVIDIA's management library (NVML): what the driver's programming interface does not
+//! tell. Loaded at run time; where it is missing, so is what it would have told.
+
+use std::time::Instant;
+
+use nvml_wrapper::bitmasks::device::ThrottleReasons;
+use nvml_wrapper::enum_wrappers::device::{Clock, PerformancePolicy, TemperatureSensor};
+use nvml_wrapper::{Device, Nvml};
+
+use crate::device::cuda::ManagedFacts;
+use crate::stats::noise::{GpuConditions, GpuCounters};
+
+/// The library, and the device that CUDA uses.
+pub(super) struct Management {
+    nvml: Nvml,
+    /// CUDA numbers devices in an order of its own, and hides some: only the place where
+    /// one is plugged in means the same to both. Under MIG that is the whole GPU's.
+    bus_id: String,
+    /// `GPU-` or `MIG-` and a UUID, where the driver tells the latter.
+    uuid: Option<String>,
+}
+
+/// What holds clocks down, in words. Not among them: that the GPU has nothing to do, and
+/// that somebody set the clocks; the one is no slowdown, the other a fact of the device.
+const REASONS: [(ThrottleReasons, &str); 6] = [
+    (ThrottleReasons::SW_POWER_CAP, "power cap"),
+    (ThrottleReasons::HW_SLOWDOWN, "hardware slowdown"),
+    (ThrottleReasons::SYNC_BOOST, "sync boost"),
+    (ThrottleReasons::SW_THERMAL_SLOWDOWN, "thermal slowdown"),
+    (ThrottleReasons::HW_THERMAL_SLOWDOWN, "hardware thermal slowdown"),
+    (ThrottleReasons::HW_POWER_BRAKE_SLOWDOWN, "power brake"),
+];
+
+/// What the library counts the time of, in the same words as far as they say the same.
+const POLICIES: [(PerformancePolicy, &str); 5] = [
+    (PerformancePolicy::Power, "power cap"),
+    (PerformancePolicy::Thermal, "thermal slowdown"),
+    (PerformancePolicy::SyncBoost, "sync boost"),
+    (PerformancePolicy::BoardLimit, "board limit"),
+    (PerformancePolicy::Reliability, "reliability"),
+];
+
+impl Management {
+    /// Of the device at this PCI bus id, and the instance of it that has this UUID where it
+    /// is cut up; `None` without the library or the device.
+    pub fn open(bus_id: &str, uuid: Option<String>) -> Option<Management> {
+        let nvml = Nvml::init().ok()?;
+        nvml.device_by_pci_bus_id(bus_id).ok()?;
+        let uuid = uuid.map(|uuid| {
+            let instance = format!("MIG-{uuid}");
+            if nvml.device_by_uuid(instance.as_str()).is_ok() { instance } else { format!("GPU-{uuid}") }
+        });
+        Some(Management { nvml, bus_id: bus_id.to_owned(), uuid })
+    }
+
+    /// The instance that CUDA sees, of a device that is cut up.
+    fn instance(&self) -> Option<Device<'_>> {
+        let uuid = self.uuid.as_deref().filter(|uuid| uuid.starts_with("MIG-"))?;
+        self.nvml.device_by_uuid(uuid).ok()
+    }
+
+    /// What stays as it is: clocks in MHz, power in mW, modes. What the library does not
+    /// tell is missing.
+    pub fn facts(&self) -> ManagedFacts {
+        let Ok(device) = self.nvml.device_by_pci_bus_id(self.bus_id.as_str()) else {
+            return ManagedFacts::default();
+        };
+        ManagedFacts {
+            highest_sm_clock: device.max_clock_info(Clock::SM).ok(),
+            highest_memory_clock: device.max_clock_info(Clock::Memory).ok(),
+            application_sm_clock: device.applications_clock(Clock::SM).ok(),
+            power_limit: device.enforced_power_limit().ok(),
+            mig: device.mig_mode().ok().map(|mode| mode.current != 0),
+            instance: self.instance().and_then(|instance| instance.name().ok()),
+            uuid: self.uuid.clone(),
+            persistence: device.is_in_persistent_mode().ok(),
+            vbios: device.vbios_version().ok(),
+        }
+    }
+
+    /// The device right now.
+    pub fn conditions(&self) -> GpuConditions {
+        let Ok(device) = self.nvml.device_by_pci_bus_id(self.bus_id.as_str()) else {
+            return GpuConditions::default();
+        };
+        // First what changes soonest once the device has nothing to do.
+        let throttle = device.current_throttle_reasons().map(words).unwrap_or_default();
+        let (sm_clock, memory_clock) =
+            (device.clock_info(Clock::SM).ok(), device.clock_info(Clock::Memory).ok());
+        let power = device.power_usage().ok().map(|milliwatts| f64::from(milliwatts) / 1e3);
+        let temperature = device.temperature(TemperatureSensor::Gpu).ok();
+        let memory = self.instance().as_ref().unwrap_or(&device).memory_info().ok();
+        let (memory_used, memory_total) = (memory.as_ref().map(|m| m.used), memory.as_ref().map(|m| m.total));
+        let counters = counters(&device);
+        GpuConditions {
+            sm_clock,
+            memory_clock,
+            power,
+            temperature,
+            memory_used,
+            memory_total,
+            throttle,
+            counters,
+        }
+    }
+}
+
+/// What has come together since the driver was loaded.
+fn counters(device: &Device) -> GpuCounters {
+    let energy = device.total_energy_consumption().ok();
+    let held = |(policy, word): (PerformancePolicy, &'static str)| {
+        Some((word, device.violation_status(policy).ok()?.violation_time))
+    };
+    GpuCounters { at: Some(Instant::now()), energy, held: POLICIES.into_iter().filter_map(held).collect() }
+}
+
+fn words(reasons: ThrottleReasons) -> Vec<String> {
+    let held = REASONS.iter().filter(|(reason, _)| reasons.contains(*reason));
+    held.map(|(_, word)| (*word).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_gpu_and_chosen_clocks_are_no_slowdown() {
+        let set = ThrottleReasons::GPU_IDLE | ThrottleReasons::APPLICATIONS_CLOCKS_SETTING;
+        assert!(words(set).is_empty());
+        assert_eq!(words(set | ThrottleReasons::SW_POWER_CAP), ["power cap"]);
+    }
+
+    #[test]
+    fn a_missing_library_or_device_is_no_error() {
+        assert!(Management::open("FFFFFFFF:FF:1F.0", None).is_none());
+    }
+}

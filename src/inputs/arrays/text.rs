@@ -1,0 +1,202 @@
+//! Index arrays as text: a list of decimal integers, or one column of a table.
+
+use super::{ArrayError, MAX_COUNT, Place, check_count, checked};
+use crate::case::units::shown;
+
+const ACCEPTED: &str = "accepted: integers from 0, separated by commas, blanks or line breaks";
+
+/// A list may stand in brackets and have a header line of one name; lines that begin with
+/// `#` are comments. A header line of several names makes it a table, of which `column`
+/// chooses one column.
+pub fn parse(bytes: &[u8], column: Option<&str>) -> Result<Vec<u64>, ArrayError> {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let Some((number, first)) = first_line(bytes) else {
+        return Err(ArrayError::new(Place::Whole, format!("holds no index; {ACCEPTED}")));
+    };
+    let at_header = |message| Err(ArrayError::new(Place::Line(number, 1), message));
+    if !is_header(first) {
+        return match column {
+            None => Ok(list(bytes, 0)?.0),
+            Some(name) => {
+                at_header(format!("there is no header line, so there is no column `{}`", shown(name)))
+            }
+        };
+    }
+    let delimiter = b",;\t".iter().find(|d| first.contains(d)).copied();
+    let names = names(first, delimiter);
+    let at = match (names.as_slice(), column) {
+        (names, Some(wanted)) => names.iter().position(|name| name == wanted),
+        ([_], None) => Some(0),
+        (names, None) => {
+            return at_header(format!("there are {} columns; choose one: {}", names.len(), listed(names)));
+        }
+    };
+    match (at, delimiter) {
+        (None, _) => at_header(format!(
+            "there is no column `{}`; accepted: {}",
+            shown(column.unwrap_or_default()),
+            listed(&names)
+        )),
+        (Some(at), Some(delimiter)) => table(bytes, delimiter, at),
+        (Some(_), None) => below_a_name(bytes, number, first),
+    }
+}
+
+/// A list below a header line without separators. Blanks in it may be those of a name
+/// (`node id`) or stand between names; then the lines below have as many indices.
+fn below_a_name(bytes: &[u8], header: u64, name: &[u8]) -> Result<Vec<u64>, ArrayError> {
+    let (indices, lines) = list(bytes, header)?;
+    if name.contains(&b' ') && indices.len() > lines {
+        let message =
+            "this looks like a table with blanks between its columns; accepted: commas, semicolons, tabs";
+        return Err(ArrayError::new(Place::Line(header, 1), message));
+    }
+    Ok(indices)
+}
+
+fn listed(names: &[String]) -> String {
+    const MOST: usize = 12;
+    let some: Vec<String> = names.iter().take(MOST).map(|name| shown(name)).collect();
+    let more = if names.len() > MOST { ", …" } else { "" };
+    format!("{}{more}", some.join(", "))
+}
+
+/// Lines with their numbers from 1.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+    (1..).zip(bytes.split(|&byte| byte == b'\n'))
+}
+
+/// The first line that is neither blank nor a comment.
+fn first_line(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    lines(bytes).map(|(number, line)| (number, line.trim_ascii())).find(|(_, line)| !skipped(line))
+}
+
+fn skipped(line: &[u8]) -> bool {
+    line.is_empty() || line.starts_with(b"#")
+}
+
+/// Whether a line begins with a name instead of a number. `nan` and `inf` are numbers that
+/// somebody wrote where indices belong.
+fn is_header(line: &[u8]) -> bool {
+    let quoted = line.strip_prefix(b"\"").unwrap_or(line);
+    let word = quoted.split(|b| b",;\t \"".contains(b)).next().unwrap_or_default().to_ascii_lowercase();
+    let name = word.first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_' || *b >= 0x80);
+    name && !matches!(word.as_slice(), b"nan" | b"inf" | b"infinity")
+}
+
+/// The names in a header line.
+fn names(line: &[u8], delimiter: Option<u8>) -> Vec<String> {
+    let record = delimiter.and_then(|delimiter| rows(line, delimiter).into_byte_records().next()?.ok());
+    let fields: Vec<&[u8]> = record.as_ref().map_or_else(|| vec![line], |record| record.iter().collect());
+    let name = |field: &&[u8]| String::from_utf8_lossy(field).trim().trim_matches('"').to_owned();
+    fields.iter().map(name).collect()
+}
+
+fn rows(bytes: &[u8], delimiter: u8) -> csv::Reader<&[u8]> {
+    let mut builder = csv::ReaderBuilder::new();
+    builder.delimiter(delimiter).comment(Some(b'#')).has_headers(false).flexible(true).trim(csv::Trim::All);
+    builder.from_reader(bytes)
+}
+
+/// All integers of all lines after line `header`, and how many lines have some.
+fn list(bytes: &[u8], header: u64) -> Result<(Vec<u64>, usize), ArrayError> {
+    let mut reader = List { indices: Vec::new(), number: 0, open: None };
+    let mut used = 0;
+    for (number, line) in lines(bytes) {
+        if number > header && !skipped(line.trim_ascii()) {
+            reader.number = number;
+            reader.line(line)?;
+            used += 1;
+        }
+    }
+    if let Some((number, column)) = reader.open {
+        return Err(ArrayError::new(Place::Line(number, column), "this bracket is never closed"));
+    }
+    check_count(reader.indices.len() as u64)?;
+    Ok((reader.indices, used))
+}
+
+struct List {
+    indices: Vec<u64>,
+    /// Of the line, from 1.
+    number: u64,
+    /// Where the enclosing bracket was opened.
+    open: Option<(u64, u64)>,
+}
+
+impl List {
+    fn line(&mut self, line: &[u8]) -> Result<(), ArrayError> {
+        let (mut at, mut after_comma) = (0, false);
+        while let Some(&byte) = line.get(at) {
+            match byte {
+                b' ' | b'\t' | b'\r' => at += 1,
+                b',' | b';' if after_comma => return Err(self.mistake(at, "there is no index here")),
+                b',' | b';' => {
+                    after_comma = true;
+                    at += 1;
+                }
+                b'[' | b'(' if self.open.is_none() && self.indices.is_empty() => {
+                    self.open = Some((self.number, at as u64 + 1));
+                    at += 1;
+                }
+                b']' | b')' if self.open.is_some() => {
+                    self.open = None;
+                    at += 1;
+                }
+                _ => {
+                    at += self.index(line, at)?;
+                    after_comma = false;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the index at `at`; returns its length.
+    fn index(&mut self, line: &[u8], at: usize) -> Result<usize, ArrayError> {
+        let rest = &line[at..];
+        let end = rest.iter().position(|b| b" \t\r,;])".contains(b)).unwrap_or(rest.len());
+        if end == 0 {
+            return Err(self.mistake(at, &format!("`{}` is out of place", char::from(rest[0]))));
+        }
+        if self.indices.len() as u64 == MAX_COUNT {
+            return Err(self.mistake(at, &format!("there are more than {MAX_COUNT} indices")));
+        }
+        let place = Place::Line(self.number, at as u64 + 1);
+        self.indices.push(integer(&rest[..end], self.indices.len(), place)?);
+        Ok(end)
+    }
+
+    fn mistake(&self, at: usize, what: &str) -> ArrayError {
+        ArrayError::new(Place::Line(self.number, at as u64 + 1), format!("{what}; {ACCEPTED}"))
+    }
+}
+
+/// One column of a table, below its header.
+fn table(bytes: &[u8], delimiter: u8, column: usize) -> Result<Vec<u64>, ArrayError> {
+    let mut indices = Vec::new();
+    for row in rows(bytes, delimiter).into_byte_records().skip(1) {
+        let row = row.map_err(|error| ArrayError::new(Place::Whole, format!("is no table: {error}")))?;
+        let place = Place::Line(row.position().map_or(0, csv::Position::line), 1);
+        let field = row.get(column).unwrap_or_default();
+        if field.is_empty() {
+            let message = format!("the line has nothing in column {}; {ACCEPTED}", column + 1);
+            return Err(ArrayError::new(place, message));
+        }
+        check_count(indices.len() as u64 + 1)?;
+        indices.push(integer(field, indices.len(), place)?);
+    }
+    check_count(indices.len() as u64)?;
+    Ok(indices)
+}
+
+fn integer(word: &[u8], i: usize, place: Place) -> Result<u64, ArrayError> {
+    let text = String::from_utf8_lossy(word);
+    let digits = text.strip_prefix('-').unwrap_or(&text);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(ArrayError::new(place, format!("`{}` is no integer; {ACCEPTED}", shown(&text))));
+    }
+    // What 128 bits do not hold is too large for an index in any case.
+    let value = text.parse().unwrap_or(if text.starts_with('-') { i128::MIN } else { i128::MAX });
+    checked(value, i, place)
+}

@@ -1,0 +1,129 @@
+//! Index arrays in a run's folder, so that the folder can be run again without the files
+//! that its recipe names.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::{find, read};
+use crate::case::IndexFile;
+use crate::inputs::arrays;
+use crate::recipe::plan::Plan;
+
+/// Folder of the copies in a run's folder. A copy is called by its hash, and holds the
+/// indices as 64-bit little-endian words.
+pub const FOLDER: &str = "indices";
+
+/// Longest array that is copied: 64 MiB.
+const LONGEST: u64 = 8 << 20;
+
+/// Writes a file's content, durably and as a whole or not at all.
+type Write<'a> = dyn FnMut(&Path, &[u8]) -> io::Result<()> + 'a;
+
+/// Copies a plan's arrays into a run's folder by `write`, but for those that are too long
+/// or not on this machine, and notes in the plan where the copies are. A copy that is there
+/// already and holds something else is replaced.
+///
+/// # Errors
+/// A folder that cannot be written.
+pub fn keep(plan: &mut Plan, run: &Path, write: &mut Write) -> anyhow::Result<()> {
+    for file in &mut plan.indices {
+        let copy = copy_of(file, run);
+        if file.length > LONGEST {
+            continue;
+        }
+        if !holds(&copy, file) {
+            let Ok(all) = find(file) else { continue };
+            let bytes: Vec<u8> = all.iter().flat_map(|index| index.to_le_bytes()).collect();
+            write(&copy, &bytes).with_context(|| format!("cannot write {}", copy.display()))?;
+        }
+        file.copy = Some(copy);
+    }
+    Ok(())
+}
+
+/// Whether a copy is what its name says.
+fn holds(copy: &Path, file: &IndexFile) -> bool {
+    copy.is_file() && read(copy, None).is_ok_and(|all| arrays::hash(&all) == file.hash)
+}
+
+/// Notes in a stored run's plan where its copies are now: the folder may have been moved.
+pub fn locate(plan: &mut Plan, run: &Path) {
+    for file in &mut plan.indices {
+        file.copy = Some(copy_of(file, run)).filter(|copy| copy.is_file());
+    }
+}
+
+fn copy_of(file: &IndexFile, run: &Path) -> PathBuf {
+    let run = std::path::absolute(run).unwrap_or_else(|_| run.to_owned());
+    run.join(FOLDER).join(format!("{}.u64", file.hash))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::inputs::indices::LocalFiles;
+    use crate::recipe;
+    use crate::recipe::plan::{Overrides, resolve_with};
+
+    fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        fs::write(path, content)
+    }
+
+    #[test]
+    fn a_copy_that_holds_something_else_is_written_anew() {
+        let root = tempfile::tempdir().expect("temporary folder");
+        fs::write(root.path().join("a.csv"), "3,1").expect("written");
+        let text = "gather: {locations: {file: a.csv}}\nbackend: scalar\nchart: {x: file}\n";
+        let recipe = recipe::parse("r.yaml", text).expect("a recipe");
+        let mut plan =
+            resolve_with(&recipe, &Overrides::default(), &LocalFiles::of(root.path())).expect("a plan");
+        let mut times = 0;
+        let mut keep = |plan: &mut Plan| {
+            let counted = &mut |path: &Path, content: &[u8]| {
+                times += 1;
+                write(path, content)
+            };
+            keep(plan, root.path(), counted).expect("kept");
+            times
+        };
+        assert_eq!([keep(&mut plan), keep(&mut plan)], [1, 1], "one that is right stays");
+        let copy = plan.indices[0].copy.clone().expect("a copy");
+        // As a crash may leave it.
+        for damaged in [&b""[..], &[0; 16]] {
+            fs::write(&copy, damaged).expect("damaged");
+            keep(&mut plan);
+            assert!(holds(&copy, &plan.indices[0]));
+        }
+    }
+
+    #[test]
+    fn a_moved_folder_still_has_its_arrays() {
+        let root = tempfile::tempdir().expect("temporary folder");
+        fs::write(root.path().join("a.csv"), "node\n3\n1\n").expect("written");
+        let text =
+            "gather: {locations: {file: {path: a.csv, column: node}}}\nbackend: scalar\nchart: {x: file}\n";
+        let recipe = recipe::parse("r.yaml", text).expect("a recipe");
+        let files = LocalFiles::of(root.path());
+        let mut plan = resolve_with(&recipe, &Overrides::default(), &files).expect("a plan");
+        let run = root.path().join("run");
+        keep(&mut plan, &run, &mut write).expect("kept");
+        let hash = plan.indices[0].hash.clone();
+        let bytes = fs::read(run.join(FOLDER).join(format!("{hash}.u64"))).expect("a copy");
+        assert_eq!(blake3::hash(&bytes).to_hex().to_string(), hash);
+
+        fs::remove_file(root.path().join("a.csv")).expect("removed");
+        let moved = root.path().join("moved");
+        fs::rename(&run, &moved).expect("moved");
+        assert!(find(&plan.indices[0]).is_err());
+        locate(&mut plan, &moved);
+        assert_eq!(find(&plan.indices[0]).expect("the copy"), [3, 1]);
+        let again = root.path().join("again");
+        keep(&mut plan, &again, &mut write).expect("kept");
+        assert!(plan.indices[0].copy.as_ref().is_some_and(|copy| copy.starts_with(&again) && copy.is_file()));
+    }
+}

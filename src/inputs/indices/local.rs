@@ -1,0 +1,86 @@
+//! Files of indices beside a recipe: looked into when the recipe is resolved.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::case::{IndexFile, IndexFiles};
+use crate::inputs::arrays;
+
+/// The files that a recipe in this folder names. What was found in a file is kept as long
+/// as its length and its time of change stay, because a user interface resolves a recipe
+/// again and again.
+#[derive(Debug, Default)]
+pub struct LocalFiles {
+    folder: PathBuf,
+    known: RefCell<HashMap<Key, (Stamp, IndexFile)>>,
+}
+
+type Key = (PathBuf, Option<String>);
+/// Length and time of change.
+type Stamp = (u64, Option<SystemTime>);
+
+impl LocalFiles {
+    /// With paths relative to `folder`.
+    pub fn of(folder: &Path) -> LocalFiles {
+        LocalFiles { folder: folder.to_owned(), ..LocalFiles::default() }
+    }
+}
+
+fn stamp(path: &Path) -> Stamp {
+    fs::metadata(path).map_or((0, None), |about| (about.len(), about.modified().ok()))
+}
+
+impl IndexFiles for LocalFiles {
+    fn look(&self, path: &str, column: Option<&str>) -> Result<IndexFile, String> {
+        let place = self.folder.join(path);
+        let place = fs::canonicalize(&place).unwrap_or(place);
+        let (key, stamp) = ((place.clone(), column.map(str::to_owned)), stamp(&place));
+        let known =
+            self.known.borrow().get(&key).filter(|(then, _)| *then == stamp).map(|(_, file)| file.clone());
+        if let Some(file) = known {
+            return Ok(IndexFile { path: path.to_owned(), ..file });
+        }
+        let indices = super::read(&place, column).map_err(|error| format!("{error:#}"))?;
+        let file = IndexFile {
+            path: path.to_owned(),
+            column: column.map(str::to_owned),
+            hash: arrays::hash(&indices),
+            length: indices.len() as u64,
+            largest: indices.iter().copied().max().unwrap_or(0),
+            source: Some(place),
+            copy: None,
+        };
+        self.known.borrow_mut().insert(key, (stamp, file.clone()));
+        Ok(file)
+    }
+
+    fn indices(&self, file: &IndexFile) -> Result<Vec<u64>, String> {
+        super::find(file).map_err(|missing| missing.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_file_is_looked_into_again() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let path = folder.path().join("a.csv");
+        let files = LocalFiles::of(folder.path());
+        fs::write(&path, "1 2 3").expect("written");
+        let first = files.look("a.csv", None).expect("indices");
+        assert_eq!((first.length, first.largest), (3, 3));
+        assert_eq!(files.look("a.csv", None).as_ref(), Ok(&first));
+        assert_eq!(files.indices(&first), Ok(vec![1, 2, 3]));
+        fs::write(&path, "1 2 30").expect("written");
+        let second = files.look("a.csv", None).expect("indices");
+        assert_eq!(second.largest, 30);
+        let changed = files.indices(&first).expect_err("changed");
+        assert!(changed.contains("has changed"), "{changed}");
+        assert!(files.look("b.csv", None).expect_err("missing").contains("cannot read"));
+    }
+}

@@ -1,0 +1,139 @@
+//! Index arrays in files: opens and reads what [`patterns::arrays`](crate::inputs::arrays)
+//! understands. A recipe's files are looked into where it is resolved ([`LocalFiles`]), a
+//! run's folder keeps copies ([`keep()`]), and the engine opens one of both ([`Store`]).
+
+mod gzip;
+mod keep;
+mod local;
+mod store;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use anyhow::{Context, anyhow, bail};
+
+use crate::case::IndexFile;
+use crate::case::units::fmt_bytes;
+use crate::inputs::arrays::{self, Format};
+
+pub use keep::{FOLDER, keep, locate};
+pub use local::LocalFiles;
+pub use store::Store;
+
+/// Longest file, bytes.
+pub const MAX_FILE: u64 = 16 << 30;
+
+/// Most bytes that are taken from a pipe or from standard input, whose length nobody knows.
+pub const MAX_PIPED: u64 = 1 << 30;
+
+/// The indices in a file, by its content and its name's ending; with a further `.gz` it is
+/// decompressed. `column` names a column of
+/// a table.
+///
+/// # Errors
+/// What cannot be read, and what [`arrays::parse`] refuses; the message names the file.
+pub fn read(path: &Path, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
+    let name = path.display().to_string();
+    if path.is_dir() {
+        bail!("{name} is a folder; accepted: a file of indices");
+    }
+    let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
+    let about = file.metadata().with_context(|| format!("cannot read {name}"))?;
+    if name.to_ascii_lowercase().ends_with(gzip::ENDING) {
+        return gzip::read(file, &name, column);
+    }
+    let most = if about.is_file() { MAX_FILE } else { MAX_PIPED };
+    read_from(file, &name, most, column)
+}
+
+/// The indices on standard input.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_standard_input(column: Option<&str>) -> anyhow::Result<Vec<u64>> {
+    read_from(io::stdin().lock(), "standard input", MAX_PIPED, column)
+}
+
+fn read_from(source: impl Read, name: &str, most: u64, column: Option<&str>) -> anyhow::Result<Vec<u64>> {
+    let mut bytes = Vec::new();
+    source.take(most + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+    if bytes.len() as u64 > most {
+        bail!("{name}: is longer than {}, the most that is read", fmt_bytes(most));
+    }
+    parse(name, &bytes, column)
+}
+
+/// The indices in bytes that came under a name.
+///
+/// # Errors
+/// What [`arrays::parse`] refuses, in one line that begins with the name.
+pub fn parse(name: &str, bytes: &[u8], column: Option<&str>) -> anyhow::Result<Vec<u64>> {
+    arrays::parse(Format::of(name, bytes), bytes, column).map_err(|error| anyhow!(error.of(name)))
+}
+
+/// Why a plan's array cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Missing {
+    /// No file of it is here.
+    #[error("{0}")]
+    Absent(String),
+    /// There is a file, but it cannot be read or holds other indices.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// The indices of a plan's array, from its copy in the run's folder or from the file
+/// itself: what its hash says, and nothing else.
+///
+/// # Errors
+/// Why neither has them.
+pub fn find(file: &IndexFile) -> Result<Vec<u64>, Missing> {
+    let places = [(&file.copy, None), (&file.source, file.column.as_deref())];
+    let mut missing = Missing::Absent(format!("the index file {} is not on this machine", file.path));
+    for (place, column) in places {
+        let Some(place) = place.as_deref().filter(|place| place.exists()) else { continue };
+        match read(place, column) {
+            Ok(all) if arrays::hash(&all) == file.hash => return Ok(all),
+            Ok(_) => {
+                let place = place.display();
+                missing = Missing::Other(format!(
+                    "{place} has changed since the run was planned: its indices are not those with the hash {}…",
+                    file.hash.get(..12).unwrap_or(&file.hash)
+                ));
+            }
+            Err(error) => missing = Missing::Other(format!("{error:#}")),
+        }
+    }
+    Err(missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_read_by_their_content_and_name() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let file = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, bytes).expect("written");
+            path
+        };
+        assert_eq!(read(&file("a.txt", b"1 2 3"), None).expect("indices"), [1, 2, 3]);
+        assert_eq!(read(&file("a.u64", &7u64.to_le_bytes()), None).expect("indices"), [7]);
+        let error = |path: &Path| read(path, None).expect_err("refused").to_string();
+        assert!(
+            error(&file("b.csv", b"1\n-2"))
+                .ends_with("b.csv:2:1: index number 1, -2, is negative; accepted: 0 to 1099511627775")
+        );
+        assert!(error(folder.path()).contains("is a folder"));
+        assert!(error(&folder.path().join("none.npy")).contains("cannot read"));
+    }
+
+    #[test]
+    fn what_never_ends_is_given_up() {
+        let error = read_from(io::repeat(b'1'), "x", 1000, None).expect_err("too long").to_string();
+        assert!(error.contains("x: is longer than 1000 B"), "{error}");
+    }
+}

@@ -1,0 +1,103 @@
+//! The index arrays of a plan, opened where its cases run.
+
+use std::sync::{Arc, Mutex};
+
+use super::{Missing, find};
+use crate::case::{Failure, IndexFile};
+use crate::recipe::plan::Plan;
+
+/// Arrays that are kept in memory between cases have at most so many indices together,
+/// unless a single one is longer: 256 MiB.
+const KEPT: usize = 32 << 20;
+
+/// The arrays that a plan's cases name, read when they are first wanted.
+#[derive(Debug, Default)]
+pub struct Store {
+    files: Vec<IndexFile>,
+    /// The latest at the end.
+    read: Mutex<Vec<(String, Arc<Vec<u64>>)>>,
+}
+
+impl Store {
+    /// Of a plan.
+    pub fn of(plan: &Plan) -> Store {
+        Store { files: plan.indices.clone(), read: Mutex::default() }
+    }
+
+    /// The array with this hash.
+    ///
+    /// # Errors
+    /// `NotApplicable` where no file of it is on this machine; `Failed` where there is one
+    /// whose indices are others.
+    pub fn get(&self, hash: &str) -> Result<Arc<Vec<u64>>, Failure> {
+        let mut read = self.read.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(at) = read.iter().position(|(known, _)| known == hash) {
+            let latest = read.remove(at);
+            read.push(latest);
+        } else {
+            let all = Arc::new(self.open(hash)?);
+            read.push((hash.to_owned(), all));
+        }
+        while read.len() > 1 && read.iter().map(|(_, all)| all.len()).sum::<usize>() > KEPT {
+            read.remove(0);
+        }
+        match read.last() {
+            Some((_, all)) => Ok(all.clone()),
+            None => Err(Failure::Failed("no index array was read".to_owned())),
+        }
+    }
+
+    fn open(&self, hash: &str) -> Result<Vec<u64>, Failure> {
+        let mut missing = None;
+        for file in self.files.iter().filter(|file| file.hash == hash) {
+            match find(file) {
+                Ok(all) => return Ok(all),
+                Err(why) => missing = missing.or(Some(why)),
+            }
+        }
+        Err(match missing {
+            Some(Missing::Absent(what)) => Failure::NotApplicable(what),
+            Some(Missing::Other(what)) => Failure::Failed(what),
+            None => Failure::Failed(format!("the plan names no file with the indices {hash}")),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::IndexFiles;
+    use crate::inputs::indices::LocalFiles;
+    use std::fs;
+
+    fn store(files: Vec<IndexFile>) -> Store {
+        Store { files, read: Mutex::default() }
+    }
+
+    #[test]
+    fn arrays_are_found_in_the_file_or_its_copy() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let path = folder.path().join("a.txt");
+        fs::write(&path, "4 2").expect("written");
+        let file = LocalFiles::of(folder.path()).look("a.txt", None).expect("indices");
+        let hash = file.hash.clone();
+        assert_eq!(store(vec![file.clone()]).get(&hash).expect("the file").as_slice(), [4, 2]);
+
+        fs::write(&path, "4 3").expect("written");
+        let changed = store(vec![file.clone()]).get(&hash);
+        assert!(
+            matches!(&changed, Err(Failure::Failed(why)) if why.contains("a.txt has changed")),
+            "{changed:?}"
+        );
+
+        let copy = folder.path().join("copy.u64");
+        fs::write(&copy, [4u64.to_le_bytes(), 2u64.to_le_bytes()].concat()).expect("written");
+        let kept = IndexFile { copy: Some(copy), ..file.clone() };
+        assert_eq!(store(vec![kept]).get(&hash).expect("the copy").as_slice(), [4, 2]);
+
+        fs::remove_file(&path).expect("removed");
+        let absent = store(vec![file]).get(&hash);
+        assert!(matches!(&absent, Err(Failure::NotApplicable(why)) if why.contains("a.txt")), "{absent:?}");
+        assert!(matches!(store(Vec::new()).get(&hash), Err(Failure::Failed(_))));
+    }
+}

@@ -1,0 +1,21 @@
+//! Index generators and data: all inputs are integer functions of (seed, i), bit for
+//! bit the same on every machine and in `kernels/inputs.cuh`. No libm anywhere.
+
+pub mod applications;
+pub mod arrays;
+pub mod class;
+pub mod generators;
+pub mod indices;
+pub mod locality;
+pub mod mix;
+pub mod notation;
+pub mod partitions;
+pub mod permutation;
+mod real;
+pub mod scramble;
+pub mod zipf;
+
+pub use partitions::partition_of;
+pub use permutation::Permutation;
+pub use scramble::Scramble;
+pub use zipf::Zipf;

@@ -1,0 +1,171 @@
+//! Which profile is a device's, and what makes it doubtful.
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use super::{Kept, Origin, Shelf};
+use crate::case::Device;
+use crate::model::{self, Made, Profile};
+
+/// A profile older than this is told to be.
+const MONTHS: u64 = 6;
+
+/// Two memories count as the same size within this share: a driver keeps some for itself.
+const SAME: f64 = 0.05;
+
+/// A device and the machine that it is in, as an engine describes them.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine<'a> {
+    pub device: &'a Device,
+    /// Name of the machine.
+    pub host: &'a str,
+    /// `YYYY-MM-DD HH:MM:SS` UTC.
+    pub now: &'a str,
+}
+
+/// The profile for a device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    pub profile: Profile,
+    pub origin: Origin,
+    /// What makes it doubtful.
+    pub notices: Vec<Notice>,
+}
+
+/// What makes a profile doubtful for a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// Made with another driver, by another version of the lab, or long ago.
+    Stale(String),
+    /// Made on another machine with such a device.
+    Foreign(String),
+    /// Made for a device of another kind.
+    Other(String),
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Notice::Stale(why) => write!(f, "stale: {why}"),
+            Notice::Foreign(why) => write!(f, "foreign: {why}"),
+            Notice::Other(why) => write!(f, "of another device: {why}"),
+        }
+    }
+}
+
+impl Shelf {
+    /// The profile of a device: one that was made for a device of this name, memory and
+    /// number of processors and has rates of its backend; of several one of this very machine
+    /// first, then one made with this driver, then the newest. `None` where there is none.
+    pub fn of_device(&self, machine: Machine<'_>) -> Option<Found> {
+        let ours = identity(machine.device);
+        // One that a person made up serves by its name only.
+        let fits = |kept: &&Kept| {
+            kept.profile.made.is_some() && suits(&kept.profile, &ours, &machine.device.backend)
+        };
+        let rank = |kept: &&Kept| {
+            let profile = &kept.profile;
+            let at = profile.made.as_ref().map(|made| made.at.clone());
+            (elsewhere(profile, machine).is_some(), profile.device.driver != ours.driver, Reverse(at))
+        };
+        let kept = self.kept.iter().filter(fits).min_by_key(rank)?;
+        Some(kept.for_device(machine))
+    }
+
+    /// The profile of this name or in this file, for a device.
+    ///
+    /// # Errors
+    /// As for [`wanted`](Self::wanted).
+    pub fn named_for(&self, name: &str, machine: Machine<'_>) -> anyhow::Result<Found> {
+        Ok(self.wanted(name)?.for_device(machine))
+    }
+}
+
+impl Kept {
+    /// This profile for a device, with what makes it doubtful.
+    pub fn for_device(&self, machine: Machine<'_>) -> Found {
+        let notices = notices(&self.profile, machine);
+        Found { profile: self.profile.clone(), origin: self.origin.clone(), notices }
+    }
+}
+
+/// What identifies a device, from the facts that its backend tells. The memory of a GPU is
+/// known to three digits.
+pub fn identity(device: &Device) -> model::Device {
+    let fact = |name: &str| device.facts.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+    let processors = fact("SMs").or_else(|| fact("threads"));
+    model::Device {
+        name: device.name.clone(),
+        driver: fact("driver").map(str::to_owned),
+        memory: fact("memory").and_then(size),
+        processors: processors.and_then(|count| count.parse().ok()),
+    }
+}
+
+/// The UUID of a GPU, where it is told.
+pub(crate) fn uuid(device: &Device) -> Option<String> {
+    device.facts.iter().find(|(key, _)| key == "UUID").map(|(_, value)| value.clone())
+}
+
+/// A size as the facts write it: `60.0 MiB`.
+pub(crate) fn size(text: &str) -> Option<u64> {
+    let (number, unit) = text.split_once(' ')?;
+    let shift = ["B", "KiB", "MiB", "GiB", "TiB"].iter().position(|name| *name == unit)?;
+    let bytes = number.parse::<f64>().ok()? * f64::from(1u32 << 10).powi(shift as i32);
+    Some(bytes.round() as u64)
+}
+
+/// Whether a profile is of such a device. One thread is any machine's.
+fn suits(profile: &Profile, ours: &model::Device, backend: &str) -> bool {
+    let theirs = &profile.device;
+    let near = |a: u64, b: u64| a.abs_diff(b) as f64 <= SAME * a.max(b) as f64;
+    let memory = theirs.memory.zip(ours.memory).is_none_or(|(a, b)| near(a, b));
+    let counted = backend != "scalar";
+    let processors = theirs.processors.zip(ours.processors).is_none_or(|(a, b)| !counted || a == b);
+    theirs.name == ours.name && memory && processors && profile.rates.contains_key(backend)
+}
+
+fn notices(profile: &Profile, machine: Machine<'_>) -> Vec<Notice> {
+    let ours = identity(machine.device);
+    if !suits(profile, &ours, &machine.device.backend) {
+        return vec![Notice::Other(format!("{} is of {}", profile.name, profile.device.name))];
+    }
+    let stale = [
+        driver(&profile.device, &ours),
+        profile.made.as_ref().and_then(version),
+        profile.made.as_ref().and_then(|made| age(&made.at, machine.now)),
+    ];
+    let stale = stale.into_iter().flatten().map(Notice::Stale);
+    elsewhere(profile, machine).map(Notice::Foreign).into_iter().chain(stale).collect()
+}
+
+fn elsewhere(profile: &Profile, machine: Machine<'_>) -> Option<String> {
+    let made = profile.made.as_ref()?;
+    let same = match (&made.uuid, uuid(machine.device)) {
+        (Some(theirs), Some(ours)) => *theirs == ours,
+        _ => made.host == machine.host,
+    };
+    (!same).then(|| format!("made on {}, on another {}", made.host, profile.device.name))
+}
+
+fn driver(theirs: &model::Device, ours: &model::Device) -> Option<String> {
+    let (theirs, ours) = theirs.driver.as_ref().zip(ours.driver.as_ref())?;
+    (theirs != ours).then(|| format!("made with driver {theirs}, this is {ours}"))
+}
+
+fn version(made: &Made) -> Option<String> {
+    let other = made.version != crate::VERSION;
+    other.then(|| format!("made by scatterlab {}, this is {}", made.version, crate::VERSION))
+}
+
+fn age(at: &str, now: &str) -> Option<String> {
+    let old = months(now)?.checked_sub(months(at)?)?;
+    (old >= MONTHS).then(|| format!("made {old} months ago"))
+}
+
+/// Months since the year 0 of a date that begins with `YYYY-MM`.
+fn months(date: &str) -> Option<u64> {
+    let (year, rest) = date.split_once('-')?;
+    let (month, _) = rest.split_once('-')?;
+    Some(year.parse::<u64>().ok()? * 12 + month.parse::<u64>().ok()?)
+}

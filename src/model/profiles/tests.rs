@@ -1,0 +1,221 @@
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::case::{Availability, Device, Direction};
+use crate::model::{self, Cache, Curve, Made, Random, Rates, SCHEMA};
+
+fn curve(value: f64) -> Curve {
+    Curve::new((14..40).map(|bits| (f64::from(bits).exp2(), value * f64::from(bits))).collect())
+        .expect("a curve")
+}
+
+fn rates() -> Rates {
+    Rates {
+        threads: None,
+        launch: 2.5e-6,
+        pattern: None,
+        pass: None,
+        group: 32,
+        tile: Some(2048),
+        blocks: Vec::new(),
+        answer_lines: None,
+        fetch: 64,
+        read: curve(1.25e11),
+        write: curve(1.1e11),
+        copy: curve(1e11),
+        scan: None,
+        random: vec![Random { direction: Direction::Read, element: 8, rate: curve(1e9) }],
+        moves: Vec::new(),
+        strided: Vec::new(),
+        interleaved: Vec::new(),
+        latency: Some(curve(1e-8)),
+        page: Some(2 << 20),
+        tlb_reach: None,
+    }
+}
+
+/// A profile of a GPU.
+fn h200() -> Profile {
+    let made = Made {
+        at: "2026-11-01 10:00:00".into(),
+        host: "a".into(),
+        uuid: Some("GPU-1".into()),
+        version: crate::VERSION.into(),
+        revision: "abc".into(),
+        doubtful: None,
+    };
+    Profile {
+        schema: SCHEMA,
+        name: "h200".into(),
+        source: "scatterlab calibrate".into(),
+        made: Some(made),
+        device: model::Device {
+            name: "NVIDIA H200".into(),
+            driver: Some("580.65.06, CUDA 13.0".into()),
+            memory: Some(140 << 30),
+            processors: Some(132),
+        },
+        caches: vec![Cache {
+            name: "L2".into(),
+            capacity: 50 << 20,
+            stated: Some(60 << 20),
+            line: 128,
+            sector: 32,
+        }],
+        rates: BTreeMap::from([("cuda".to_owned(), rates())]),
+        he2007: BTreeMap::new(),
+    }
+}
+
+fn gpu(uuid: &str, driver: &str) -> Device {
+    let facts = [("SMs", "132"), ("memory", "139 GiB"), ("driver", driver), ("UUID", uuid)];
+    Device {
+        backend: "cuda".into(),
+        name: "NVIDIA H200".into(),
+        facts: facts.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
+        memory: None,
+        availability: Availability::Available,
+    }
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let text = write(&h200()).expect("YAML");
+    assert_eq!(read("h200.yaml", &text).expect("a profile"), h200());
+    assert!(text.lines().all(|line| line.len() <= 120), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn mistakes_are_told_with_their_place_and_what_is_accepted() {
+    let text = write(&h200()).expect("YAML");
+    let said = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        read("p.yaml", &text.replacen(from, to, 1)).expect_err("a mistake").to_string()
+    };
+    let all = [
+        said("capacity:", "capacit:"),
+        said("    fetch: 64\n", ""),
+        said("fetch: 64", "fetch: many"),
+        said("fetch: 64", "fetch: -64"),
+        said("fetch: 64", "fetch: 0"),
+        said("direction: read", "direction: reed"),
+        said("schema: 1", "schema: 2"),
+        said("[16384,", "[0,"),
+        said("[16384,", "[16384, 3,"),
+        said("name: h200", "name: h200\nname: h100"),
+        said("[32768,", "[16384,"),
+        said("launch: 2.5e-6", "launch: [1]"),
+    ];
+    insta::assert_snapshot!(all.join("\n"));
+    assert!(read("p.yaml", "3").expect_err("none").to_string().contains("expected a map"));
+}
+
+fn shelf(profiles: Vec<Profile>) -> Shelf {
+    let kept = profiles.into_iter().map(|profile| Kept { profile, origin: Origin::Shipped });
+    Shelf { kept: kept.collect(), broken: Vec::new() }
+}
+
+fn found(shelf: &Shelf, device: &Device, host: &str) -> Option<Vec<String>> {
+    let now = "2026-12-24 00:00:00";
+    let found = shelf.of_device(Machine { device, host, now })?;
+    Some([found.profile.name].into_iter().chain(found.notices.iter().map(Notice::to_string)).collect())
+}
+
+const DRIVER: &str = "580.65.06, CUDA 13.0";
+
+#[test]
+fn a_device_has_the_profile_of_its_kind() {
+    let shelf = shelf(vec![h200()]);
+    assert_eq!(found(&shelf, &gpu("GPU-1", DRIVER), "b"), Some(vec!["h200".into()]), "a renamed machine");
+    let foreign = "foreign: made on a, on another NVIDIA H200".to_owned();
+    assert_eq!(found(&shelf, &gpu("GPU-2", DRIVER), "a"), Some(vec!["h200".into(), foreign]));
+    let stale = "stale: made with driver 580.65.06, CUDA 13.0, this is 590.1, CUDA 13.1".to_owned();
+    assert_eq!(found(&shelf, &gpu("GPU-1", "590.1, CUDA 13.1"), "a"), Some(vec!["h200".into(), stale]));
+    for other in [
+        Device { name: "NVIDIA H100".into(), ..gpu("GPU-1", DRIVER) },
+        Device { backend: "cpu".into(), ..gpu("GPU-1", DRIVER) },
+        Device { facts: vec![("memory".into(), "80.0 GiB".into())], ..gpu("GPU-1", DRIVER) },
+        Device { facts: vec![("SMs".into(), "114".into())], ..gpu("GPU-1", DRIVER) },
+    ] {
+        assert_eq!(found(&shelf, &other, "a"), None, "{other:?}");
+    }
+}
+
+#[test]
+fn of_several_the_nearest_and_newest_is_taken() {
+    let variant = |name: &str, uuid: &str, at: &str| {
+        let made = h200().made.map(|made| Made { uuid: Some(uuid.into()), at: at.into(), ..made });
+        Profile { name: name.into(), made, ..h200() }
+    };
+    let all = vec![
+        variant("foreign", "GPU-2", "2026-11-20 00:00:00"),
+        variant("old", "GPU-1", "2026-11-01 00:00:00"),
+        variant("new", "GPU-1", "2026-11-02 00:00:00"),
+    ];
+    assert_eq!(found(&shelf(all.clone()), &gpu("GPU-1", DRIVER), "a"), Some(vec!["new".into()]));
+    assert_eq!(found(&shelf(all[..1].to_vec()), &gpu("GPU-1", DRIVER), "a").map(|f| f.len()), Some(2));
+}
+
+#[test]
+fn age_and_another_version_make_it_stale() {
+    let made =
+        h200().made.map(|made| Made { at: "2026-01-31 00:00:00".into(), version: "0.0.1".into(), ..made });
+    let notices = found(&shelf(vec![Profile { made, ..h200() }]), &gpu("GPU-1", DRIVER), "a").expect("one");
+    assert_eq!(notices[1], format!("stale: made by scatterlab 0.0.1, this is {}", crate::VERSION));
+    assert_eq!(notices[2], "stale: made 11 months ago");
+}
+
+#[test]
+fn files_are_found_by_name_and_by_path_and_broken_ones_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = free_name(folder.path(), &h200());
+    save(&h200(), &path).expect("written");
+    assert_eq!(free_name(folder.path(), &h200()), path, "the same machine's is replaced");
+    let made = h200().made.map(|made| Made { uuid: None, host: "b".into(), ..made });
+    let other = Profile { made, ..h200() };
+    assert_eq!(free_name(folder.path(), &other), folder.path().join("h200-2.yaml"));
+    std::fs::write(folder.path().join("bad.yaml"), "schema: 1\n").expect("written");
+    assert_eq!(Shelf::of(None).broken, Vec::<String>::new(), "all that ship can be read");
+    let shelf = Shelf::of(Some(folder.path()));
+    assert_eq!(shelf.broken.len(), 1);
+    assert!(
+        shelf.broken[0].contains("bad.yaml:1:1: missing key `name` in the profile"),
+        "{:?}",
+        shelf.broken
+    );
+    assert_eq!(shelf.wanted("h200").expect("by name").profile, h200());
+    assert_eq!(shelf.wanted(&path.display().to_string()).expect("by path").profile, h200());
+    let error = shelf.wanted("h2000").expect_err("none").to_string();
+    assert!(
+        error.contains("no profile of this name: h2000; known: ") && error.contains("bad.yaml"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_profile_named_for_another_device_says_so() {
+    let (shelf, now) = (shelf(vec![h200()]), "2026-12-24 00:00:00");
+    let device = Device { name: "NVIDIA B200".into(), ..gpu("GPU-1", DRIVER) };
+    let found = shelf.named_for("h200", Machine { device: &device, host: "a", now }).expect("found");
+    assert_eq!(found.notices, [Notice::Other("h200 is of NVIDIA H200".into())]);
+}
+
+#[test]
+fn the_folder_follows_the_base_directory_specification() {
+    let of = |pairs: &[(&str, &str)]| {
+        let read =
+            |key: &str| pairs.iter().find(|(name, _)| *name == key).map(|(_, value)| (*value).to_owned());
+        folder(read).map(|path| path.display().to_string())
+    };
+    let home = ("HOME", "/home/a");
+    assert_eq!(of(&[home]).as_deref(), Some("/home/a/.local/share/scatterlab/profiles"));
+    assert_eq!(of(&[home, ("XDG_DATA_HOME", "/data")]).as_deref(), Some("/data/scatterlab/profiles"));
+    assert_eq!(of(&[]), None);
+}
+
+#[test]
+fn sizes_are_read_as_the_facts_write_them() {
+    let sizes = ["60.0 MiB", "140 GiB", "48 KiB", "1 B", "many"].map(belongs::size);
+    assert_eq!(sizes, [Some(60 << 20), Some(140 << 30), Some(48 << 10), Some(1), None]);
+}

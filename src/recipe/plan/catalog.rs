@@ -1,0 +1,200 @@
+//! The parameters of an experiment under the names that people use, with the values
+//! that they take over all its cases.
+
+use std::collections::{HashMap, HashSet};
+
+use super::identity::value_text;
+use super::{Axis, Scale, Value};
+use crate::case::schema::Kind;
+use crate::case::units::{label_bytes, label_count};
+use crate::recipe::{Mistake, Nearest, Place, Problem, Setting, Slot, listed};
+
+/// A parameter and everything it takes.
+pub(super) struct Entry {
+    pub slot: Slot,
+    /// Where the recipe sets it first.
+    pub place: Place,
+    /// Distinct, the recipe's order.
+    pub values: Vec<Value>,
+    /// Whether it stands in `cases`.
+    pub zipped: bool,
+    seen: HashSet<String>,
+    range: Option<Scale>,
+    settings: usize,
+}
+
+impl Entry {
+    /// Whether it takes several values.
+    pub fn varies(&self) -> bool {
+        self.values.len() > 1
+    }
+
+    /// A value as the recipe would write it.
+    pub fn label(&self, value: &Value) -> String {
+        match (value, self.slot.param.kind) {
+            (Value::Int(v), Kind::Bytes { .. }) => label_bytes(*v),
+            (Value::Int(v), _) => label_count(*v),
+            _ => value.to_string(),
+        }
+    }
+
+    /// How to draw it: as its range says, else by its values.
+    pub fn scale(&self) -> Scale {
+        self.range.filter(|_| self.settings == 1).unwrap_or_else(|| scale_of(&self.values))
+    }
+}
+
+/// Every parameter that at least one case has, the recipe's order.
+pub(super) struct Catalog {
+    pub entries: Vec<Entry>,
+    index: HashMap<String, usize>,
+    primitive: &'static str,
+}
+
+impl Catalog {
+    /// Of the settings of an experiment.
+    pub fn of(settings: &[Setting], primitive: &'static str) -> Catalog {
+        let mut catalog = Catalog { entries: Vec::new(), index: HashMap::new(), primitive };
+        catalog.add_all(settings, false);
+        catalog
+    }
+
+    fn add_all(&mut self, settings: &[Setting], zipped: bool) {
+        for setting in settings {
+            for alternative in &setting.alternatives {
+                if let Some(value) = &alternative.value {
+                    self.add_value(setting, value, zipped);
+                }
+                self.add_all(&alternative.inner, zipped || setting.group);
+            }
+            if let Some(at) = self.index.get(&setting.slot.key) {
+                self.entries[*at].settings += 1;
+            }
+        }
+    }
+
+    fn add_value(&mut self, setting: &Setting, value: &Value, zipped: bool) {
+        let next = self.entries.len();
+        let at = *self.index.entry(setting.slot.key.clone()).or_insert(next);
+        if at == next {
+            let (slot, place) = (setting.slot.clone(), setting.place);
+            let (values, seen, range) = (Vec::new(), HashSet::new(), setting.scale);
+            self.entries.push(Entry { slot, place, values, zipped, seen, range, settings: 0 });
+        }
+        let entry = &mut self.entries[at];
+        if entry.seen.insert(value_text(value)) {
+            entry.values.push(value.clone());
+        }
+    }
+
+    /// The parameter with this full key.
+    pub fn by_key(&self, key: &str) -> Option<&Entry> {
+        self.index.get(key).map(|at| &self.entries[*at])
+    }
+
+    /// The parameters that a person may mean by `name`.
+    pub fn candidates(&self, name: &str) -> Vec<&Entry> {
+        let rank = |e: &Entry| e.slot.answers_to(name);
+        let best = self.entries.iter().filter_map(rank).min();
+        let found: Vec<&Entry> = self.entries.iter().filter(|e| best.is_some() && rank(e) == best).collect();
+        match name.strip_prefix(self.primitive).and_then(|rest| rest.strip_prefix('.')) {
+            Some(rest) if found.is_empty() => self.candidates(rest),
+            _ => found,
+        }
+    }
+
+    /// The one parameter that the chart means by `name`; of several the one that varies.
+    pub fn find(&self, name: &str, place: Place, at: &str) -> Result<&Entry, Mistake> {
+        let found = self.candidates(name);
+        let varying: Vec<&Entry> = found.iter().copied().filter(|e| e.varies()).collect();
+        match (found.as_slice(), varying.as_slice()) {
+            ([one], _) | (_, [one]) => Ok(one),
+            ([], _) => Err(Mistake::new(place, self.unknown(name, at, &[]))),
+            (many, _) => Err(ambiguous(name, place, at, many)),
+        }
+    }
+
+    /// [`Problem::UnknownName`], with further names that would be accepted.
+    pub fn unknown(&self, name: &str, at: &str, also: &[&str]) -> Problem {
+        let mut names: Vec<&str> = self.entries.iter().map(|e| last_word(&e.slot.name)).collect();
+        names.extend(also);
+        let mut seen = HashSet::new();
+        names.retain(|name| seen.insert(*name));
+        let nearest = Nearest::among(name, names.iter().copied());
+        Problem::UnknownName { at: at.to_owned(), name: name.to_owned(), accepted: listed(&names), nearest }
+    }
+
+    /// The axes among the parameters that `charted` tells.
+    pub fn axes(&self, charted: impl Fn(&str) -> bool) -> Vec<Axis> {
+        let is_axis = |e: &&Entry| e.varies() && (!e.zipped || charted(&e.slot.key));
+        let varying: Vec<&Entry> = self.entries.iter().filter(is_axis).collect();
+        let axis = |e: &&Entry| Axis {
+            key: e.slot.key.clone(),
+            name: short_name(e, &varying),
+            values: e.values.clone(),
+            scale: e.scale(),
+            bytes: matches!(e.slot.param.kind, Kind::Bytes { .. }),
+        };
+        varying.iter().map(axis).collect()
+    }
+}
+
+/// [`Problem::Ambiguous`].
+pub(super) fn ambiguous(name: &str, place: Place, at: &str, candidates: &[&Entry]) -> Mistake {
+    let names: Vec<&str> = candidates.iter().map(|e| e.slot.name.as_str()).collect();
+    let candidates = listed(&names);
+    Mistake::new(place, Problem::Ambiguous { at: at.to_owned(), name: name.to_owned(), candidates })
+}
+
+pub(super) fn last_word(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
+}
+
+/// The last words of an axis's name, as many as it takes to tell it from the others.
+fn short_name(entry: &Entry, among: &[&Entry]) -> String {
+    let name = entry.slot.name.as_str();
+    let mut starts: Vec<usize> = name.match_indices('.').map(|(at, _)| at + 1).collect();
+    starts.insert(0, 0);
+    let unique = |tail: &str| among.iter().filter(|e| ends_with_words(&e.slot.name, tail)).count() == 1;
+    let tail = starts.iter().rev().map(|at| &name[*at..]).find(|tail| unique(tail));
+    tail.unwrap_or(&entry.slot.key).to_owned()
+}
+
+fn ends_with_words(path: &str, tail: &str) -> bool {
+    path.strip_suffix(tail).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+/// Numbers in a constant ratio (three or more, positive) are logarithmic, other numbers
+/// linear, anything else names.
+fn scale_of(values: &[Value]) -> Scale {
+    let number = |value: &Value| match value {
+        Value::Int(v) => Some(*v as f64),
+        Value::Float(v) => Some(*v),
+        _ => None,
+    };
+    let Some(mut numbers) = values.iter().map(number).collect::<Option<Vec<f64>>>() else {
+        return Scale::Category;
+    };
+    numbers.sort_by(f64::total_cmp);
+    let [first, second, ..] = numbers[..] else { return Scale::Linear };
+    let ratio = second / first;
+    let constant = numbers.windows(2).all(|w| (w[1] / w[0] / ratio - 1.0).abs() < 1e-9);
+    if numbers.len() >= 3 && first > 0.0 && constant { Scale::Log } else { Scale::Linear }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_values_tell_the_scale() {
+        let ints = |v: &[u64]| scale_of(&v.iter().map(|v| Value::Int(*v)).collect::<Vec<_>>());
+        assert_eq!(ints(&[1, 2, 4, 8]), Scale::Log);
+        assert_eq!(ints(&[4, 1, 2]), Scale::Log);
+        assert_eq!(ints(&[1, 2]), Scale::Linear);
+        assert_eq!(ints(&[0, 1, 2]), Scale::Linear);
+        assert_eq!(ints(&[1, 2, 4, 9]), Scale::Linear);
+        assert_eq!(scale_of(&[Value::Float(0.1), Value::Float(1.0), Value::Float(10.0)]), Scale::Log);
+        assert_eq!(scale_of(&[Value::Int(1), Value::Text("auto".to_owned())]), Scale::Category);
+    }
+}

@@ -1,0 +1,131 @@
+//! From the names in `chart:` to axes, each in its place.
+
+use std::collections::HashSet;
+
+use super::catalog::{Catalog, Entry};
+use super::identity::value_text;
+use super::{Ceiling, Chart, Quantity, Value};
+use crate::case::BACKENDS;
+use crate::case::peers::of_backend;
+use crate::recipe::{Draft, Mistake, Name, Node, Place, Problem, Setting, listed, scalar};
+
+/// The chart of an experiment, with full keys.
+pub(super) fn chart(draft: &Draft, catalog: &Catalog) -> Result<Chart, Mistake> {
+    let written = &draft.chart;
+    let find = |name: &Name, at: &str| Ok(catalog.find(&name.text, name.place, at)?.slot.key.clone());
+    let list = |names: &[Name], at: &str| names.iter().map(|n| find(n, at)).collect::<Result<Vec<_>, _>>();
+    let x = find(&written.x, "chart.x")?;
+    let (mut lines, panels) = (list(&written.lines, "chart.lines")?, list(&written.panels, "chart.panels")?);
+    once(&x, &lines, &panels, draft)?;
+    for entry in catalog.entries.iter().filter(|e| e.varies() && !e.zipped) {
+        let key = &entry.slot.key;
+        if *key == x || lines.contains(key) || panels.contains(key) {
+            continue;
+        }
+        // An axis that the command line or the peers made has had no chance to be in the chart.
+        if !matches!(entry.place, Place::Override(_) | Place::Backends) && !by_peers(entry) {
+            let (axis, values) = (entry.slot.name.clone(), entry.values.len());
+            return Err(Mistake::new(entry.place, Problem::Unassigned { axis, values }));
+        }
+        lines.push(key.clone());
+    }
+    let relative_to =
+        written.relative_to.as_ref().map(|(name, node)| baseline(catalog, name, node)).transpose()?;
+    let (ceiling, models) = (ceiling(draft)?, written.models.clone());
+    let chart = Chart { x, y: written.y, lines, panels, relative_to, ceiling, models };
+    groups_assigned(draft, catalog, &chart)?;
+    Ok(chart)
+}
+
+/// Whether it varies by peers alone.
+fn by_peers(entry: &Entry) -> bool {
+    let peer = |value: &&Value| matches!(value, Value::Text(name) if of_backend(name).is_some());
+    entry.slot.key == BACKENDS.name && entry.values.iter().filter(peer).count() + 1 == entry.values.len()
+}
+
+/// Whether the chart assigns this key.
+pub(super) fn assigns(chart: &Chart, key: &str) -> bool {
+    chart.x == key || chart.lines.iter().chain(&chart.panels).any(|k| k == key)
+}
+
+fn once(x: &str, lines: &[String], panels: &[String], draft: &Draft) -> Result<(), Mistake> {
+    let mut seen = HashSet::from([x]);
+    match lines.iter().chain(panels).find(|key| !seen.insert(key)) {
+        Some(key) => Err(Mistake::invalid(
+            draft.chart.place,
+            "chart",
+            format!("`{key}` stands in more than one of x, lines and panels"),
+        )),
+        None => Ok(()),
+    }
+}
+
+fn baseline(catalog: &Catalog, name: &Name, node: &Node) -> Result<(String, Value), Mistake> {
+    const AT: &str = "chart.relative-to";
+    let entry = catalog.find(&name.text, name.place, AT)?;
+    let at = format!("{AT}.{}", name.text);
+    let value = scalar(&entry.slot.param.kind, node, &at)?;
+    if entry.values.contains(&value) {
+        return Ok((entry.slot.key.clone(), value));
+    }
+    let names: Vec<String> = entry.values.iter().map(|v| entry.label(v)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let (value, accepted) = (entry.label(&value), listed(&names));
+    Err(Mistake::new(node.place, Problem::NotAmong { at, value, accepted }))
+}
+
+/// A copy's rate has a place on axes of GB/s alone, the speed of light also among elements a second.
+fn ceiling(draft: &Draft) -> Result<Option<Ceiling>, Mistake> {
+    let written = &draft.chart;
+    let Some((place, ceiling)) = written.ceiling else { return Ok(None) };
+    let invalid = |message: &str| Err(Mistake::invalid(place, "chart.ceiling", message));
+    let light = ceiling == Ceiling::SpeedOfLight;
+    if light && draft.primitive.light().is_none() {
+        return invalid(&format!("{} has no speed of light; accepted: copy", draft.primitive.name()));
+    }
+    let fits = match written.y {
+        Quantity::Bandwidth | Quantity::SystemBandwidth => true,
+        Quantity::Throughput => light,
+        Quantity::Time => false,
+    };
+    match (fits && written.relative_to.is_none(), light) {
+        (true, _) => Ok(Some(ceiling)),
+        (false, false) => invalid(
+            "a copy's rate is in GB/s; accepted: with y: bandwidth or y: system-bandwidth, and without relative-to",
+        ),
+        (false, true) => invalid(
+            "the speed of light is a rate; accepted: with y: throughput, bandwidth or system-bandwidth, and without \
+             relative-to",
+        ),
+    }
+}
+
+/// The items of `cases` must be told apart by what the chart assigns of them.
+fn groups_assigned(draft: &Draft, catalog: &Catalog, chart: &Chart) -> Result<(), Mistake> {
+    for group in draft.settings.iter().filter(|s| s.group) {
+        let (mut all, mut told) = (HashSet::new(), HashSet::new());
+        for item in &group.alternatives {
+            let mut values = Vec::new();
+            flatten(&item.inner, &mut values);
+            told.insert(values.iter().filter(|(k, _)| assigns(chart, k)).cloned().collect::<Vec<_>>());
+            all.insert(values);
+        }
+        if told.len() < all.len() {
+            let zipped = catalog.entries.iter().filter(|e| e.zipped && e.varies());
+            let names: Vec<&str> =
+                zipped.map(|e| e.slot.name.rsplit('.').next().unwrap_or_default()).collect();
+            let axis = format!("cases ({})", listed(&names));
+            return Err(Mistake::new(group.place, Problem::Unassigned { axis, values: all.len() }));
+        }
+    }
+    Ok(())
+}
+
+fn flatten(settings: &[Setting], out: &mut Vec<(String, String)>) {
+    for setting in settings {
+        for alternative in &setting.alternatives {
+            out.extend(alternative.value.iter().map(|v| (setting.slot.key.clone(), value_text(v))));
+            flatten(&alternative.inner, out);
+        }
+    }
+}

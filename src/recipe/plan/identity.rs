@@ -1,0 +1,63 @@
+//! What makes two cases the same case.
+
+use super::indices::is_whereabouts;
+use crate::case::{Params, Value};
+
+/// Raised when the meaning of a parameter or of the inputs changes, so that samples of
+/// before are not taken for samples of now.
+const VERSION: u32 = 1;
+
+/// The identity of a case: the first twelve hexadecimal digits of the BLAKE3 hash of
+/// its canonical text, one line each for the version, the primitive, the seed and every
+/// parameter by its full key, sorted. Parameters stand as the recipe says them
+/// (`threads: auto` stays the word), so the identity is the same on every machine. Of a file
+/// the hash of its content counts, and not where it lies.
+pub fn case_id(primitive: &str, params: &Params, seed: u64) -> String {
+    let mut text = format!("scatterlab case {VERSION}\nprimitive {primitive}\nseed {seed}\n");
+    for (key, value) in params.0.iter().filter(|(key, _)| !is_whereabouts(params, key)) {
+        text.push_str(&format!("{key} {}\n", value_text(value)));
+    }
+    blake3::hash(text.as_bytes()).to_hex()[..12].to_owned()
+}
+
+/// A value in one line, distinct for distinct values of distinct types.
+pub(super) fn value_text(value: &Value) -> String {
+    match value {
+        Value::Int(v) => format!("int {v}"),
+        Value::Float(v) => format!("float {v:?}"),
+        Value::Text(v) => format!("text {v:?}"),
+        Value::Indices(v) => format!("indices {v:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_stays_what_it_was() {
+        let params = Params::default()
+            .with("backend", Value::Text("cpu".to_owned()))
+            .with("backend.cpu.threads", Value::Text("auto".to_owned()))
+            .with("tuples", Value::Int(16 << 20))
+            .with("locations.zipf.exponent", Value::Float(1.0))
+            .with("source.custom.indices", Value::Indices(vec![0, 8, 16]));
+        assert_eq!(case_id("gather", &params, 1), "8c636972cd6a");
+    }
+
+    #[test]
+    fn everything_that_decides_the_result_is_in_it() {
+        let params = Params::default().with("n", Value::Int(1));
+        let ids = [
+            case_id("gather", &params, 1),
+            case_id("scatter", &params, 1),
+            case_id("gather", &params, 2),
+            case_id("gather", &params.clone().with("m", Value::Int(1)), 1),
+            case_id("gather", &params.clone().with("n", Value::Float(1.0)), 1),
+            case_id("gather", &params.clone().with("n", Value::Text("1".to_owned())), 1),
+            case_id("gather", &params.with("n", Value::Indices(vec![1])), 1),
+        ];
+        let distinct: std::collections::HashSet<&String> = ids.iter().collect();
+        assert_eq!(distinct.len(), ids.len());
+    }
+}

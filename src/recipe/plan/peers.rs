@@ -1,0 +1,138 @@
+//! Peers beside the cases of an experiment.
+
+use crate::case::BACKENDS;
+use crate::case::gpus::{COUNT_KEY, DEVICE_KEY};
+use crate::case::peers::{Peer, of_backend};
+use crate::case::{Params, Value};
+use crate::recipe::{Alternative, Draft, Mistake, Place, Setting};
+
+/// Makes every peer of the draft a further backend, on the devices of those it stands beside.
+///
+/// # Errors
+/// A peer of a recipe that has no such cases. Where the command line chose the backends, the
+/// peers of those it left out are left out with them.
+pub(super) fn add(draft: &mut Draft) -> Result<(), Mistake> {
+    let Some(setting) = draft.settings.iter_mut().find(|s| s.slot.key == BACKENDS.name) else {
+        return Ok(());
+    };
+    let own = setting.alternatives.clone();
+    for (peer, place) in &draft.peers {
+        let hosts = own.iter().filter(|host| is(host, peer.beside) && on_one_device(host));
+        let beside = hosts.map(|host| alternative(peer, *place, host));
+        let before = setting.alternatives.len();
+        setting.alternatives.extend(beside);
+        if setting.alternatives.len() == before && matches!(setting.place, Place::Recipe(_)) {
+            let message = format!(
+                "{} stands beside cases on one device of {}, and there are none",
+                peer.name, peer.beside
+            );
+            return Err(Mistake::invalid(*place, "peers", message));
+        }
+    }
+    Ok(())
+}
+
+fn is(alternative: &Alternative, backend: &str) -> bool {
+    matches!(&alternative.value, Some(Value::Text(name)) if name == backend)
+}
+
+/// A peer knows of one device only: beside several it would do a part of the work.
+fn on_one_device(host: &Alternative) -> bool {
+    host.inner.iter().all(|setting| setting.slot.key != COUNT_KEY)
+}
+
+fn alternative(peer: &Peer, place: Place, host: &Alternative) -> Alternative {
+    let inner: Vec<Setting> = host.inner.iter().filter(|s| s.slot.key == DEVICE_KEY).cloned().collect();
+    Alternative { value: Some(Value::Text(peer.backend.to_owned())), place, inner }
+}
+
+/// A case's parameters; of a peer's, without our ways of computing it.
+pub(super) fn without_ours(mut params: Params) -> Params {
+    if params.text(BACKENDS.name).and_then(of_backend).is_some() {
+        params.0.retain(|key, _| key != "method" && !key.starts_with("method."));
+    }
+    params
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::recipe;
+    use crate::recipe::plan::{Overrides, Plan, resolve};
+
+    const RECIPE: &str = "\
+gather: {method: [direct, {multipass: {passes: [2, 4]}}], tuples: [1Ki, 2Ki]}
+backend: cuda
+peers: plain
+chart: {x: tuples, lines: [method, passes]}
+";
+
+    fn plan(text: &str, overrides: &Overrides) -> Result<Plan, String> {
+        let recipe = recipe::parse("a.yaml", text).map_err(|error| error.to_string())?;
+        resolve(&recipe, overrides).map_err(|error| error.to_string())
+    }
+
+    fn set(key: &str, value: &str) -> Overrides {
+        Overrides { set: vec![(key.to_owned(), value.to_owned())], ..Overrides::default() }
+    }
+
+    /// Of each peer's case: backend, device and tuples.
+    fn peers(plan: &Plan) -> Vec<(&str, u64, u64)> {
+        let peers = plan.cases.iter().filter(|case| case.peer().is_some());
+        peers.map(|case| (case.backend(), case.device(), case.params.int("tuples").unwrap_or(0))).collect()
+    }
+
+    #[test]
+    fn a_peer_has_a_case_where_ours_differ_in_how_they_compute() {
+        let plan = plan(RECIPE, &Overrides::default()).expect("a plan");
+        assert_eq!(
+            (plan.cases.len(), peers(&plan)),
+            (8, vec![("peer:plain", 0, 1024), ("peer:plain", 0, 2048)])
+        );
+        let peer = plan.cases.iter().find(|case| case.peer().is_some()).expect("a peer's case");
+        assert!(peer.params.0.keys().all(|key| !key.starts_with("method")), "{:?}", peer.params);
+        assert_eq!(peer.place(), ("cuda", 0), "it runs where its neighbours do");
+        assert_eq!(plan.experiments[0].chart.lines, ["method", "method.multipass.passes", "backend"]);
+        let label = plan.experiments[0].label(peer);
+        assert_eq!(label, "tuples 1Ki · peer:plain");
+    }
+
+    #[test]
+    fn our_cases_stay_what_they_are_without_peers() {
+        let with = plan(RECIPE, &Overrides::default()).expect("a plan");
+        let without = plan(&RECIPE.replace("peers: plain\n", ""), &Overrides::default()).expect("a plan");
+        let ours: Vec<_> = with.cases.iter().filter(|case| case.peer().is_none()).cloned().collect();
+        assert_eq!(ours, without.cases);
+        assert!(without.experiments[0].axes.iter().all(|axis| axis.key != "backend"));
+    }
+
+    #[test]
+    fn each_device_has_its_own() {
+        let text = RECIPE.replace("backend: cuda", "backend: [cpu, {cuda: {device: [0, 1]}}]");
+        let text = text
+            .replace("[method, passes]", "[method, passes, backend, device]")
+            .replace("[1Ki, 2Ki]", "1Ki");
+        let plan = plan(&text, &Overrides::default()).expect("a plan");
+        assert_eq!(peers(&plan), [("peer:plain", 0, 1024), ("peer:plain", 1, 1024)]);
+    }
+
+    #[test]
+    fn the_command_line_takes_them_away_with_their_neighbours_and_adds_them() {
+        let cpu = Overrides { backends: vec!["cpu".to_owned()], ..Overrides::default() };
+        assert_eq!(peers(&plan(RECIPE, &cpu).expect("a plan")), []);
+        let none = plan(RECIPE, &set("peers", "null")).expect("a plan");
+        assert_eq!((none.cases.len(), peers(&none)), (6, Vec::new()));
+        let stream = "stream: {kernel: copy, elements: [1Ki, 2Ki]}\nbackend: cuda\nchart: {x: elements}\n";
+        let two = plan(stream, &set("peers", "[plain, cudamemcpy]")).expect("a plan");
+        assert_eq!(two.cases.len(), 6);
+        assert_eq!(two.experiments[0].chart.lines, ["backend"]);
+    }
+
+    #[test]
+    fn a_peer_stands_beside_one_device_only() {
+        let beside = |backend: &str| plan(&RECIPE.replace("backend: cuda", backend), &Overrides::default());
+        let both = beside("backend: [cuda, {cuda: {gpus: 2}}]").map(|plan| peers(&plan).len());
+        assert_eq!(both, Ok(2), "one for each number of tuples");
+        let refused = beside("backend: {cuda: {gpus: 2}}").expect_err("nothing to stand beside");
+        assert!(refused.contains("beside cases on one device of cuda"), "{refused}");
+    }
+}

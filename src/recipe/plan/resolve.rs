@@ -1,0 +1,230 @@
+//! Multiplying what a recipe sweeps into cases.
+
+use std::collections::{HashMap, HashSet};
+
+use super::catalog::Catalog;
+use super::chart::{assigns, chart};
+use super::identity::case_id;
+use super::indices::Brought;
+use super::only::keep;
+use super::overrides::{Overrides, apply};
+use super::peers;
+use super::{Experiment, Plan};
+use crate::case::Refusal;
+use crate::case::{Cache, Case, IndexFiles, NoFiles, Params, Value};
+use crate::recipe::{
+    Draft, MAX_CASES, Mistake, Place, Recipe, RecipeError, Setting, cases, hash, locate_place, too_many,
+};
+
+/// Everything that a recipe, with these overrides, will do.
+///
+/// A case that several experiments hold is measured once in each of them: the first
+/// has the plain identity, a later one the identity followed by `-` and the
+/// experiment's number, counted from 1. Within one experiment a repeat is dropped.
+///
+/// # Errors
+/// The first mistake, with its place in the recipe or the override that made it.
+pub fn resolve(recipe: &Recipe, overrides: &Overrides) -> Result<Plan, RecipeError> {
+    resolve_with(recipe, overrides, &NoFiles)
+}
+
+/// [`resolve`] for recipes that name files of indices, too.
+///
+/// # Errors
+/// As for [`resolve`]; and files that `files` cannot read, at the key that names them.
+pub fn resolve_with(
+    recipe: &Recipe,
+    overrides: &Overrides,
+    files: &dyn IndexFiles,
+) -> Result<Plan, RecipeError> {
+    let mut drafts = recipe.drafts.clone();
+    let located = |mistake: Mistake| RecipeError {
+        origin: overrides.origin(mistake.place).unwrap_or_else(|| recipe.file().to_owned()),
+        place: locate_place(recipe.text(), mistake.place),
+        problem: Box::new(mistake.problem),
+    };
+    apply(&mut drafts, overrides).map_err(located)?;
+    drafts.iter_mut().try_for_each(peers::add).map_err(located)?;
+    let mut plan = plan(recipe, &drafts, files).map_err(located)?;
+    keep(&mut plan, &overrides.only).map_err(located)?;
+    Ok(Plan { overrides: overrides.words(), ..plan })
+}
+
+fn plan(recipe: &Recipe, drafts: &[Draft], files: &dyn IndexFiles) -> Result<Plan, Mistake> {
+    let total = drafts.iter().fold(0usize, |sum, d| sum.saturating_add(cases(&d.settings)));
+    if total > MAX_CASES {
+        return Err(too_many(drafts.first().map(|d| d.place).unwrap_or_default(), "the recipe"));
+    }
+    let mut plan = Plan {
+        title: recipe.title().to_owned(),
+        recipe_hash: hash(recipe.text()),
+        overrides: Vec::new(),
+        experiments: Vec::new(),
+        cases: Vec::new(),
+        indices: Vec::new(),
+    };
+    let mut brought = Brought::new(files);
+    let (mut slugs, mut ids) = (HashSet::new(), HashMap::new());
+    for draft in drafts {
+        let catalog = Catalog::of(&draft.settings, draft.primitive.name());
+        let experiment = experiment(draft, &catalog, &mut slugs)?;
+        add_cases(draft, &catalog, &mut brought, &mut plan, &mut ids)?;
+        plan.experiments.push(experiment);
+    }
+    plan.indices = brought.order;
+    Ok(plan)
+}
+
+fn experiment(draft: &Draft, catalog: &Catalog, slugs: &mut HashSet<String>) -> Result<Experiment, Mistake> {
+    let chart = chart(draft, catalog)?;
+    Ok(Experiment {
+        title: draft.title.clone(),
+        slug: unique(&slug(&draft.title), |s| slugs.insert(s.to_owned()), 2),
+        primitive: draft.primitive.name().to_owned(),
+        paper: draft.paper.clone(),
+        axes: catalog.axes(|key| assigns(&chart, key)),
+        chart,
+        measure: draft.measure,
+    })
+}
+
+/// Lower-case words joined by dashes: a title as a file name.
+pub fn slug(title: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut slug = String::new();
+    for word in title.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()) {
+        if !slug.is_empty() && slug.len() + 1 + word.len() > LONGEST {
+            break;
+        }
+        slug.push_str(if slug.is_empty() { "" } else { "-" });
+        slug.push_str(&word.to_ascii_lowercase());
+    }
+    slug.truncate(LONGEST);
+    if slug.is_empty() { "experiment".to_owned() } else { slug }
+}
+
+/// The name, or the first of `name-n`, `name-(n+1)` … that `free` takes.
+fn unique(name: &str, mut free: impl FnMut(&str) -> bool, first: usize) -> String {
+    if free(name) {
+        return name.to_owned();
+    }
+    let mut number = first;
+    loop {
+        let candidate = format!("{name}-{number}");
+        if free(&candidate) {
+            return candidate;
+        }
+        number += 1;
+    }
+}
+
+fn add_cases(
+    draft: &Draft,
+    catalog: &Catalog,
+    brought: &mut Brought,
+    plan: &mut Plan,
+    ids: &mut HashMap<String, usize>,
+) -> Result<(), Mistake> {
+    let (experiment, primitive) = (plan.experiments.len(), draft.primitive.name());
+    let settings: Vec<&Setting> = draft.settings.iter().collect();
+    let mut combinations = Vec::new();
+    expand(&settings, fixed(draft), &mut combinations);
+    for params in combinations {
+        let wrong =
+            |(key, why): (String, String), params: &Params| refused(draft, catalog, params, &key, why);
+        let params = brought.add(draft.primitive, params.clone()).map_err(|why| wrong(why, &params))?;
+        let params = peers::without_ours(draft.primitive.completed(params));
+        let id = case_id(primitive, &params, draft.seed);
+        let earlier = ids.get(&id).map(|at| &plan.cases[*at]);
+        if earlier.is_some_and(|c| c.experiment == experiment && c.params == params)
+            || repeated(ids, &plan.cases, &id, experiment, &params)
+        {
+            continue;
+        }
+        let not_applicable = match draft.primitive.work(&params) {
+            Ok(_) => None,
+            Err(Refusal::NotApplicable(reason)) => Some(reason),
+            Err(Refusal::Missing { key }) => {
+                return Err(Mistake::missing_key(draft.place, primitive, &key));
+            }
+            Err(Refusal::Invalid { key, message }) => {
+                return Err(refused(draft, catalog, &params, &key, message));
+            }
+        };
+        let id = unique(&id, |id| !ids.contains_key(id), experiment + 1);
+        ids.insert(id.clone(), plan.cases.len());
+        plan.cases.push(Case {
+            id,
+            experiment,
+            primitive: primitive.to_owned(),
+            params,
+            seed: draft.seed,
+            not_applicable,
+        });
+    }
+    Ok(())
+}
+
+/// What the way of sampling adds to every case's parameters.
+fn fixed(draft: &Draft) -> Params {
+    match draft.measure.cache {
+        Cache::Hot => Params::default(),
+        Cache::Cold => Params::default().with(Cache::KEY, Value::Text("cold".to_owned())),
+    }
+}
+
+/// Whether this experiment holds the case under a numbered identity already.
+fn repeated(
+    ids: &HashMap<String, usize>,
+    cases: &[Case],
+    id: &str,
+    experiment: usize,
+    params: &Params,
+) -> bool {
+    let numbered = ids.get(&format!("{id}-{}", experiment + 1)).map(|at| &cases[*at]);
+    numbered.is_some_and(|c| c.experiment == experiment && c.params == *params)
+}
+
+/// Every combination, the first setting slowest.
+fn expand(settings: &[&Setting], params: Params, out: &mut Vec<Params>) {
+    let Some((setting, rest)) = settings.split_first() else { return out.push(params) };
+    for alternative in &setting.alternatives {
+        let mut params = params.clone();
+        if let Some(value) = &alternative.value {
+            params.0.insert(setting.slot.key.clone(), value.clone());
+        }
+        let below: Vec<&Setting> = alternative.inner.iter().chain(rest.iter().copied()).collect();
+        expand(&below, params, out);
+    }
+}
+
+/// The primitive's refusal, at the place that set the parameter it names.
+fn refused(draft: &Draft, catalog: &Catalog, params: &Params, key: &str, message: String) -> Mistake {
+    let place = params.get(key).and_then(|value| place_of(&draft.settings, key, value)).unwrap_or_default();
+    let place = if place == Place::Nowhere { draft.place } else { place };
+    let path = catalog.by_key(key).map(|e| e.slot.path.clone());
+    Mistake::invalid(place, &path.unwrap_or_else(|| format!("{}.{key}", draft.primitive.name())), message)
+}
+
+fn place_of(settings: &[Setting], key: &str, value: &Value) -> Option<Place> {
+    settings.iter().find_map(|setting| {
+        setting.alternatives.iter().find_map(|a| {
+            let here = setting.slot.key == key && a.value.as_ref() == Some(value);
+            if here { Some(a.place) } else { place_of(&a.inner, key, value) }
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slugs_are_file_names() {
+        assert_eq!(slug("Multi-pass scatter, by number of passes"), "multi-pass-scatter-by-number-of-passes");
+        assert_eq!(slug("../../etc/passwd"), "etc-passwd");
+        assert_eq!(slug("привет"), "experiment");
+        assert_eq!(slug(&"long ".repeat(100)), ["long"; 12].join("-"));
+        assert_eq!(slug(&"x".repeat(100)).len(), 60);
+    }
+}

@@ -1,0 +1,126 @@
+//! Statistics of samples, when there are enough of them, and what makes them doubtful.
+//! Pure.
+
+pub mod comparison;
+mod counters;
+pub mod interval;
+pub mod noise;
+pub mod ratio;
+mod relation;
+mod stopping;
+
+pub use ratio::{Ratio, corrected};
+pub use relation::{LEAST_PAIRS, harmonic_mean, pearson};
+pub use stopping::{Stop, half_width, verdict};
+
+use serde::{Deserialize, Serialize};
+
+/// Of a case's samples, in seconds per execution. The median is the median of the
+/// rounds' medians, because samples within a round are not independent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Statistics {
+    /// Samples over all rounds.
+    pub samples: usize,
+    pub rounds: usize,
+    pub min: f64,
+    pub p5: f64,
+    pub median: f64,
+    pub p95: f64,
+    pub max: f64,
+    pub mean: f64,
+    /// Standard deviation over mean, of all samples.
+    pub cv: Option<f64>,
+    /// 95% interval (Student's t) of the **mean** of the rounds' medians, seconds, low and
+    /// high end; missing for one round. Its middle is that mean and not [`median`](Self::median),
+    /// which is their median and may lie beside the middle, with rounds far to one side even
+    /// outside of the interval. Of a few rounds far apart the low end may be below 0.
+    pub interval: Option<[f64; 2]>,
+    /// Spread of the rounds' medians: (largest − smallest) over the median.
+    pub spread: Option<f64>,
+}
+
+/// Rounds' medians further apart than this, over the median, make a case unsteady.
+const UNSTEADY: f64 = 0.1;
+
+impl Statistics {
+    /// Whether the rounds are so far apart that small differences mean nothing.
+    pub fn unsteady(&self) -> bool {
+        self.spread.is_some_and(|spread| spread > UNSTEADY)
+    }
+}
+
+/// Summarises the samples of a case, one slice a round; `None` without a sample.
+pub fn statistics<'a>(rounds: impl Iterator<Item = &'a [f64]>) -> Option<Statistics> {
+    let rounds: Vec<Vec<f64>> = rounds.filter(|r| !r.is_empty()).map(sorted).collect();
+    let medians = sorted(&rounds.iter().map(|r| quantile(r, 0.5)).collect::<Vec<_>>());
+    let all = sorted(&rounds.concat());
+    if all.is_empty() {
+        return None;
+    }
+    let mean = all.iter().sum::<f64>() / all.len() as f64;
+    let median = quantile(&medians, 0.5);
+    Some(Statistics {
+        samples: all.len(),
+        rounds: rounds.len(),
+        min: all[0],
+        p5: quantile(&all, 0.05),
+        median,
+        p95: quantile(&all, 0.95),
+        max: all[all.len() - 1],
+        mean,
+        interval: interval::interval(&medians, interval::CONFIDENCE),
+        cv: deviation(&all, mean).map(|s| s / mean),
+        spread: (medians.len() > 1).then(|| (medians[medians.len() - 1] - medians[0]) / median),
+    })
+}
+
+/// The median of a round's samples; `None` without one.
+pub fn median(samples: &[f64]) -> Option<f64> {
+    quantile_of(samples, 0.5)
+}
+
+/// A quantile, 0 to 1, of values in any order; `None` without one.
+pub fn quantile_of(values: &[f64], q: f64) -> Option<f64> {
+    (!values.is_empty()).then(|| quantile(&sorted(values), q))
+}
+
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// Quantile of sorted values by linear interpolation between order statistics
+/// (Hyndman and Fan's type 7).
+fn quantile(sorted: &[f64], q: f64) -> f64 {
+    let at = q * (sorted.len() - 1) as f64;
+    let (low, high) = (at.floor() as usize, at.ceil() as usize);
+    sorted[low] + (at - low as f64) * (sorted[high] - sorted[low])
+}
+
+/// Sample standard deviation; missing for fewer than two values.
+fn deviation(values: &[f64], mean: f64) -> Option<f64> {
+    let n = values.len();
+    (n > 1).then(|| (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1) as f64).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_the_median_of_the_rounds() {
+        let rounds = [vec![1.0, 1.0, 1.0], vec![2.0, 2.0, 2.0], vec![2.0, 9.0, 9.0, 9.0, 9.0]];
+        let s = statistics(rounds.iter().map(Vec::as_slice)).expect("samples");
+        assert_eq!((s.samples, s.rounds, s.min, s.max), (11, 3, 1.0, 9.0));
+        assert_eq!(s.median, 2.0);
+        assert_eq!(s.spread, Some(4.0));
+    }
+
+    #[test]
+    fn what_one_sample_cannot_tell_is_missing() {
+        let s = statistics([&[3.0][..]].into_iter()).expect("one sample");
+        assert_eq!((s.cv, s.spread), (None, None));
+        assert_eq!(statistics([&[][..]].into_iter()), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! When a case has been measured often enough.
+
+use serde::{Deserialize, Serialize};
+
+use super::interval::{CONFIDENCE, interval};
+use crate::case::Measure;
+
+/// Why no more rounds of a case follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// The recipe asks for exactly so many rounds.
+    Fixed,
+    /// The interval of the rounds' medians is as narrow as the recipe asks.
+    Precise,
+    /// It is not, and the case has used up its time.
+    Budget,
+    /// It is not, and the case has had the most rounds that the recipe allows.
+    Rounds,
+}
+
+impl Stop {
+    /// `precise`, `budget` … as in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Stop::Fixed => "fixed",
+            Stop::Precise => "precise",
+            Stop::Budget => "budget",
+            Stop::Rounds => "rounds",
+        }
+    }
+}
+
+/// Whether a case with these rounds' medians, which took `spent` seconds in all, is
+/// measured often enough, and why; `None` while another round is due. It gets at least the
+/// rounds that every case gets, and those that a person wants of it.
+///
+/// The rule looks again after every round, so that its intervals hold the truth a little
+/// less often than 95 times in 100.
+pub fn verdict(measure: &Measure, wanted: u32, medians: &[f64], spent: f64) -> Option<Stop> {
+    let rounds = medians.len() as u32;
+    if rounds < measure.rounds.max(wanted) {
+        return None;
+    }
+    let Some(wanted) = measure.adaptive() else {
+        return Some(Stop::Fixed);
+    };
+    if half_width(medians).is_some_and(|width| width <= wanted) {
+        Some(Stop::Precise)
+    } else if rounds >= measure.most() {
+        Some(Stop::Rounds)
+    } else if spent >= measure.budget {
+        Some(Stop::Budget)
+    } else {
+        None
+    }
+}
+
+/// Half the 95% interval of the mean of the rounds' medians, over that mean.
+pub fn half_width(medians: &[f64]) -> Option<f64> {
+    let [low, high] = interval(medians, CONFIDENCE)?;
+    let width = (high - low) / (high + low);
+    width.is_finite().then_some(width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measure(rounds: u32, max_rounds: u32) -> Measure {
+        Measure { rounds, max_rounds, ci: Some(0.03), budget: 10.0, ..Measure::default() }
+    }
+
+    #[test]
+    fn narrow_intervals_stop_and_wide_ones_go_on() {
+        let (steady, wild) = ([1.0, 1.01, 1.0, 0.99, 1.0], [1.0, 2.0, 1.0, 2.0, 1.0]);
+        assert_eq!(
+            verdict(&measure(5, 30), 0, &steady[..4], 99.0),
+            None,
+            "the rounds of every case come first"
+        );
+        assert_eq!(verdict(&measure(5, 30), 0, &steady, 0.1), Some(Stop::Precise));
+        assert_eq!(verdict(&measure(5, 30), 0, &wild, 0.1), None);
+        assert_eq!(verdict(&measure(5, 30), 0, &wild, 10.0), Some(Stop::Budget));
+        assert_eq!(verdict(&measure(3, 5), 0, &wild, 0.1), Some(Stop::Rounds));
+        assert_eq!(
+            verdict(&measure(5, 1), 0, &wild, 0.1),
+            Some(Stop::Fixed),
+            "max-rounds takes no rounds away"
+        );
+    }
+
+    #[test]
+    fn a_quick_look_stays_quick() {
+        for rounds in [1, 2] {
+            let medians = [1.0, 5.0];
+            let verdict = verdict(&measure(rounds, 30), 0, &medians[..rounds as usize], 0.0);
+            assert_eq!(verdict, Some(Stop::Fixed));
+        }
+        assert_eq!(verdict(&Measure::fixed(5, 5), 0, &[1.0, 2.0, 3.0, 4.0, 5.0], 0.0), Some(Stop::Fixed));
+    }
+}
