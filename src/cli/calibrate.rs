@@ -12,16 +12,19 @@ use clap::{Args, ValueHint};
 use super::headless::{self, Summary};
 use super::interrupt::Interrupt;
 use super::{CASES_FAILED, DIFFERS, EngineArguments, out};
-use crate::case::{Availability, Device, units};
+use crate::case::{Availability, Device, Value, units};
 use crate::engine::client::{Client, EngineCommand, Hello};
+use crate::engine::clock;
 use crate::model::Profile;
 use crate::model::calibrate::{Difference, Measured, Target, derive, differences, rows};
 use crate::model::profiles::{self, Machine, Shelf};
 use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
 use crate::report::table::{self, numbers, words};
+use crate::report::write_of_run;
+use crate::run::folder::write_durably;
 use crate::run::runner::Runner;
-use crate::run::{EngineRunner, Ledger, Record, clock};
+use crate::run::{EngineRunner, Ledger, Record};
 use subject::subject;
 
 /// Figures of two calibrations that lie further apart do not agree.
@@ -150,7 +153,7 @@ fn calibrate(
         out: Some(folder),
         root: PathBuf::new(),
         profiles: Vec::new(),
-        temporary,
+        reports: (!temporary).then_some(write_of_run),
     };
     out::line(&format!("{}: {}", target.backend(), device.name));
     let running = runner.start(plan.clone(), &text)?;
@@ -158,10 +161,31 @@ fn calibrate(
     if !complete(&summary) {
         return Ok(None);
     }
-    let measured: Vec<Measured> = ledger.records().iter().filter_map(Measured::of).collect();
+    let measured: Vec<Measured> = ledger.records().iter().filter_map(measured).collect();
     let doubtful = doubts(ledger.records());
     let subject = subject(arguments, hello, (target, device), doubtful);
     derive(&subject, &measured).map(Some).map_err(|reason| anyhow!("no profile: {reason}"))
+}
+
+/// A case with its times; `None` for one without a certified result.
+fn measured(record: &Record) -> Option<Measured> {
+    let rounds = record.medians();
+    if !record.stands() || rounds.is_empty() {
+        return None;
+    }
+    let resolved = record.rounds.iter().flat_map(|round| &round.resolved);
+    let mut threads = resolved.filter_map(|(key, value)| match value {
+        Value::Int(threads) if key == "backend.cpu.threads" => Some(*threads),
+        _ => None,
+    });
+    Some(Measured {
+        backend: record.case.backend().to_owned(),
+        primitive: record.case.primitive.clone(),
+        params: record.case.params.clone(),
+        work: record.work.clone()?,
+        rounds,
+        threads: threads.next_back(),
+    })
 }
 
 /// How many cases had doubtful rounds, and why.
@@ -203,7 +227,7 @@ fn keep(arguments: &CalibrateArguments, profile: &Profile) -> anyhow::Result<()>
         Some(path) => path.clone(),
         None => profiles::free_name(&user_folder()?, profile),
     };
-    profiles::save(profile, &path)?;
+    profiles::save(profile, &path, write_durably)?;
     out::line(&format!("profile {}: {}", profile.name, path.display()));
     Ok(())
 }

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::Args;
 
+use crate::case::MODELS;
 use crate::model::profiles::{self, Shelf};
 use crate::model::{self, Profile, Profiles};
+use crate::run::folder::write_durably;
 
 /// Of what predicts.
 #[derive(Clone, Debug, Default, Args)]
@@ -54,7 +56,7 @@ pub fn keep(profile: &Profile) -> Result<PathBuf, String> {
     let folder = profiles::folder(|key| std::env::var(key).ok());
     let folder = folder.ok_or("there is no home: neither XDG_DATA_HOME nor HOME is set")?;
     let path = folder.join(format!("{}.yaml", profile.name));
-    profiles::save(profile, &path).map_err(|error| format!("{error:#}"))?;
+    profiles::save(profile, &path, write_durably).map_err(|error| format!("{error:#}"))?;
     Ok(path)
 }
 
@@ -72,7 +74,7 @@ impl ModelArguments {
     /// # Errors
     /// A name that is no model's.
     pub fn names(&self) -> anyhow::Result<Vec<&'static str>> {
-        let known = model::names();
+        let known = MODELS.to_vec();
         if self.model.is_empty() {
             return Ok(known);
         }

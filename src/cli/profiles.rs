@@ -8,9 +8,9 @@ use clap::Args;
 use super::{DIFFERS, EngineArguments, calibrate, out};
 use crate::case::Availability;
 use crate::engine::client::{Client, EngineCommand, Hello};
+use crate::engine::clock;
 use crate::model::profiles::{Machine, Shelf};
 use crate::report::table::{self, words};
-use crate::run::clock;
 
 #[derive(Debug, Args)]
 pub(super) struct ProfilesArguments {

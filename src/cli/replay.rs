@@ -14,13 +14,15 @@ use super::{
 };
 use crate::case::units;
 use crate::engine::client::EngineCommand;
+use crate::engine::clock;
 use crate::recipe::plan::{Plan, slug};
 use crate::report::judge::{self, Comparison};
 use crate::report::judged::{Heads, cases, judged};
 use crate::report::verdicts::{self, Named};
+use crate::report::write_of_run;
 use crate::run::folder::{Manifest, fresh_path};
 use crate::run::stored::{self, Stored};
-use crate::run::{EngineRunner, Record, clock, newest};
+use crate::run::{EngineRunner, Record, newest};
 use crate::shell::{self, quoted};
 use crate::stats::comparison::FEWEST;
 
@@ -71,7 +73,7 @@ pub fn run(arguments: &ReplayArguments, engine: EngineCommand) -> anyhow::Result
     out::line(&units::escaped(&about));
     shortfall.iter().for_each(|words| out::line(words));
     let (out, root) = (Some(folder.clone()), arguments.root.clone());
-    let runner = EngineRunner { engine, out, root, profiles: Vec::new(), temporary: false };
+    let runner = EngineRunner { engine, out, root, profiles: Vec::new(), reports: Some(write_of_run) };
     let interrupt = Interrupt::listen()?;
     let summary = headless::run(&runner, plan, own_text(&stored), &interrupt)?;
     let comparison = judge(&stored, &folder, arguments.margin)?;

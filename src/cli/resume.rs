@@ -9,6 +9,7 @@ use super::interrupt::Interrupt;
 use super::{out, report};
 use crate::engine::client::EngineCommand;
 use crate::report::file_names;
+use crate::report::write_of_run;
 use crate::run::folder::EVENTS;
 use crate::run::stored::Stored;
 use crate::run::{self, Interrupted};
@@ -20,7 +21,7 @@ pub fn run(folder: &Path, engine: &EngineCommand, interrupt: &Interrupt) -> anyh
     if !stored.ledger.is_complete() {
         let run = Interrupted::open(folder)?;
         let ledger = run.stored.ledger.clone();
-        return headless::watch(&run::resume(engine, run)?, ledger, interrupt);
+        return headless::watch(&run::resume(engine, run, Some(write_of_run))?, ledger, interrupt);
     }
     let summary = Summary::of(&stored.ledger, folder);
     out::line(&format!("the run is complete: {} → {}", summary.words(), folder.display()));

@@ -13,6 +13,7 @@ use super::recipes::Source;
 use super::{CASES_FAILED, RunArguments, dry_run, out, results, resume};
 use crate::engine::client::EngineCommand;
 use crate::recipe::plan::{Overrides, Plan};
+use crate::report::write_of_run;
 use crate::run::EngineRunner;
 use crate::run::runner::advice;
 use crate::run::stored::Stored;
@@ -57,7 +58,8 @@ fn run_recipes(arguments: &RunArguments, engine: EngineCommand) -> anyhow::Resul
             continue;
         }
         let (root, profiles) = (PathBuf::from("reports"), profiles.clone());
-        let runner = EngineRunner { engine: engine.clone(), out, root, profiles, temporary: false };
+        let runner =
+            EngineRunner { engine: engine.clone(), out, root, profiles, reports: Some(write_of_run) };
         let summary = headless::run(&runner, plan, &source.text, &interrupt)?;
         incomplete |= !closed(&summary, &engine, &mut output)?;
     }

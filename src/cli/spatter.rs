@@ -19,6 +19,7 @@ use crate::engine::client::EngineCommand;
 use crate::engine::ranks::launch::Launch;
 use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
+use crate::report::write_of_run;
 use crate::run::EngineRunner;
 use crate::run::runner::Runner;
 use crate::spatter::options::Options;
@@ -136,7 +137,7 @@ fn measure(ready: Ready, engine: &EngineCommand) -> Result<u8, Refused> {
     let runner = EngineRunner {
         engine: engine.clone(),
         profiles: Vec::new(),
-        temporary: temporary.is_some(),
+        reports: temporary.is_none().then_some(write_of_run),
         out: out.or_else(|| temporary.as_ref().map(|folder| folder.path().join("run"))),
         root: PathBuf::from("reports"),
     };

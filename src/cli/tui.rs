@@ -20,6 +20,7 @@ use crate::primitives;
 use crate::recipe::plan::{Overrides, Plan};
 use crate::recipe::shipped::shipped;
 use crate::report::series::charted;
+use crate::report::write_of_run;
 use crate::run::stored::Stored;
 use crate::run::{EngineRunner, estimate, newest};
 use crate::spatter::suite::looks_like_a_suite;
@@ -48,7 +49,13 @@ pub fn run(engine: EngineCommand, config: Config) -> anyhow::Result<ExitCode> {
         root: Some(root.clone()),
         profiles: profile::known(),
         save_profile: profile::keep,
-        runner: Box::new(EngineRunner { engine, out: None, root, profiles: Vec::new(), temporary: false }),
+        runner: Box::new(EngineRunner {
+            engine,
+            out: None,
+            root,
+            profiles: Vec::new(),
+            reports: Some(write_of_run),
+        }),
         resolve: Box::new(move |entry: &RecipeEntry, overrides: &Overrides| {
             let source = Source { name: entry.path.clone(), text: entry.text.clone() };
             source.resolve_with(overrides, &files).map_err(|error| format!("{error:#}"))

@@ -2,6 +2,7 @@
 //! explain a difference between two runs.
 
 pub(crate) mod container;
+pub mod fact_names;
 pub(crate) mod frequency;
 pub(crate) mod kernel;
 mod memory;

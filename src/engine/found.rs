@@ -2,9 +2,9 @@
 
 use super::protocol::Environment;
 use crate::case::{Availability, Device, listed};
+use crate::engine::clock;
 use crate::model::profiles::{Machine, Shelf};
 use crate::model::{Held, Profile};
-use crate::run::clock;
 
 /// The profile of each device that has one; backends of one device share it.
 pub fn found(shelf: &Shelf, devices: &[Device], environment: &Environment) -> Vec<Held> {

@@ -6,6 +6,7 @@
 
 mod choosing;
 pub mod client;
+pub mod clock;
 pub mod environment;
 mod executor;
 pub mod executors;

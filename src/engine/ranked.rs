@@ -71,7 +71,7 @@ impl<'a> Ranked<'a> {
 
     /// Takes the index arrays of a plan's cases.
     pub fn bring(&mut self, plan: &Plan) {
-        let indices = Arc::new(Store::of(plan));
+        let indices = Arc::new(Store::of(&plan.indices));
         self.executors.iter_mut().for_each(|executor| executor.bring(&indices));
     }
 

@@ -44,7 +44,7 @@ impl<W: Write> Server<W> {
             let text = COLD_CACHES.to_owned();
             self.emit(&Event::Log { level: Level::Info, text })?;
         }
-        let indices = Arc::new(Store::of(plan));
+        let indices = Arc::new(Store::of(&plan.indices));
         self.executors.iter_mut().for_each(|executor| executor.bring(&indices));
         let mut going = Going { plan, schedule: Schedule::new(plan, finished), orders, held: false };
         self.certified.clear();

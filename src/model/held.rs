@@ -10,11 +10,6 @@ use crate::primitives;
 /// The model that charts show where the recipe names none.
 pub const USUAL: &str = "sector";
 
-/// The names of all models.
-pub fn names() -> Vec<&'static str> {
-    super::all().iter().map(|model| model.name()).collect()
-}
-
 /// A profile that an engine found for one of its devices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Held {

@@ -75,4 +75,4 @@ mod tests;
 
 #[cfg(test)]
 pub(crate) use held::tests::profile as held_fixture;
-pub use held::{Forecast, Held, Profiles, USUAL, names};
+pub use held::{Forecast, Held, Profiles, USUAL};

@@ -17,6 +17,7 @@ pub fn find(name: &str) -> Option<&'static dyn Model> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::MODELS;
 
     #[test]
     fn names_are_unique_and_found() {
@@ -24,5 +25,6 @@ mod tests {
             assert!(std::ptr::addr_eq(find(model.name()).expect("its name"), *model), "{}", model.name());
         }
         assert!(find("none").is_none());
+        assert!(all().iter().map(|model| model.name()).eq(MODELS), "recipes name others");
     }
 }

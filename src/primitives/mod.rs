@@ -138,8 +138,8 @@ pub fn find(name: &str) -> Option<&'static dyn Primitive> {
 
 #[cfg(test)]
 mod tests {
-    use crate::case::schema::{Kind, Variant};
     use super::*;
+    use crate::case::schema::{Kind, Variant};
 
     fn variants(kind: &Kind) -> Option<&'static [Variant]> {
         match kind {

@@ -1,8 +1,7 @@
 //! The indices that a plan's case goes through, whoever made them.
 
-use crate::inputs::indices::find;
 use crate::case::{Case, IndexFile, Walk};
-
+use crate::inputs::indices::find;
 
 /// The ways through memory of a case, each of at most `most` indices. `files` are those of
 /// its plan.

@@ -3,7 +3,7 @@
 use super::draft::only;
 use super::error::{Mistake, Place};
 use super::node::{Content, Node};
-use crate::model;
+use crate::case::MODELS;
 use crate::recipe::plan::{Ceiling, Quantity};
 
 /// A parameter's name in the chart.
@@ -101,7 +101,7 @@ pub(crate) fn accepts(key: &str) -> (String, &'static str, &'static str) {
             "the baseline that y is the change against",
         ),
         "model" => (
-            format!("{NO_MODEL}, a model ({}), or a list of them", model::names().join(", ")),
+            format!("{NO_MODEL}, a model ({}), or a list of them", MODELS.join(", ")),
             "",
             "the models whose predictions are drawn; without it the usual one, where there is a profile",
         ),
@@ -152,7 +152,7 @@ fn models(node: &Node) -> Result<Option<Vec<String>>, Mistake> {
         Content::List(items) => {
             let mut models: Vec<String> = Vec::new();
             for item in items {
-                let name = model(item, &model::names())?;
+                let name = model(item, &MODELS)?;
                 if models.contains(&name) {
                     let message = format!("`{name}` is named twice");
                     return Err(Mistake::invalid(item.place, MODEL, message));
@@ -162,7 +162,7 @@ fn models(node: &Node) -> Result<Option<Vec<String>>, Mistake> {
             Ok(Some(models))
         }
         _ => {
-            let accepted: Vec<&str> = std::iter::once(NO_MODEL).chain(model::names()).collect();
+            let accepted: Vec<&str> = std::iter::once(NO_MODEL).chain(MODELS).collect();
             Ok(Some(vec![model(node, &accepted)?]))
         }
     }
@@ -175,9 +175,9 @@ fn model(node: &Node, accepted: &[&str]) -> Result<String, Mistake> {
         let expected = "the name of a model, or a list of them";
         return Err(Mistake::wrong_type(node.place, MODEL, expected, node.describe()));
     };
-    match model::find(name) {
-        Some(model) => Ok(model.name().to_owned()),
-        None => Err(Mistake::unknown_word(node.place, MODEL, name, accepted)),
+    match MODELS.contains(&name.as_str()) {
+        true => Ok(name.clone()),
+        false => Err(Mistake::unknown_word(node.place, MODEL, name, accepted)),
     }
 }
 

@@ -11,8 +11,8 @@ use super::series::{Copies, charted};
 use super::svg::{Caption, render};
 use super::{Origin, csv};
 use crate::recipe::plan::{Plan, slug};
-use crate::run::Record;
-use crate::run::folder::draft;
+use crate::run::folder::{Manifest, draft};
+use crate::run::{Ledger, Record};
 
 /// The table that is written first.
 const RESULTS: &str = "results.csv";
@@ -48,6 +48,14 @@ pub fn write_all<'a>(
         paths.push(replace(folder, name, |out| Ok(out.write_all(document.as_bytes())?))?);
     }
     Ok(paths)
+}
+
+/// As [`write_all`], of a run: what a [`WriteReports`](crate::run::WriteReports) is.
+///
+/// # Errors
+/// As for [`write_all`].
+pub fn write_of_run(folder: &Path, manifest: &Manifest, ledger: &Ledger) -> Result<()> {
+    write_all(folder, manifest, ledger.records(), ledger.references()).map(|_| ())
 }
 
 /// A file name for each slug; one that comes again gets a number. A manifest may come from

@@ -24,7 +24,7 @@ pub mod table;
 pub mod unit;
 pub mod verdicts;
 
-pub use files::{names as file_names, write_all};
+pub use files::{names as file_names, write_all, write_of_run};
 
 use crate::case::Device;
 use crate::engine::protocol::Environment;

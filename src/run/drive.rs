@@ -10,13 +10,14 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::Ledger;
 use super::derived::Derived;
 use super::folder::{Folder, Manifest, fresh_path};
 use super::interrupted::Interrupted;
 use super::runner::{Control, Message, Runner, Running, advice};
 use super::wishes::Wishes;
-use super::{Ledger, clock};
 use crate::engine::client::{Client, EngineCommand, Incoming};
+use crate::engine::clock;
 use crate::engine::hung;
 use crate::engine::protocol::{Command, Event, Level};
 use crate::model::Profile;
@@ -34,6 +35,9 @@ const PING: Duration = Duration::from_secs(10);
 /// Longest wait for an engine that has nothing to say. Whatever happens ends it.
 const LONG: Duration = Duration::from_secs(3600);
 
+/// Writes the tables and charts of a run into its folder.
+pub type WriteReports = fn(&Path, &Manifest, &Ledger) -> anyhow::Result<()>;
+
 /// Starts runs in engine processes.
 #[derive(Clone, Debug)]
 pub struct EngineRunner {
@@ -44,9 +48,9 @@ pub struct EngineRunner {
     pub root: PathBuf,
     /// What a person wants cases predicted from, instead of what the engine has.
     pub profiles: Vec<Profile>,
-    /// Whether the folder goes with the run: then nobody reads tables and charts there, and
-    /// nobody can go on with it.
-    pub temporary: bool,
+    /// Writes tables and charts; `None` where the folder goes with the run, so that nobody
+    /// reads them there, and nobody can go on with it.
+    pub reports: Option<WriteReports>,
 }
 
 impl Runner for EngineRunner {
@@ -62,11 +66,11 @@ impl Runner for EngineRunner {
         let written = folder.write_recipe(&with_overrides(&plan, recipe));
         written.and_then(|()| folder.keep_indices(&mut plan)).inspect_err(|_| folder.remove_unused())?;
         let beginning = Beginning::Fresh { started, profiles: self.profiles.clone() };
-        drive(&self.engine, folder, Ledger::new(plan), beginning, self.temporary)
+        drive(&self.engine, folder, Ledger::new(plan), beginning, self.reports)
     }
 
     fn resume(&self, run: Interrupted) -> anyhow::Result<Running> {
-        resume(&self.engine, run)
+        resume(&self.engine, run, self.reports)
     }
 
     fn advice(&self, folder: &Path) -> String {
@@ -78,10 +82,14 @@ impl Runner for EngineRunner {
 ///
 /// # Errors
 /// When its thread cannot be started.
-pub fn resume(engine: &EngineCommand, run: Interrupted) -> anyhow::Result<Running> {
+pub fn resume(
+    engine: &EngineCommand,
+    run: Interrupted,
+    reports: Option<WriteReports>,
+) -> anyhow::Result<Running> {
     let Interrupted { stored, folder, retried } = run;
     let again = Beginning::Again { manifest: Box::new(stored.manifest), retried };
-    drive(engine, folder, stored.ledger, again, false)
+    drive(engine, folder, stored.ledger, again, reports)
 }
 
 fn drive(
@@ -89,7 +97,7 @@ fn drive(
     folder: Folder,
     ledger: Ledger,
     beginning: Beginning,
-    temporary: bool,
+    reports: Option<WriteReports>,
 ) -> anyhow::Result<Running> {
     let patience = hung::after()?;
     let (messages, received) = mpsc::channel();
@@ -99,7 +107,7 @@ fn drive(
         ledger,
         folder,
         engine: engine.clone(),
-        temporary,
+        reports,
         beginning: Some(beginning),
         manifest: None,
         messages,
@@ -130,7 +138,7 @@ struct Drive {
     folder: Folder,
     engine: EngineCommand,
     /// As in [`EngineRunner`].
-    temporary: bool,
+    reports: Option<WriteReports>,
     /// Until the first engine has said hello.
     beginning: Option<Beginning>,
     /// From then on.
@@ -166,7 +174,7 @@ impl Drive {
             // Nothing was measured: leave the name free for the next attempt.
             (None, Some(Beginning::Fresh { .. })) => self.folder.remove_unused(),
             (None, _) => {}
-            (Some(_), _) if self.temporary => {}
+            (Some(_), _) if self.reports.is_none() => {}
             (Some(_), _) => self.complete(broken),
         }
         self.tell(Message::Over);
@@ -176,7 +184,7 @@ impl Drive {
     fn with_advice(&self, error: &anyhow::Error) -> String {
         match self.beginning {
             Some(Beginning::Fresh { .. }) => format!("{error:#}"),
-            _ if self.temporary => format!("{error:#}"),
+            _ if self.reports.is_none() => format!("{error:#}"),
             _ => format!("{error:#}; to go on: {}", advice("run --resume", self.folder.path(), &self.engine)),
         }
     }

@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::files::{draft, write_durably};
 use self::files::{keep_names, remove_drafts};
-use super::clock;
 use super::stored::Line;
 use crate::case::Device;
+use crate::engine::clock;
 use crate::engine::protocol::{Environment, Event};
 use crate::inputs::indices;
 use crate::recipe::plan::Plan;
@@ -142,7 +142,7 @@ impl Folder {
     /// When a copy cannot be written; the error names it.
     pub fn keep_indices(&mut self, plan: &mut Plan) -> anyhow::Result<()> {
         let (path, copies) = (&self.path, &mut self.copies);
-        indices::keep(plan, path, &mut |copy, content| {
+        indices::keep(&mut plan.indices, path, &mut |copy, content| {
             let fresh = !copy.exists();
             copy.parent().map_or(Ok(()), fs::create_dir_all)?;
             write_durably(copy, content)?;

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::Ledger;
-use super::facts::is_fleeting;
 use super::folder::{Folder, Manifest, SCHEMA};
 use super::stored::Stored;
 use crate::case::gpus::Gpus;
 use crate::case::{Availability, Case, Device, listed};
 use crate::engine::client::Hello;
+use crate::engine::environment::fact_names::is_fleeting;
 use crate::engine::protocol::{Environment, Event};
 
 /// A run on disk, held against other programs, to be gone on with.

@@ -1,12 +1,10 @@
 //! Runs: the folder on disk, the records derived from its events, and what drives a
 //! plan through an engine.
 
-pub mod clock;
 mod derived;
 mod drive;
 pub mod estimate;
 pub mod eta;
-pub mod facts;
 pub mod folder;
 mod interrupted;
 mod ledger;
@@ -24,7 +22,7 @@ mod tests;
 pub mod watch;
 mod wishes;
 
-pub use drive::{EngineRunner, resume};
+pub use drive::{EngineRunner, WriteReports, resume};
 pub use interrupted::Interrupted;
 pub use ledger::Ledger;
 pub use record::{Record, SKIPPED, Status};

@@ -55,7 +55,7 @@ impl Stored {
     /// As for [`open`](Self::open), and when nobody wants it any more.
     pub fn open_while(path: &Path, wanted: &dyn Fn() -> bool) -> anyhow::Result<Stored> {
         let mut manifest = manifest(path)?;
-        indices::locate(&mut manifest.plan, path);
+        indices::locate(&mut manifest.plan.indices, path);
         let mut ledger = Ledger::new(manifest.plan.clone());
         let whole = each_event_until(path, |line| {
             ledger.file(&line.event);

@@ -3,11 +3,11 @@
 use super::CalibrateArguments;
 use crate::case::Device;
 use crate::engine::client::Hello;
+use crate::engine::clock;
 use crate::model::Made;
 use crate::model::calibrate::{Subject, Target};
 use crate::model::profiles::{identity, size, uuid};
 use crate::recipe::plan::slug;
-use crate::run::clock;
 
 /// Of arrays from 2 MiB on, where the system grants huge pages; else of any.
 const HUGE_PAGE: u64 = 2 << 20;

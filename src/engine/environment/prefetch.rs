@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use super::fact_names::PREFETCHERS;
 use super::source::{Fact, System, distinct};
-use crate::run::facts::PREFETCHERS;
 
 /// Intel's MISC_FEATURE_CONTROL, one a core: a set bit switches a prefetcher off.
 const MSR: u64 = 0x1a4;

@@ -9,7 +9,6 @@ use anyhow::Context;
 use super::{find, read};
 use crate::case::IndexFile;
 use crate::inputs::arrays;
-use crate::recipe::plan::Plan;
 
 /// Folder of the copies in a run's folder. A copy is called by its hash, and holds the
 /// indices as 64-bit little-endian words.
@@ -22,13 +21,13 @@ const LONGEST: u64 = 8 << 20;
 type Write<'a> = dyn FnMut(&Path, &[u8]) -> io::Result<()> + 'a;
 
 /// Copies a plan's arrays into a run's folder by `write`, but for those that are too long
-/// or not on this machine, and notes in the plan where the copies are. A copy that is there
+/// or not on this machine, and notes where the copies are. A copy that is there
 /// already and holds something else is replaced.
 ///
 /// # Errors
 /// A folder that cannot be written.
-pub fn keep(plan: &mut Plan, run: &Path, write: &mut Write) -> anyhow::Result<()> {
-    for file in &mut plan.indices {
+pub fn keep(files: &mut [IndexFile], run: &Path, write: &mut Write) -> anyhow::Result<()> {
+    for file in files {
         let copy = copy_of(file, run);
         if file.length > LONGEST {
             continue;
@@ -48,9 +47,9 @@ fn holds(copy: &Path, file: &IndexFile) -> bool {
     copy.is_file() && read(copy, None).is_ok_and(|all| arrays::hash(&all) == file.hash)
 }
 
-/// Notes in a stored run's plan where its copies are now: the folder may have been moved.
-pub fn locate(plan: &mut Plan, run: &Path) {
-    for file in &mut plan.indices {
+/// Notes where a stored run's copies are now: the folder may have been moved.
+pub fn locate(files: &mut [IndexFile], run: &Path) {
+    for file in files {
         file.copy = Some(copy_of(file, run)).filter(|copy| copy.is_file());
     }
 }
@@ -67,7 +66,7 @@ mod tests {
     use super::*;
     use crate::inputs::indices::LocalFiles;
     use crate::recipe;
-    use crate::recipe::plan::{Overrides, resolve_with};
+    use crate::recipe::plan::{Overrides, Plan, resolve_with};
 
     fn write(path: &Path, content: &[u8]) -> io::Result<()> {
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
@@ -88,7 +87,7 @@ mod tests {
                 times += 1;
                 write(path, content)
             };
-            keep(plan, root.path(), counted).expect("kept");
+            super::keep(&mut plan.indices, root.path(), counted).expect("kept");
             times
         };
         assert_eq!([keep(&mut plan), keep(&mut plan)], [1, 1], "one that is right stays");
@@ -111,7 +110,7 @@ mod tests {
         let files = LocalFiles::of(root.path());
         let mut plan = resolve_with(&recipe, &Overrides::default(), &files).expect("a plan");
         let run = root.path().join("run");
-        keep(&mut plan, &run, &mut write).expect("kept");
+        super::keep(&mut plan.indices, &run, &mut write).expect("kept");
         let hash = plan.indices[0].hash.clone();
         let bytes = fs::read(run.join(FOLDER).join(format!("{hash}.u64"))).expect("a copy");
         assert_eq!(blake3::hash(&bytes).to_hex().to_string(), hash);
@@ -120,10 +119,10 @@ mod tests {
         let moved = root.path().join("moved");
         fs::rename(&run, &moved).expect("moved");
         assert!(find(&plan.indices[0]).is_err());
-        locate(&mut plan, &moved);
+        locate(&mut plan.indices, &moved);
         assert_eq!(find(&plan.indices[0]).expect("the copy"), [3, 1]);
         let again = root.path().join("again");
-        keep(&mut plan, &again, &mut write).expect("kept");
+        super::keep(&mut plan.indices, &again, &mut write).expect("kept");
         assert!(plan.indices[0].copy.as_ref().is_some_and(|copy| copy.starts_with(&again) && copy.is_file()));
     }
 }

@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex};
 
 use super::{Missing, find};
 use crate::case::{Failure, IndexFile};
-use crate::recipe::plan::Plan;
 
 /// Arrays that are kept in memory between cases have at most so many indices together,
 /// unless a single one is longer: 256 MiB.
@@ -19,9 +18,9 @@ pub struct Store {
 }
 
 impl Store {
-    /// Of a plan.
-    pub fn of(plan: &Plan) -> Store {
-        Store { files: plan.indices.clone(), read: Mutex::default() }
+    /// Of a plan's files.
+    pub fn of(files: &[IndexFile]) -> Store {
+        Store { files: files.to_owned(), read: Mutex::default() }
     }
 
     /// The array with this hash.

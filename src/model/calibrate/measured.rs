@@ -1,7 +1,6 @@
-//! What a run says of a case.
+//! Cases and their times: what a calibration follows from.
 
-use crate::case::{Params, Value, Work};
-use crate::run::Record;
+use crate::case::{Params, Work};
 use crate::stats;
 
 /// A case with its times.
@@ -18,27 +17,6 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// `None` for a case without a certified result.
-    pub fn of(record: &Record) -> Option<Measured> {
-        let rounds = record.medians();
-        if !record.stands() || rounds.is_empty() {
-            return None;
-        }
-        let resolved = record.rounds.iter().flat_map(|round| &round.resolved);
-        let mut threads = resolved.filter_map(|(key, value)| match value {
-            Value::Int(threads) if key == "backend.cpu.threads" => Some(*threads),
-            _ => None,
-        });
-        Some(Measured {
-            backend: record.case.backend().to_owned(),
-            primitive: record.case.primitive.clone(),
-            params: record.case.params.clone(),
-            work: record.work.clone()?,
-            rounds,
-            threads: threads.next_back(),
-        })
-    }
-
     /// Seconds of an execution: the median of the rounds' medians. Processors share caches, memory and
     /// often cores with others, who only slow a round down, some for minutes: of theirs it is the lower
     /// quartile.

@@ -4,7 +4,7 @@
 //! | file | what it knows |
 //! |---|---|
 //! | `cuda.yaml`, `cpu.yaml` | the cases |
-//! | `measured` | what a run says of a case |
+//! | `measured` | cases and their times |
 //! | `rates` | curves, and the figures of one backend |
 //! | `levels` | capacities of caches and reach of the TLB from latencies; lines and sectors from strides |
 //! | `derive` | the whole profile |

@@ -1,24 +1,28 @@
 //! Writing a profile's file.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
 use super::{load, write};
 use crate::model::Profile;
-use crate::run::folder::write_durably;
 
-/// Writes a profile into a file, which is whole or as it was before.
+/// Writes a profile into a file by `durably`, which leaves it whole or as it was before.
 ///
 /// # Errors
 /// When its folder cannot be made or the file not be written; the error names it.
-pub fn save(profile: &Profile, path: &Path) -> anyhow::Result<()> {
+pub fn save(
+    profile: &Profile,
+    path: &Path,
+    durably: impl FnOnce(&Path, &[u8]) -> io::Result<()>,
+) -> anyhow::Result<()> {
     let cannot = || format!("cannot write {}", path.display());
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).with_context(cannot)?;
     }
-    write_durably(path, write(profile)?.as_bytes()).with_context(cannot)
+    durably(path, write(profile)?.as_bytes()).with_context(cannot)
 }
 
 /// The file for a profile in a folder: `NAME.yaml`, or with a number after the name where

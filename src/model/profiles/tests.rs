@@ -170,7 +170,7 @@ fn age_and_another_version_make_it_stale() {
 fn files_are_found_by_name_and_by_path_and_broken_ones_are_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = free_name(folder.path(), &h200());
-    save(&h200(), &path).expect("written");
+    save(&h200(), &path, |path, content| fs::write(path, content)).expect("written");
     assert_eq!(free_name(folder.path(), &h200()), path, "the same machine's is replaced");
     let made = h200().made.map(|made| Made { uuid: None, host: "b".into(), ..made });
     let other = Profile { made, ..h200() };

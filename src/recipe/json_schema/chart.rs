@@ -6,9 +6,8 @@ use serde_json::{Value as Json, json};
 
 use super::Schemas;
 use super::value::described;
-use crate::case::BACKENDS;
 use crate::case::schema::Kind;
-use crate::model;
+use crate::case::{BACKENDS, MODELS};
 use crate::primitives::Primitive;
 use crate::recipe::Slot;
 use crate::recipe::chart::{CEILINGS, MAX_NAMES, NO_MODEL, QUANTITIES};
@@ -48,7 +47,7 @@ pub(super) fn chart(name: &str, primitives: &[&'static dyn Primitive], schemas: 
 
 /// One, several or none.
 fn models() -> Json {
-    let known = json!({ "enum": model::names() });
+    let known = json!({ "enum": MODELS });
     let list = json!({ "type": "array", "items": known, "uniqueItems": true });
     json!({ "anyOf": [{ "const": NO_MODEL }, known, list, { "type": "null" }] })
 }

@@ -3,12 +3,12 @@
 use super::lookup::Wanted;
 use super::*;
 use crate::case::{Availability, Cache, Case, Device, Value};
+use crate::engine::environment::fact_names::PREFETCHERS;
 use crate::engine::protocol::{Environment, Event};
 use crate::inputs::applications::{self, Use};
 use crate::recipe::plan::Overrides;
 use crate::report::csv::tests::{finished_in, finished_with};
 use crate::report::svg::tests::{device, environment};
-use crate::run::facts::PREFETCHERS;
 use crate::run::folder::{Manifest, SCHEMA};
 use crate::run::{Ledger, Record};
 

@@ -4,9 +4,9 @@ use std::fmt;
 
 use super::Side;
 use crate::case::{Device, listed, units};
+use crate::engine::environment::fact_names::is_fleeting;
 use crate::engine::protocol::{Environment, RoundResult};
 use crate::run::Record;
-use crate::run::facts::is_fleeting;
 use crate::stats::median;
 use crate::stats::noise::{BACKGROUND, CLOCK, Conditions, STEAL};
 

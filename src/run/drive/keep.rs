@@ -3,7 +3,6 @@
 use super::Drive;
 use crate::engine::client::{Client, EngineCommand};
 use crate::engine::protocol::{Command, Event, Level, Stage};
-use crate::report;
 use crate::run::folder::{ENGINE_DIED, EVENTS, Urgency};
 use crate::run::runner::{Message, advice};
 
@@ -80,7 +79,7 @@ impl Drive {
     /// Along the way, tables and charts that cannot be written are worth a warning: the
     /// results are safe in the events, and the next attempt may succeed.
     fn refresh_reports(&mut self) -> anyhow::Result<()> {
-        if self.temporary || !self.derived.is_due() {
+        if !self.derived.is_due() {
             return Ok(());
         }
         let Err(error) = self.write_reports() else { return Ok(()) };
@@ -91,10 +90,8 @@ impl Drive {
     }
 
     fn write_reports(&mut self) -> anyhow::Result<()> {
-        let Some(manifest) = &self.manifest else { return Ok(()) };
-        let (folder, ledger) = (self.folder.path(), &self.ledger);
-        let write = || report::write_all(folder, manifest, ledger.records(), ledger.references());
-        self.derived.timed(write).map(|_| ())
+        let (Some(write), Some(manifest)) = (self.reports, &self.manifest) else { return Ok(()) };
+        self.derived.timed(|| write(self.folder.path(), manifest, &self.ledger))
     }
 
     pub(super) fn hear(&mut self, level: Level, text: String) -> anyhow::Result<()> {

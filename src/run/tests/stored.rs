@@ -72,11 +72,14 @@ fn every_event_is_read_as_it_was_written_and_when() {
         Event::Log { level: Level::Warn, text: "a\nline \"quoted\" µ".into() },
         Event::Finished { cancelled: true },
     ];
-    let before = crate::run::clock::epoch();
+    let before = crate::engine::clock::epoch();
     write(root.path(), &plan, &events);
     let lines = lines(root.path());
     assert_eq!(lines.iter().map(|line| line.event.clone()).collect::<Vec<_>>(), events);
-    assert!(lines.iter().all(|line| line.at >= before && line.at <= crate::run::clock::epoch()), "{lines:?}");
+    assert!(
+        lines.iter().all(|line| line.at >= before && line.at <= crate::engine::clock::epoch()),
+        "{lines:?}"
+    );
     assert!(lines.is_sorted_by_key(|line| line.at.map(f64::to_bits)));
 }
 

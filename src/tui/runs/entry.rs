@@ -4,10 +4,11 @@ use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
 use crate::case::units::escaped;
+use crate::engine::clock;
+use crate::run::note;
 use crate::run::shelf::{self, Stamp};
 use crate::run::stored::Stored;
 use crate::run::summary::Summary;
-use crate::run::{clock, note};
 use crate::tui::recipes::Recipes;
 
 /// A folder with a manifest.

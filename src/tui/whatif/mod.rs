@@ -15,7 +15,8 @@ pub use knobs::{Knob, Steps};
 
 use super::field::Field;
 use super::panel::Focus;
-use crate::model::{Profile, Profiles, names};
+use crate::case::MODELS;
+use crate::model::{Profile, Profiles};
 use crate::recipe::plan::Plan;
 use crate::report::series::{ChartData, ModelKey, charted, models};
 use crate::run::Record;
@@ -146,11 +147,11 @@ impl WhatIf {
         let says = |model: &&'static str| own().any(|record| record.prediction(model).is_some());
         let mut shown: Vec<&str> = models(&experiment.chart, own()).into_iter().filter(says).collect();
         if shown.is_empty() {
-            shown = names().into_iter().filter(says).collect();
+            shown = MODELS.into_iter().filter(says).collect();
         }
         if shown.is_empty() {
             // Each then says why it predicts nothing.
-            shown = names();
+            shown = MODELS.to_vec();
         }
         let mut plan = self.plan.clone();
         plan.experiments[at].chart.models = Some(shown.into_iter().map(str::to_owned).collect());

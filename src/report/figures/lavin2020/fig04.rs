@@ -3,6 +3,7 @@
 
 use anyhow::{Result, bail};
 
+use crate::engine::environment::fact_names::PREFETCHERS;
 use crate::inputs::applications::Use;
 use crate::recipe::plan::Quantity;
 use crate::report::figures::caption::caption;
@@ -16,7 +17,6 @@ use crate::report::series::YAxis;
 use crate::report::svg::{POINTS, layout, paint};
 use crate::report::unit::Unit;
 use crate::report::verdicts::Named;
-use crate::run::facts::PREFETCHERS;
 
 const NAME: &str = "lavin2020/fig04";
 const TITLE: &str = "Uniform-stride gather, with the prefetchers on and off";
