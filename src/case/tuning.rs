@@ -8,6 +8,9 @@ use crate::case::schema::{Default as Unless, Kind, Param};
 use crate::case::units::label_bytes;
 use crate::case::{Params, Refusal, Value, reader};
 
+/// Threads of a block where nothing else is asked for.
+pub const DEFAULT_BLOCK: u32 = 256;
+
 /// Threads in a warp: a block is a whole number of them.
 const WARP: u64 = 32;
 

@@ -191,6 +191,17 @@ pub fn fmt_bytes(bytes: u64) -> String {
     if bytes < 1024 { format!("{bytes} B") } else { stepped(bytes as f64, STEPS, "B") }
 }
 
+/// A size of memory for people: as [`fmt_bytes`], without zeros at the end: `12 GiB`.
+pub fn fmt_size(bytes: u64) -> String {
+    let units = [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let (unit, name) = units.into_iter().find(|u| bytes >= u.0).unwrap_or((1, "B"));
+    let value = bytes as f64 / unit as f64;
+    let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    let text = format!("{value:.digits$}");
+    let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} {name}")
+}
+
 /// A count for people: `999`, `16.8 M`.
 pub fn fmt_count(count: u64) -> String {
     if count < 1000 { count.to_string() } else { stepped(count as f64, &DECIMAL, "").trim_end().to_owned() }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use anyhow::bail;
 
 use crate::case::gpus::Gpus;
+use crate::case::units::fmt_size;
 use crate::case::work::Order;
 use crate::case::{Access, Case, Measure, Work, units};
-use crate::device::cpu::memory::size;
 use crate::engine::client::{Client, EngineCommand, Incoming};
 use crate::engine::protocol::{Command, Event};
 use crate::primitives;
@@ -90,7 +90,7 @@ impl Cost {
         let memory = primitives::held(case, &work);
         // Of further devices nobody asked.
         if let Some(free) = pace.free.filter(|free| memory > *free && device == 0) {
-            return Cost::Absent(format!("needs {}, {} free", size(memory), size(free)));
+            return Cost::Absent(format!("needs {}, {} free", fmt_size(memory), fmt_size(free)));
         }
         // Those that share the arrays work on their parts at the same time.
         let pace = pace.copy * Gpus::of(&case.params).shares() as f64;

@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::{Isa, affinity, caches, memory};
+use crate::case::units::fmt_size;
 use crate::case::{Availability, Device};
 
 /// The device of the backend `scalar` or `cpu`.
@@ -14,9 +15,9 @@ pub fn device(backend: &str) -> Device {
     let isa = if scalar { "scalar".to_owned() } else { isa.join(" ") };
     let mut facts = vec![("threads".to_owned(), threads), ("isa".to_owned(), isa)];
     facts.extend(caches(&cpus));
-    facts.extend(caches::line(&cpus).map(|bytes| ("cache line".to_owned(), memory::size(bytes))));
+    facts.extend(caches::line(&cpus).map(|bytes| ("cache line".to_owned(), fmt_size(bytes))));
     if let Some(total) = memory::total() {
-        facts.push(("memory".to_owned(), memory::size(total)));
+        facts.push(("memory".to_owned(), fmt_size(total)));
     }
     Device {
         backend: backend.to_owned(),
@@ -49,7 +50,7 @@ pub fn cpuinfo(key: &str) -> Option<String> {
 /// them.
 fn caches(cpus: &[usize]) -> Vec<(String, String)> {
     let caches = caches::of(cpus.get(..1).unwrap_or_default());
-    caches.iter().map(|cache| (cache.name(), memory::size(cache.bytes))).collect()
+    caches.iter().map(|cache| (cache.name(), fmt_size(cache.bytes))).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::case::Failure;
+use crate::case::units::fmt_size;
 
 /// Bytes that can be allocated now without swapping or being killed: the least of what
 /// the system has available and what the control groups leave. `None` where neither
@@ -23,21 +24,10 @@ pub fn total() -> Option<u64> {
 pub fn require(bytes: u64) -> Result<(), Failure> {
     match available() {
         Some(free) if bytes > free => {
-            Err(Failure::NotApplicable(format!("needs {}, {} free", size(bytes), size(free))))
+            Err(Failure::NotApplicable(format!("needs {}, {} free", fmt_size(bytes), fmt_size(free))))
         }
         _ => Ok(()),
     }
-}
-
-/// Three significant digits with a binary unit, as in `12 GiB`.
-pub(crate) fn size(bytes: u64) -> String {
-    let units = [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    let (unit, name) = units.into_iter().find(|u| bytes >= u.0).unwrap_or((1, "B"));
-    let value = bytes as f64 / unit as f64;
-    let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
-    let text = format!("{value:.digits$}");
-    let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("{text} {name}")
 }
 
 fn system_available() -> Option<u64> {
@@ -126,9 +116,9 @@ mod tests {
     #[test]
     fn sizes_read_well() {
         assert_eq!(
-            [size(12 << 30), size((9 << 30) + (1 << 29)), size(3 << 20)],
+            [fmt_size(12 << 30), fmt_size((9 << 30) + (1 << 29)), fmt_size(3 << 20)],
             ["12 GiB", "9.5 GiB", "3 MiB"]
         );
-        assert_eq!(size(100 << 20), "100 MiB");
+        assert_eq!(fmt_size(100 << 20), "100 MiB");
     }
 }

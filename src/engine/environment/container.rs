@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::fact;
 use super::source::{Fact, System};
-use crate::device::cpu::memory::size;
+use crate::case::units::fmt_size;
 
 const GROUPS: &str = "sys/fs/cgroup";
 
@@ -110,7 +110,7 @@ fn memory_limit(system: &System) -> Option<String> {
         let name = if version == Version::Two { "memory.max" } else { "memory.limit_in_bytes" };
         system.number(&format!("{folder}/{name}"))
     });
-    limits.filter(|&bytes| bytes < NONE).min().map(size)
+    limits.filter(|&bytes| bytes < NONE).min().map(fmt_size)
 }
 
 #[cfg(test)]

@@ -2,16 +2,16 @@
 
 use super::fact;
 use super::source::{Fact, System};
-use crate::device::cpu::memory::size;
+use crate::case::units::fmt_size;
 
 const HUGE: &str = "sys/kernel/mm/transparent_hugepage";
 const MEMORY: &str = "proc/meminfo";
 
 pub fn facts(system: &System) -> Vec<Fact> {
     let facts = [
-        fact("page size", page_size().map(size)),
+        fact("page size", page_size().map(fmt_size)),
         fact("THP defrag", system.chosen(&format!("{HUGE}/defrag"))),
-        fact("THP size", system.number(&format!("{HUGE}/hpage_pmd_size")).map(size)),
+        fact("THP size", system.number(&format!("{HUGE}/hpage_pmd_size")).map(fmt_size)),
         fact("huge pages reserved", reserved(system)),
         fact("swap", swap(system)),
         fact("overcommit", system.text("proc/sys/vm/overcommit_memory")),
@@ -30,14 +30,14 @@ fn reserved(system: &System) -> Option<String> {
     Some(if pages == 0 {
         "none".to_owned()
     } else {
-        format!("{pages} of {}", size(kib(system, "Hugepagesize")?))
+        format!("{pages} of {}", fmt_size(kib(system, "Hugepagesize")?))
     })
 }
 
 fn swap(system: &System) -> Option<String> {
     let (total, free) = (kib(system, "SwapTotal")?, kib(system, "SwapFree")?);
     let used = total.saturating_sub(free);
-    Some(if total == 0 { "none".to_owned() } else { format!("{}, {} used", size(total), size(used)) })
+    Some(if total == 0 { "none".to_owned() } else { format!("{}, {} used", fmt_size(total), fmt_size(used)) })
 }
 
 fn page_size() -> Option<u64> {
@@ -51,7 +51,7 @@ fn memlock() -> Option<String> {
     // SAFETY: `limit` outlives the call, which writes there.
     let answer = unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &mut limit) };
     let words =
-        || if limit.rlim_cur == libc::RLIM_INFINITY { "none".to_owned() } else { size(limit.rlim_cur) };
+        || if limit.rlim_cur == libc::RLIM_INFINITY { "none".to_owned() } else { fmt_size(limit.rlim_cur) };
     (answer == 0).then(words)
 }
 

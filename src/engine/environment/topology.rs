@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::fact;
 use super::source::{Fact, System};
+use crate::case::units::fmt_size;
 use crate::device::cpu::affinity::parse_list;
 use crate::device::cpu::caches::{self, Cache};
-use crate::device::cpu::memory::size;
 
 const CPUS: &str = "sys/devices/system/cpu";
 const NODES: &str = "sys/devices/system/node";
@@ -115,7 +115,7 @@ fn instances(level: &[Cache]) -> String {
     for group in kinds.chunk_by(|a, b| a == b) {
         let (bytes, sharing) = group[0];
         let of = if sharing == 1 { "CPU".to_owned() } else { format!("{sharing} CPUs") };
-        words.push(format!("{} × {}, one per {of}", group.len(), size(bytes)));
+        words.push(format!("{} × {}, one per {of}", group.len(), fmt_size(bytes)));
     }
     words.join("; ")
 }
@@ -131,7 +131,7 @@ fn nodes(system: &System) -> Vec<Fact> {
         let cpus = system.text(&format!("{NODES}/node{node}/cpulist")).unwrap_or_else(|| "none".to_owned());
         // A single node has the machine's memory, which some hypervisors add while it runs.
         let memory = node_memory(system, *node).filter(|_| numbers.len() > 1);
-        let memory = memory.map(|bytes| format!(", memory {}", size(bytes)));
+        let memory = memory.map(|bytes| format!(", memory {}", fmt_size(bytes)));
         facts
             .push((format!("NUMA node {node}").into(), format!("CPUs {cpus}{}", memory.unwrap_or_default())));
     }

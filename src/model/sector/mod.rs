@@ -61,10 +61,6 @@ impl Model for Sector {
     fn predict(&self, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String> {
         let (backend, _) = case.place();
         covered(profile, case)?;
-        if case.primitive == "multisplit" && backend != "cuda" {
-            // Several times what the moves take, and no figure of a profile says it.
-            return Err("how long processors rank keys, no profile says".to_owned());
-        }
         let primitive = primitives::find(&case.primitive);
         let blocks = primitive.and_then(|p| p.blocks(&case.params));
         let near = primitive.map_or_else(|| Ok(Vec::new()), |p| p.near(&case.params))?;

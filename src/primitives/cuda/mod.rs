@@ -2,7 +2,6 @@
 //! the ranges that a fault leaves, and the launches of everything that is not timed.
 
 pub mod finding;
-pub mod range;
 pub mod several;
 pub mod tiles;
 pub mod together;
@@ -15,7 +14,7 @@ use crate::primitives::{
     atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream,
 };
 
-pub use tiles::BLOCK;
+pub use crate::case::tuning::DEFAULT_BLOCK as BLOCK;
 pub use zipf::ZipfTable;
 
 /// Both halves of the poison word (`certify.cuh`).

@@ -2,11 +2,8 @@
 
 use super::{MAX_GRID, grid};
 use crate::case::Failure;
-use crate::case::tuning::{Grid, Tuning};
+use crate::case::tuning::{DEFAULT_BLOCK as BLOCK, Grid, Tuning};
 use crate::device::cuda::{Gpu, Kernel};
-
-/// Threads of a block where nothing else is asked for.
-pub const BLOCK: u32 = 256;
 
 /// The tiles of one kernel: a block handles one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,6 +16,7 @@ mod oracle;
 pub mod partitioned;
 mod schema;
 pub mod spec;
+mod tuned;
 pub mod work;
 
 pub use spec::Spec;
@@ -38,7 +39,7 @@ fn work_of(kernel: Kernel, params: &Params) -> Result<Work, Refusal> {
 
 fn blocks_of(kernel: Kernel, params: &Params) -> Option<u64> {
     let spec = Spec::from_params(kernel, params, 0).ok().filter(|_| reader::on_cuda(params))?;
-    cuda::blocks(&spec, params)
+    tuned::blocks(&spec, params)
 }
 
 fn check(kernel: Kernel, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
@@ -102,6 +103,10 @@ impl Primitive for Gather {
         shows(Kernel::Gather, params, fault)
     }
 
+    fn has_walks(&self) -> bool {
+        true
+    }
+
     fn walks(
         &self,
         params: &Params,
@@ -158,6 +163,10 @@ impl Primitive for Scatter {
 
     fn shows(&self, params: &Params, fault: Fault) -> bool {
         shows(Kernel::Scatter, params, fault)
+    }
+
+    fn has_walks(&self) -> bool {
+        true
     }
 
     fn walks(

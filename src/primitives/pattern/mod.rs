@@ -8,6 +8,7 @@
 //! as δ·i; with a list of deltas or shuffled visits it is read from an array, which is
 //! declared as an access and is not counted either.
 
+mod choice;
 pub mod cpu;
 pub mod cuda;
 mod oracle;
@@ -16,6 +17,7 @@ mod sizes;
 mod source;
 pub mod spec;
 mod starts;
+mod walk;
 
 pub use schema::LONGEST_LIST;
 pub use source::Source;
@@ -72,7 +74,7 @@ impl Primitive for Pattern {
 
     fn blocks(&self, params: &Params) -> Option<u64> {
         let spec = Spec::from_params(params, 0).ok().filter(|_| reader::on_cuda(params))?;
-        cuda::blocks(&spec, params)
+        choice::blocks(&spec, params)
     }
 
     fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
@@ -91,6 +93,10 @@ impl Primitive for Pattern {
             return true;
         }
         !spec.based() && spec.starts().total > 0 && fault != Fault::SkippedStore
+    }
+
+    fn has_walks(&self) -> bool {
+        true
     }
 
     fn walks(

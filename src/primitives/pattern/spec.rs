@@ -1,7 +1,7 @@
 //! What a pattern case computes: its parameters, typed, with the index vectors
 //! generated and the count resolved.
 
-use super::cuda::OFFERED;
+use super::choice::OFFERED;
 use super::source::{DEFAULT_DELTA, Source};
 use super::starts::Starts;
 use crate::case::tuning::Tuning;

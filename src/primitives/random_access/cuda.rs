@@ -9,9 +9,9 @@ use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
 use crate::inputs::Scramble;
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::finding::find;
-use crate::primitives::cuda::range::{Range, ranges};
 use crate::primitives::cuda::several::Part;
 use crate::primitives::cuda::{BLOCK, Fill, Launched, grid, launch_over, length, poison, refused};
+use crate::primitives::range::{Range, ranges};
 
 /// Accesses of a block, `BLOCK * UNROLL` in the kernels.
 const TILE: u64 = 8 * BLOCK as u64;

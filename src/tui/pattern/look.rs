@@ -6,6 +6,7 @@ use super::PatternView;
 use super::question::{Question, Touches};
 use crate::case::units::escaped;
 use crate::inputs::locality::LINE_SIZES;
+use crate::primitives;
 use crate::recipe::plan::Plan;
 use crate::tui::command::{self, Action, Command, char, key};
 use crate::tui::panel::Focus;
@@ -46,9 +47,6 @@ impl Look {
         }
     }
 }
-
-/// Primitives that go through indices, and the one whose stores are as far apart as they are.
-const WITH_INDICES: [&str; 4] = ["gather", "scatter", "pattern", "multisplit"];
 
 /// On a recipe, or a case of a run.
 pub const SHOW: Command = Command {
@@ -158,7 +156,8 @@ fn plan(state: &State) -> Option<&Plan> {
 }
 
 fn has_indices(plan: &Plan, at: usize) -> bool {
-    plan.cases.get(at).is_some_and(|case| WITH_INDICES.contains(&case.primitive.as_str()))
+    let primitive = plan.cases.get(at).and_then(|case| primitives::find(&case.primitive));
+    primitive.is_some_and(|primitive| primitive.has_walks())
 }
 
 /// The selected case of the run, or the first one of the recipe.

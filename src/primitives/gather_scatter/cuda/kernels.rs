@@ -2,13 +2,13 @@
 
 use super::locations::ClosedForm;
 use super::spans::Span;
-use super::tuned::Tuned;
 use crate::case::Failure;
 use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::tiles::Tiles;
 use crate::primitives::cuda::{BLOCK, Fill, grid, launch_over, length};
 use crate::primitives::gather_scatter::spec::{Kernel, Spec};
+use crate::primitives::gather_scatter::tuned::Tuned;
 
 /// `EVERYTHING` in the kernels.
 const EVERYTHING: u64 = u64::MAX;

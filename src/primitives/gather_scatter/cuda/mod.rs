@@ -6,11 +6,10 @@ mod kernels;
 mod locations;
 mod partitioned;
 mod spans;
-mod tuned;
 
 use crate::case::gpus::COUNT_KEY;
-use crate::case::tuning::{Grid, Tuning};
-use crate::case::{Cancel, Case, Failure, Fault, Params, Value, Verdict};
+use crate::case::tuning::Tuning;
+use crate::case::{Cancel, Case, Failure, Fault, Value, Verdict};
 use crate::device::Prepared;
 use crate::device::cuda::{DeviceBuffer, Gpu, Persisting};
 use crate::inputs::indices::Store;
@@ -18,20 +17,12 @@ use crate::primitives::cuda::several::Part;
 use crate::primitives::cuda::together::together;
 use crate::primitives::cuda::{Launched, length, poison, refused};
 use crate::primitives::gather_scatter::given;
-use crate::primitives::gather_scatter::spec::{Kernel, Locations as Distribution, Method, Spec};
+use crate::primitives::gather_scatter::spec::{Kernel, Locations as Distribution, Spec};
+use crate::primitives::gather_scatter::tuned::Tuned;
 use kernels::{Arrays, Kernels};
 use locations::Locations;
 use partitioned::Partitioned;
 use spans::Span;
-use tuned::Tuned;
-
-/// Blocks of a direct move's launch where each tile of tuples has its own.
-pub fn blocks(spec: &Spec, params: &Params) -> Option<u64> {
-    let tuning = Tuned::new(spec, Tuning::of(params).ok()?).0;
-    let direct = spec.method == Method::Direct && tuning.grid == Some(Grid::Tiles);
-    let tile = u64::from(tuning.block?) * u64::from(tuning.items?);
-    direct.then(|| spec.moves().div_ceil(tile))
-}
 
 /// A case in place. R_in and R_out have a guard tuple behind their last one, which the
 /// deliberately wrong implementations may touch.

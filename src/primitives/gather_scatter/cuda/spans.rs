@@ -1,8 +1,8 @@
 //! What a method launches, and what a fault makes of it. Pure.
 
 use crate::case::{Failure, Fault};
-use crate::primitives::cuda::range::Range;
 use crate::primitives::gather_scatter::spec::{Method, Spec};
+use crate::primitives::range::Range;
 
 /// Most launches of one execution.
 const MAX_LAUNCHES: u64 = 1 << 20;

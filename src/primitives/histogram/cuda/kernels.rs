@@ -2,11 +2,11 @@
 
 use crate::case::Failure;
 use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Module, Plain};
-use crate::primitives::cuda::range::Range;
 use crate::primitives::cuda::{BLOCK, grid};
 use crate::primitives::histogram::Spec;
 use crate::primitives::histogram::layout::{self, Layout};
 use crate::primitives::histogram::spec::{By, Ending, Method, SUBPROBLEM};
+use crate::primitives::range::Range;
 
 /// Values of a tile of `threads`: `ITEMS` vectors of four each in the kernels.
 const fn tile(threads: u32) -> u64 {

@@ -10,14 +10,14 @@
 use super::Case;
 use super::checks::{Expect, Region};
 use super::kernels::Launch;
-use super::walk::SINGLE;
 use crate::case::{Cancel, Failure, Verdict};
 use crate::device::cuda::DeviceBuffer;
 use crate::primitives::cuda::finding::{Finding, find};
-use crate::primitives::cuda::range::{Range, windows};
 use crate::primitives::cuda::{length, poison};
 use crate::primitives::pattern::spec::{Kernel, Method, POISON, Spec};
+use crate::primitives::pattern::walk::SINGLE;
 use crate::primitives::pattern::{KEPT, MAPPED, window};
+use crate::primitives::range::{Range, windows};
 
 /// Words that the timed kernel's blocks may leave: 64 MiB.
 const LEFT_WORDS: u64 = 1 << 23;

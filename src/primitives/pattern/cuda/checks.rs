@@ -2,11 +2,11 @@
 
 use super::kernels::{Launch, Side};
 use super::starts::Form;
-use super::walk::Walk;
 use crate::case::Failure;
 use crate::device::cuda::{self, DeviceBuffer, Gpu, Module};
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::launch_over;
+use crate::primitives::pattern::walk::Walk;
 
 /// What a scatter's certificate expects: the codes of `pattern_mark`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,12 +2,12 @@
 
 use super::Case;
 use super::kernels::{Launch, Pattern, Side};
-use super::walk::{KEPT, Steps};
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr};
 use crate::primitives::cuda::length;
-use crate::primitives::cuda::range::Range;
 use crate::primitives::pattern::spec::{Kernel, Method};
+use crate::primitives::pattern::walk::{KEPT, Steps};
+use crate::primitives::range::Range;
 
 impl Case {
     /// max(p) − min(p) + 1.

@@ -9,8 +9,8 @@
 //! not known.
 
 use crate::case::Fault;
-use crate::primitives::cuda::range::{Range, ranges};
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
+use crate::primitives::range::{Range, ranges};
 
 /// What an execution does instead of the definition; the default is the definition.
 #[derive(Clone, Debug, PartialEq, Eq)]

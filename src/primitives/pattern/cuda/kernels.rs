@@ -2,13 +2,13 @@
 
 use super::checks::Checks;
 use super::starts::Form;
-use super::walk::Walk;
 use crate::case::Failure;
 use crate::device::cuda::{self, Arg, DeviceBuffer, DevicePtr, Gpu, Plain};
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::{Fill, launch_over};
 use crate::primitives::pattern::Spec;
 use crate::primitives::pattern::spec::{Kernel, Method};
+use crate::primitives::pattern::walk::Walk;
 
 /// One sparse array's pattern on the device.
 pub struct Pattern {
@@ -32,6 +32,9 @@ pub struct Side {
 
 // SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers and device addresses.
 unsafe impl Plain for Side {}
+
+// SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers.
+unsafe impl Plain for Walk {}
 
 impl Pattern {
     /// Uploads p (`outer` empty), or q and p, as indices of `bytes` bytes, 4 or 8.

@@ -3,33 +3,24 @@
 
 mod certify;
 mod checks;
-mod choice;
 mod execute;
 mod fault;
 mod kernels;
 mod starts;
-mod walk;
 
-use crate::case::tuning::{Grid, Tuning};
+use crate::case::tuning::Tuning;
 use crate::case::{self, Cancel, Failure, Fault, Verdict};
 use crate::device::Prepared;
 use crate::device::cuda::{DeviceBuffer, Gpu};
-use crate::primitives::cuda::range::Range;
 use crate::primitives::cuda::several::Part;
 use crate::primitives::cuda::{Launched, length, poison, refused};
+use crate::primitives::pattern::choice;
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
-pub use choice::OFFERED;
+use crate::primitives::pattern::walk::{Dense, Shape, Steps};
+use crate::primitives::range::Range;
 use fault::Plan;
 use kernels::{Kernels, PARTIALS, Pattern};
 use starts::Array;
-use walk::{Dense, Shape, Steps};
-
-/// Blocks of a launch where each tile of iterations has its own; `None` for a resident grid.
-pub fn blocks(spec: &Spec, params: &case::Params) -> Option<u64> {
-    let steps = choice::steps(spec, params).ok().filter(|steps| steps.grid == Grid::Tiles)?;
-    let all = Range { first: 0, count: spec.count };
-    Some(Shape::of(spec.length()).ok()?.walk(all, steps, 1).blocks().into())
-}
 
 /// A case in place.
 struct Case {

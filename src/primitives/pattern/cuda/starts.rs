@@ -7,8 +7,8 @@ use crate::inputs::Permutation;
 use crate::inputs::mix::{scale, word64};
 use crate::primitives::cuda::finding::find;
 use crate::primitives::cuda::length;
-use crate::primitives::cuda::range::Range;
 use crate::primitives::pattern::{Spec, Starts};
+use crate::primitives::range::Range;
 
 /// Entries in a run that the host compares, and how many such runs lie anywhere.
 const SAMPLE: u64 = 64;

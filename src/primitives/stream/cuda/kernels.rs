@@ -5,9 +5,9 @@ use super::tuned::Tuned;
 use crate::case::Failure;
 use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu};
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::range::Range;
 use crate::primitives::cuda::tiles::Tiles;
 use crate::primitives::cuda::{launch_over, length};
+use crate::primitives::range::Range;
 use crate::primitives::stream::spec::{Kernel, Q, Spec, WRITTEN};
 
 /// `PARTIALS` in the kernels.

@@ -25,12 +25,12 @@
 //!   have: with partial sums it is 4634 against 4605. Those that store
 //!   to global memory were not measured; they get what those get that store to shared memory.
 
-use super::walk::Steps;
-use crate::case::tuning::{Grid, Offered, Tuning};
+use super::walk::{Shape, Steps};
+use crate::case::tuning::{DEFAULT_BLOCK as BLOCK, Grid, Offered, Tuning};
 use crate::case::{Params, Refusal};
-use crate::primitives::cuda::BLOCK;
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 use crate::primitives::pattern::{Starts, uses};
+use crate::primitives::range::Range;
 
 /// What the kernels are built for.
 pub const OFFERED: Offered = Offered {
@@ -61,6 +61,13 @@ pub fn steps(spec: &Spec, params: &Params) -> Result<Steps, Refusal> {
     let asked = Tuning::of(params)?.within("pattern", &OFFERED)?;
     let best = best(spec);
     Ok(Steps { items: asked.items.unwrap_or(best.items), grid: asked.grid.unwrap_or(best.grid) })
+}
+
+/// Blocks of a launch where each tile of iterations has its own; `None` for a resident grid.
+pub fn blocks(spec: &Spec, params: &Params) -> Option<u64> {
+    let steps = steps(spec, params).ok().filter(|steps| steps.grid == Grid::Tiles)?;
+    let all = Range { first: 0, count: spec.count };
+    Some(Shape::of(spec.length()).ok()?.walk(all, steps, 1).blocks().into())
 }
 
 fn best(spec: &Spec) -> Steps {

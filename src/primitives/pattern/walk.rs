@@ -1,10 +1,8 @@
 //! How blocks and threads share the iterations and entries of a pattern. Pure.
 
 use crate::case::Failure;
-use crate::case::tuning::Grid;
-use crate::device::cuda::Plain;
-use crate::primitives::cuda::BLOCK;
-use crate::primitives::cuda::range::Range;
+use crate::case::tuning::{DEFAULT_BLOCK as BLOCK, Grid};
+use crate::primitives::range::Range;
 
 /// Most bytes of a block's dense side.
 pub const MAX_SHARED: u64 = 96 << 10;
@@ -51,9 +49,6 @@ pub struct Walk {
     pub private_rows: u32,
     pub items: u32,
 }
-
-// SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers.
-unsafe impl Plain for Walk {}
 
 /// How the entries of a pattern are laid on the threads of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Which of the kernels a case takes, and what its open tunables become. Pure.
 
-use crate::case::tuning::{Grid, Hint, Tuning};
-use crate::primitives::cuda::BLOCK;
-use crate::primitives::gather_scatter::spec::{Locations, Spec};
+use crate::case::Params;
+use crate::case::tuning::{DEFAULT_BLOCK as BLOCK, Grid, Hint, Tuning};
+use crate::primitives::gather_scatter::spec::{Locations, Method, Spec};
 
 /// The tunables of a case, none of those that its kernels have open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,14 @@ impl Tuned {
     }
 }
 
+/// Blocks of a direct move's launch where each tile of tuples has its own.
+pub fn blocks(spec: &Spec, params: &Params) -> Option<u64> {
+    let tuning = Tuned::new(spec, Tuning::of(params).ok()?).0;
+    let direct = spec.method == Method::Direct && tuning.grid == Some(Grid::Tiles);
+    let tile = u64::from(tuning.block?) * u64::from(tuning.items?);
+    direct.then(|| spec.moves().div_ceil(tile))
+}
+
 /// Tuples that a thread has in flight. Where each is a miss of its own, the threads of a
 /// multiprocessor wait for as many as memory serves, and one for each is best by 1 % over
 /// eight (2^24 to 2^30 tuples of 4, 8 and 16 bytes). Elsewhere memory needs more of them to
@@ -59,7 +67,7 @@ fn at_random(spec: &Spec) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitives::gather_scatter::spec::{Kernel, Method};
+    use crate::primitives::gather_scatter::spec::Kernel;
 
     fn spec(tuple: u64, locations: Locations, method: Method) -> Spec {
         Spec { kernel: Kernel::Gather, method, tuples: 100, tuple, index: 4, locations, seed: 1 }
