@@ -14,34 +14,46 @@
 //!              profile ─► model ─► prediction of a case, beside its samples in the record
 //! ```
 //!
-//! | module | what it knows |
+//! # Rooms
+//!
+//! Each module uses only those of its row, and a row names only what stands above it, so that there are no
+//! circles. `tests/architecture.rs` reads both tables and holds the code to them; tests may use whatever they
+//! like. A primitive's *implementations* are its modules `cpu` and `cuda`, and what these share in
+//! `primitives::cpu` and `primitives::cuda`; what else is in [`primitives`] is pure.
+//!
+//! | module | what it knows | uses |
+//! |---|---|---|
+//! | [`case`] | the vocabulary: cases, parameters, accesses, verdicts and failures, units (pure) | nothing |
+//! | [`stats`] | intervals, the stopping rule, flags of noise, the rule that compares two runs (pure) | `case` |
+//! | [`inputs`] | index generators and data as integer functions of (seed, i); index files | `case` |
+//! | [`device`] | pools, SIMD, the CUDA driver, buffers, launches, timing; [`device::Prepared`] | `case`, `stats` |
+//! | [`primitives`] | definitions, parameters, accesses, oracles (pure) | `case`, `inputs` |
+//! | implementations | the primitives on processors and on GPUs, with their certificates | `case`, `stats`, `inputs`, `device`, `primitives` |
+//! | [`recipe`] | YAML with the place of every key; [`recipe::plan`]: axes, and cases with every parameter fixed (pure) | `case`, `primitives` |
+//! | [`model`] | what a case will take, from a device's profile and the case's accesses; calibration (pure); the files of profiles | `case`, `stats`, `primitives`, `recipe` |
+//! | [`engine`] | the process that runs a plan; its protocol, server, client and ranks | `case`, `stats`, `inputs`, `device`, `primitives`, implementations, `recipe`, `model` |
+//! | shell | words for a POSIX shell, and the programs that it would find | nothing |
+//! | [`run`] | a run's folder, its records, and what drives a plan through an engine | `case`, `stats`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `shell` |
+//! | [`report`] | tables, charts and the papers' figures, from records; whether two runs tell the same | `case`, `stats`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run` |
+//! | [`spatter`] | Spatter's command line: what it means, and what it prints (pure) | `case`, `stats`, `inputs`, `primitives`, `recipe` |
+//! | [`tui`] | the terminal user interface: event → action → update → view | `case`, `stats`, `inputs`, `primitives`, `recipe`, `model`, `engine`, `run`, `report`, `shell` |
+//! | [`doctor`] | what of a machine disturbs measurements, and how much the user interface does | `case`, `stats`, `device`, `recipe`, `engine`, `shell`, `tui` |
+//! | [`cli`] | the command line | everything but implementations |
+//!
+//! | name | only in |
 //! |---|---|
-//! | [`units`] | parses and formats quantities; nothing else does |
-//! | [`recipe`] | the YAML as written, with the place of every key |
-//! | [`plan`] | what it means: axes, and cases with every parameter fixed |
-//! | [`patterns`] | index generators and inputs as integer functions of (seed, i) |
-//! | [`primitives`] | definitions, parameters, accesses, oracles (pure); beside them the implementations |
-//! | [`backend`] | what a backend offers: pools, buffers, timing; [`backend::Prepared`] |
-//! | [`measure`] | statistics |
-//! | [`model`] | what a case will take, from a device's profile and the case's accesses (pure) |
-//! | [`calibrate`] | which cases tell a device's characteristics, and what follows from their times (pure) |
-//! | [`profiles`] | the profiles of devices: read, written, and which is a device's |
-//! | [`indices`] | reads index arrays from files |
-//! | [`engine`] | the process that runs a plan; its protocol, server and client |
-//! | [`ranks`] | the processes of a parallel job, and their meetings |
-//! | [`run`] | a run's folder, its records, and what drives a plan through an engine |
-//! | [`judge`] | whether two runs of the same cases tell the same (pure) |
-//! | [`report`] | CSV and SVG, from records |
-//! | [`tui`] | the terminal user interface: event → action → update → view |
-//! | [`spatter`] | Spatter's command line: what it means, and what it prints (pure) |
-//! | [`doctor`] | what of a machine disturbs measurements, and how much the user interface does |
-//! | [`cli`] | the command line |
+//! | implementations | `engine::executors` |
+//! | `cust` | `device::cuda` |
+//! | `libloading` | `device::cuda` |
+//! | `rayon` | `device::cpu` |
+//! | `mpi` | `engine::ranks` |
+//! | `serde_yaml` | `recipe`, `model` |
+//! | `plotters` | `report::svg` |
+//! | `ratatui` | `tui` |
+//! | `clap` | `cli` |
 //!
 //! # What holds everywhere
 //!
-//! - `recipe`, `plan`, `model`, `judge`, `report` and `tui` use only the pure half of a primitive. The
-//!   implementations are imported by the engine alone, only `backend::cuda` names `cust`,
-//!   and only `ranks::mpi` names `mpi`.
 //! - The engine is a child process: one JSON object a line, versioned. (A rank of an MPI job
 //!   is an engine itself, without a screen and without a folder.) A result is on
 //!   disk before it is acknowledged, and acknowledged before the next case begins;

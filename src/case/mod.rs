@@ -36,12 +36,12 @@ use peers::{Peer, of_backend};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// Twelve hexadecimal digits: the hash of everything below that decides what is
-    /// computed (primitive, parameters, seed), and of nothing else ([`case_id`]). Unique
+    /// computed (primitive, parameters, seed), and of nothing else ([`case_id`](crate::recipe::plan::case_id)). Unique
     /// in a plan: where a later experiment repeats a case, or another file holds the same
     /// indices, `-` and the experiment's number, counted from 1, follow; a greater number
     /// where that is taken.
     pub id: String,
-    /// Index into [`Plan::experiments`].
+    /// Index into [`Plan::experiments`](crate::recipe::plan::Plan::experiments).
     pub experiment: usize,
     /// Registry name of the primitive.
     pub primitive: String,

@@ -1,6 +1,6 @@
 //! The recipe as written. Step one reads YAML into nodes that remember their place,
 //! step two interprets them against the parameters that each primitive declares. What
-//! the sweeps multiply to is [`plan::resolve`](crate::recipe::plan::resolve)'s business.
+//! the sweeps multiply to is [`plan::resolve`]'s business.
 //! `docs/recipes.md` describes the language.
 
 mod accepts;

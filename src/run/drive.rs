@@ -17,9 +17,8 @@ use super::interrupted::Interrupted;
 use super::runner::{Control, Message, Runner, Running, advice};
 use super::wishes::Wishes;
 use crate::engine::client::{Client, EngineCommand, Incoming};
-use crate::engine::clock;
-use crate::engine::hung;
 use crate::engine::protocol::{Command, Event, Level};
+use crate::engine::{clock, hung};
 use crate::model::Profile;
 use crate::recipe::plan::{Plan, slug};
 

@@ -36,7 +36,7 @@ pub enum Scale {
 /// A parameter that takes several values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
-    /// Full dotted key, as in [`Params`].
+    /// Full dotted key, as in [`Params`](crate::case::Params).
     pub key: String,
     /// The name people use: the key's last word, longer where that is ambiguous.
     pub name: String,

@@ -1,9 +1,8 @@
 //! Peers beside the cases of an experiment.
 
-use crate::case::BACKENDS;
 use crate::case::gpus::{COUNT_KEY, DEVICE_KEY};
 use crate::case::peers::{Peer, of_backend};
-use crate::case::{Params, Value};
+use crate::case::{BACKENDS, Params, Value};
 use crate::recipe::{Alternative, Draft, Mistake, Place, Setting};
 
 /// Makes every peer of the draft a further backend, on the devices of those it stands beside.

@@ -10,8 +10,7 @@ use super::only::keep;
 use super::overrides::{Overrides, apply};
 use super::peers;
 use super::{Experiment, Plan};
-use crate::case::Refusal;
-use crate::case::{Cache, Case, IndexFiles, NoFiles, Params, Value};
+use crate::case::{Cache, Case, IndexFiles, NoFiles, Params, Refusal, Value};
 use crate::recipe::{
     Draft, MAX_CASES, Mistake, Place, Recipe, RecipeError, Setting, cases, hash, locate_place, too_many,
 };

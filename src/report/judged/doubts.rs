@@ -4,8 +4,7 @@ use super::cases;
 use crate::report::judge::{self, Comparison};
 use crate::report::verdicts::Named;
 use crate::run::Record;
-use crate::stats::comparison::Answer;
-use crate::stats::comparison::FEWEST;
+use crate::stats::comparison::{Answer, FEWEST};
 use crate::stats::noise::Flag;
 
 /// What comes from outside of the run, with what it is called among the causes.

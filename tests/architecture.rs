@@ -1,0 +1,404 @@
+//! The rooms of the house: what each module uses is what the tables in `src/lib.rs` allow it.
+//!
+//! Code under `#[cfg(test)]` is left out. What a macro is given counts where it says `crate::`, or names a module
+//! that the file imports.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{Attribute, Item, ItemUse, Macro, UseTree};
+
+const IMPLEMENTATIONS: &str = "implementations";
+
+/// Segments behind `crate`.
+type Module = Vec<String>;
+
+/// A name that is used: behind `crate`, or of another crate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Name {
+    Ours(Module),
+    Theirs(String),
+}
+
+/// Somebody uses a name, at this place.
+struct Use {
+    by: Module,
+    name: Name,
+    place: String,
+}
+
+/// The room that a module or a name is in; `None` for the crate itself and its constants.
+fn room(path: &[String]) -> Option<&str> {
+    let implements = |word: &String| word == "cpu" || word == "cuda";
+    match path.first()?.as_str() {
+        constant if constant.starts_with(char::is_uppercase) => None,
+        "primitives" if path.iter().take(3).any(implements) => Some(IMPLEMENTATIONS),
+        other => Some(other),
+    }
+}
+
+// ---- tables ----------------------------------------------------------------------------------------
+
+/// The tables of the architecture page.
+struct Rules {
+    /// Each room and those that it may use, in the order of the page.
+    rooms: Vec<(String, BTreeSet<String>)>,
+    /// Names, and the modules that alone may use them.
+    only: BTreeMap<String, Vec<Module>>,
+}
+
+/// The words of a cell, without marks: `[`case`], `stats`` are two.
+fn words(cell: &str) -> Vec<String> {
+    let bare = |word: &str| word.trim_matches(|c| "[]` ".contains(c)).to_owned();
+    cell.split(',').map(bare).filter(|word| !word.is_empty() && word != "nothing").collect()
+}
+
+fn rules(page: &str) -> Rules {
+    let (mut rooms, mut only): (Vec<(String, BTreeSet<String>)>, BTreeMap<_, _>) = Default::default();
+    for line in page.lines().filter_map(|line| line.strip_prefix("//! |")) {
+        let cells: Vec<&str> = line.trim_end_matches('|').split('|').collect();
+        let name = words(cells[0]).concat();
+        match cells.as_slice() {
+            _ if ["module", "name"].contains(&name.as_str()) || name.starts_with("--") => {}
+            [_, _, uses] => {
+                let uses: BTreeSet<String> = match words(uses) {
+                    all if all == ["everything but implementations"] => rooms
+                        .iter()
+                        .map(|(room, _)| room.clone())
+                        .filter(|room| room != IMPLEMENTATIONS)
+                        .collect(),
+                    some => some.into_iter().collect(),
+                };
+                rooms.push((name, uses));
+            }
+            [_, places] => {
+                let module = |word: &String| word.split("::").map(str::to_owned).collect();
+                only.insert(name, words(places).iter().map(module).collect());
+            }
+            _ => panic!("a row of {} cells: {line}", cells.len()),
+        }
+    }
+    Rules { rooms, only }
+}
+
+impl Rules {
+    /// Why somebody may not use that; `None` where he may.
+    fn forbids(&self, used: &Use) -> Option<String> {
+        let (by, name) = (
+            room(&used.by)?,
+            match &used.name {
+                Name::Ours(path) => room(path)?,
+                Name::Theirs(name) => name.as_str(),
+            },
+        );
+        let inside = |module: &Module| used.by.starts_with(module);
+        if by != name && self.only.get(name).is_some_and(|places| !places.iter().any(inside)) {
+            return Some(format!("{name} only in {:?}", self.only[name]));
+        }
+        let row = self.rooms.iter().find(|(room, _)| room == by);
+        let ours = matches!(used.name, Name::Ours(_)) && by != name;
+        match row {
+            None => Some(format!("{by} has no row")),
+            Some((_, allowed)) if ours && !allowed.contains(name) => Some(format!("{by} may not use {name}")),
+            Some(_) => None,
+        }
+    }
+
+    /// Each once, with its place.
+    fn violations(&self, uses: &[Use]) -> BTreeSet<String> {
+        let told = |used: &Use| Some(format!("{}: {}", used.place, self.forbids(used)?));
+        uses.iter().filter_map(told).collect()
+    }
+}
+
+// ---- code ------------------------------------------------------------------------------------------
+
+/// What one file uses.
+struct Reader<'a> {
+    file: &'a str,
+    module: Module,
+    /// Modules that it declares.
+    children: BTreeSet<String>,
+    /// What its imports are called here.
+    imported: HashMap<String, Module>,
+    uses: Vec<Use>,
+    /// Files of the modules declared here, where they are not inline.
+    further: Vec<(Module, Option<String>)>,
+}
+
+fn is_test(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("cfg")
+            && attribute.parse_args::<syn::Ident>().is_ok_and(|word| word == "test")
+    })
+}
+
+fn attributes(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Const(i) => &i.attrs,
+        Item::Enum(i) => &i.attrs,
+        Item::Fn(i) => &i.attrs,
+        Item::Impl(i) => &i.attrs,
+        Item::Mod(i) => &i.attrs,
+        Item::Static(i) => &i.attrs,
+        Item::Struct(i) => &i.attrs,
+        Item::Trait(i) => &i.attrs,
+        Item::Type(i) => &i.attrs,
+        Item::Use(i) => &i.attrs,
+        _ => &[],
+    }
+}
+
+impl Reader<'_> {
+    fn note(&mut self, path: &[String], span: Span) {
+        let place = format!("{}:{}", self.file, span.start().line);
+        if let Some(name) = self.resolved(path) {
+            self.uses.push(Use { by: self.module.clone(), name, place });
+        }
+    }
+
+    /// What a path means here; `None` where it is local.
+    fn resolved(&self, path: &[String]) -> Option<Name> {
+        let first = path.first()?.as_str();
+        let above = path.iter().take_while(|word| *word == "super").count();
+        let below = |module: &[String], rest: &[String]| Some(Name::Ours([module, rest].concat()));
+        match first {
+            "crate" => below(&[], &path[1..]),
+            "self" => below(&self.module, &path[1..]),
+            "super" => below(&self.module[..self.module.len().checked_sub(above)?], &path[above..]),
+            _ if self.children.contains(first) => below(&self.module, path),
+            _ if path.len() > 1 && self.imported.contains_key(first) => {
+                below(&self.imported[first], &path[1..])
+            }
+            _ if path.len() > 1 => Some(Name::Theirs(first.to_owned())),
+            _ => None,
+        }
+    }
+
+    fn import(&mut self, tree: &UseTree, before: &[String], span: Span) {
+        let with = |word: String| [before, &[word]].concat();
+        match tree {
+            UseTree::Path(path) => self.import(&path.tree, &with(path.ident.to_string()), span),
+            UseTree::Group(group) => group.items.iter().for_each(|tree| self.import(tree, before, span)),
+            UseTree::Glob(_) => self.note(before, span),
+            UseTree::Name(name) if name.ident == "self" => {
+                self.imported_as(before.to_vec(), before.last(), span)
+            }
+            UseTree::Name(name) => {
+                let word = name.ident.to_string();
+                self.imported_as(with(word.clone()), Some(&word), span);
+            }
+            UseTree::Rename(renamed) => {
+                let word = renamed.ident.to_string();
+                let path = if word == "self" { before.to_vec() } else { with(word) };
+                self.imported_as(path, Some(&renamed.rename.to_string()), span);
+            }
+        }
+    }
+
+    fn imported_as(&mut self, path: Module, called: Option<&String>, span: Span) {
+        self.note(&path, span);
+        if let (Some(Name::Ours(path)), Some(called)) = (self.resolved(&path), called) {
+            self.imported.insert(called.clone(), path);
+        }
+    }
+
+    /// Paths in what a macro is given.
+    fn scan(&mut self, tokens: TokenStream) {
+        let mut path: Module = Vec::new();
+        let mut colons = 0;
+        for token in tokens {
+            match token {
+                TokenTree::Ident(word) => {
+                    if colons != 2 {
+                        path.clear();
+                    }
+                    path.push(word.to_string());
+                    let ours = ["crate", "super"].contains(&path[0].as_str())
+                        || self.imported.contains_key(&path[0]);
+                    if path.len() > 1 && ours {
+                        self.note(&path.clone(), word.span());
+                    }
+                    colons = 0;
+                }
+                TokenTree::Punct(mark) if mark.as_char() == ':' => colons += 1,
+                TokenTree::Group(group) => {
+                    self.scan(group.stream());
+                    path.clear();
+                }
+                _ => path.clear(),
+            }
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Reader<'_> {
+    fn visit_item(&mut self, item: &'ast Item) {
+        if is_test(attributes(item)) {
+            return;
+        }
+        if let Item::Mod(declared) = item {
+            let module = [self.module.clone(), vec![declared.ident.to_string()]].concat();
+            if declared.content.is_none() {
+                let path = declared.attrs.iter().find(|attribute| attribute.path().is_ident("path"));
+                let path = path.and_then(|attribute| attribute.meta.require_name_value().ok());
+                let path = path.and_then(|path| match &path.value {
+                    syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
+                    _ => None,
+                });
+                self.further.push((module, path));
+                return;
+            }
+            let outer = std::mem::replace(&mut self.module, module);
+            visit::visit_item(self, item);
+            self.module = outer;
+            return;
+        }
+        visit::visit_item(self, item);
+    }
+
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        self.import(&item.tree, &[], item.span());
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let words: Module = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        if words.len() > 1 {
+            self.note(&words, path.span());
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, called: &'ast Macro) {
+        self.scan(called.tokens.clone());
+        visit::visit_macro(self, called);
+    }
+}
+
+/// What a file uses, and the files of its modules.
+fn read(file: &Path, module: Module, uses: &mut Vec<Use>) {
+    let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let name = file.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(file).display().to_string();
+    let (used, further) = read_text(&name, &text, module);
+    uses.extend(used);
+    let folder = file.parent().expect("a folder");
+    let stem = file.file_stem().expect("a name");
+    let own = ["mod", "lib"].iter().any(|name| stem == *name);
+    let below = if own { folder.to_owned() } else { folder.join(stem) };
+    for (module, path) in further {
+        let name = module.last().expect("a name");
+        let places: Vec<PathBuf> = match path {
+            Some(path) => vec![folder.join(path)],
+            None => vec![below.join(format!("{name}.rs")), below.join(name).join("mod.rs")],
+        };
+        let file = places.iter().find(|file| file.is_file()).unwrap_or_else(|| panic!("{places:?}"));
+        read(file, module, uses);
+    }
+}
+
+fn read_text(file: &str, text: &str, module: Module) -> (Vec<Use>, Vec<(Module, Option<String>)>) {
+    let tree = syn::parse_file(text).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let children = tree.items.iter().filter_map(|item| match item {
+        Item::Mod(declared) => Some(declared.ident.to_string()),
+        _ => None,
+    });
+    let children = children.collect();
+    let (imported, uses, further) = Default::default();
+    let mut reader = Reader { file, module, children, imported, uses, further };
+    // Imports first: a path may stand above the import that it goes through.
+    for item in tree.items.iter().filter(|item| !is_test(attributes(item))) {
+        if let Item::Use(used) = item {
+            reader.visit_item_use(used);
+        }
+    }
+    tree.items.iter().filter(|item| !matches!(item, Item::Use(_))).for_each(|item| reader.visit_item(item));
+    (reader.uses, reader.further)
+}
+
+fn page() -> String {
+    fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs")).expect("the page")
+}
+
+// ---- tests -----------------------------------------------------------------------------------------
+
+#[test]
+fn each_module_uses_what_its_row_allows() {
+    let mut uses = Vec::new();
+    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs"), Vec::new(), &mut uses);
+    assert!(uses.len() > 5_000, "{} uses were found", uses.len());
+    let wrong = rules(&page()).violations(&uses);
+    assert!(wrong.is_empty(), "against the tables in src/lib.rs: {wrong:#?}");
+}
+
+/// A row names only rows above it: then there are no circles.
+#[test]
+fn rows_name_only_rows_above_them() {
+    let rooms = rules(&page()).rooms;
+    assert!(rooms.len() > 10);
+    for (at, (room, uses)) in rooms.iter().enumerate() {
+        let above: BTreeSet<&String> = rooms[..at].iter().map(|(room, _)| room).collect();
+        let below: Vec<&String> = uses.iter().filter(|used| !above.contains(used)).collect();
+        assert!(below.is_empty(), "{room} uses {below:?}, which do not stand above it");
+    }
+}
+
+/// Nothing stands in a row that no module needs.
+#[test]
+fn rows_name_nothing_in_vain() {
+    let mut uses = Vec::new();
+    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs"), Vec::new(), &mut uses);
+    let needed: BTreeSet<(&str, &str)> = uses
+        .iter()
+        .filter_map(|used| match &used.name {
+            Name::Ours(path) => Some((room(&used.by)?, room(path)?)),
+            Name::Theirs(_) => None,
+        })
+        .collect();
+    for (by, allowed) in rules(&page()).rooms.iter().filter(|(room, _)| room != "cli") {
+        for used in allowed {
+            assert!(needed.contains(&(by.as_str(), used.as_str())), "{by} does not use {used}");
+        }
+    }
+}
+
+/// Each way to name what is forbidden is found, and tests are left alone.
+#[test]
+fn a_forbidden_use_is_found_however_it_is_written() {
+    let rules = rules(&page());
+    let wrong = |module: &str, text: &str| {
+        let module = module.split("::").map(str::to_owned).collect();
+        rules.violations(&read_text("planted.rs", text, module).0)
+    };
+    for text in [
+        "use crate::report::series;",
+        "use crate::{case::Case, report::series};",
+        "use super::super::report;",
+        "fn f() { crate::report::write_all(); }",
+        "fn f() -> Option<crate::report::Origin> { None }",
+        "use crate::{self as all}; fn f() { all::report::write_all(); }",
+        "fn f() { println!(\"{}\", crate::report::NAME); }",
+        "mod inner { use crate::report::series; }",
+    ] {
+        assert_eq!(wrong("model::sector", text).len(), 1, "{text}");
+        assert!(wrong("cli", text).is_empty() || text.contains("super"), "{text}");
+    }
+    for text in [
+        "use crate::primitives::scan::cuda::prepare;",
+        "use crate::primitives::{self}; fn f() { primitives::cuda::refused(); }",
+    ] {
+        assert_eq!(wrong("cli::counters", text).len(), 1, "{text}");
+        assert_eq!(wrong("engine::server", text).len(), 1, "{text}");
+        assert_eq!(wrong("primitives::scan::work", text).len(), 1, "{text}");
+        assert!(wrong("engine::executors::cuda", text).is_empty(), "{text}");
+    }
+    assert_eq!(wrong("primitives::scan", "pub mod cuda; fn f() { cuda::blocks(); }").len(), 1);
+    assert_eq!(wrong("tui", "use cust::context::Context;").len(), 1);
+    assert_eq!(wrong("report", "fn f() { ratatui::init(); }").len(), 1);
+    assert!(wrong("somewhere", "use crate::case::Case;").contains("planted.rs:1: somewhere has no row"));
+    assert!(wrong("case", "#[cfg(test)] mod tests { use crate::report::series; }").is_empty());
+    assert!(wrong("case", "#[cfg(test)] use crate::report::series;").is_empty());
+}
