@@ -15,6 +15,7 @@ use super::run::overrides as read_overrides;
 use super::{CountersArguments, out};
 use crate::case::gpus::Gpus;
 use crate::case::{Case, Work};
+use crate::engine::executors;
 use crate::primitives;
 use crate::recipe::plan::{Overrides, Plan};
 use crate::run::stored::Stored;
@@ -200,7 +201,7 @@ fn describe(subject: &Subject) -> Vec<String> {
     let mut comments = vec![format!("case {}: {}: {}", case.id, case.primitive, subject.label)];
     comments.extend(traffic::lines(&subject.work, subject.median));
     let (tool, commands, advice) = match case.backend() {
-        "cuda" => match primitives::cuda::launched(case) {
+        "cuda" => match executors::launched(case) {
             Ok(launched) => ("ncu", ncu::commands(subject, &launched), ncu::advice(subject, &launched)),
             Err(failure) => return commented(vec![failure.to_string()]),
         },

@@ -1,6 +1,7 @@
 //! What the backends compute with: pools and SIMD of processors, and GPUs by the CUDA driver. Buffers,
 //! pools and streams belong to each backend; across backends there is only [`Prepared`].
 
+pub mod alone;
 pub mod cpu;
 pub mod cuda;
 

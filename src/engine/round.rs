@@ -11,7 +11,7 @@ use super::server::Server;
 use super::turns::Going;
 use super::watch::Watch;
 use crate::case::{Cache, Cancel, Case, Failure, Measure, Value, Verdict};
-use crate::device::Prepared;
+use crate::device::{Prepared, alone};
 use crate::engine::Executor;
 use crate::model;
 use crate::stats::noise::{self, Conditions, Flag};
@@ -87,6 +87,7 @@ impl<W: Write> Server<W> {
         let taken = loop {
             paused += self.rest(going)?;
             cancel.check()?;
+            let _alone = alone::timing();
             let before = self.executors[host].gpu_conditions();
             self.stage(case, turn.round, Stage::WarmUp)?;
             let cold = measure.cache == Cache::Cold;

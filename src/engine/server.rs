@@ -14,6 +14,7 @@ use super::pace::Pace;
 use super::protocol::{Event, Level, PROTOCOL};
 use super::watch::Watch;
 use crate::case::{Availability, Device, Failure};
+use crate::device::alone;
 use crate::engine::Executor;
 use crate::model::Profiles;
 use crate::model::profiles::Shelf;
@@ -148,7 +149,10 @@ impl<W: Write> Server<W> {
         executor.turn_to(device);
         match executor.device().availability {
             Availability::Unavailable { reason } => Err(Failure::NotApplicable(reason)),
-            Availability::Available => executor.copy_probe(),
+            Availability::Available => {
+                let _alone = alone::timing();
+                executor.copy_probe()
+            }
         }
     }
 

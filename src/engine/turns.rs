@@ -11,7 +11,7 @@ use super::protocol::{Event, Finished, Level, RoundResult};
 use super::round::Trouble;
 use super::schedule::{Schedule, Turn};
 use super::server::{Ending, Server, reason};
-use crate::case::{Availability, Cache, Failure, Place, Verdict};
+use crate::case::{Availability, Cache, Case, Failure, Place, Verdict};
 use crate::inputs::indices::Store;
 use crate::recipe::plan::Plan;
 use crate::stats;
@@ -49,12 +49,21 @@ impl<W: Write> Server<W> {
         let mut going = Going { plan, schedule: Schedule::new(plan, finished), orders, held: false };
         self.certified.clear();
         self.sort_out(&mut going)?;
+        self.compile_ahead(&going);
         let stop = self.run_turns(&mut going)?;
         if matches!(stop, Some(Stop::Lost)) {
             return Ok(Ending::DeviceLost);
         }
         self.emit(&Event::Finished { cancelled: stop.is_some() })?;
+        self.executors.iter().for_each(|executor| executor.compile_ahead(&[]));
         Ok(Ending::InputClosed)
+    }
+
+    /// Has the kernels of the cases that have turns compiled before these come.
+    fn compile_ahead(&self, going: &Going) {
+        let left = going.schedule.left();
+        let cases: Vec<&Case> = left.into_iter().map(|at| &going.plan.cases[at]).collect();
+        self.executors.iter().for_each(|executor| executor.compile_ahead(&cases));
     }
 
     fn run_turns(&mut self, going: &mut Going) -> io::Result<Option<Stop>> {

@@ -2,6 +2,7 @@
  * remembers launches and does not run them; `fake_fail` makes one function answer a result
  * code. Memory that is mapped is a file's, so that it appears where it is mapped. */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,12 @@ static uint64_t backing[8];
 static int persisting = 32 << 20;
 /* Of the limits 5 and 6: what L2 fetches, and what of it is set aside. */
 static size_t limits[2] = {64, 0};
+/* Names of the kernels that were compiled, a line each. */
+static char compiled[1 << 16];
+/* Events that were recorded and not yet destroyed, and kernels that were compiled meanwhile. */
+static int recorded;
+static unsigned disturbed;
+static pthread_mutex_t compiling = PTHREAD_MUTEX_INITIALIZER;
 /* The access policy window of the stream, as cuda.h lays it out. */
 static struct {
     void *base;
@@ -39,7 +46,11 @@ void fake_reset(void) {
     limits[1] = 0;
     memset(&window, 0, sizeof window);
     memset(backing, 0, sizeof backing);
+    recorded = disturbed = compiled[0] = 0;
 }
+const char *fake_compiled(void) { return compiled; }
+void fake_forget(void) { compiled[0] = 0; }
+unsigned fake_disturbed(void) { return disturbed; }
 void fake_peers(int can) { peers = can; }
 unsigned fake_reserved(void) { return reserved; }
 unsigned fake_handles(void) { return handles; }
@@ -59,6 +70,26 @@ size_t fake_limit(int limit) { return limits[limit - 5]; }
 size_t fake_window(void) { return window.bytes; }
 int fake_persists(void) { return window.hit == 2 && window.share > 0; }
 unsigned fake_resets(void) { return resets; }
+
+/* The driver's module of a PTX text: the name of the one kernel that it may have. */
+static char *compile(const char *image) {
+    const char *entry = strstr(image, ".entry ");
+    if (!entry || strstr(entry + 1, ".entry ")) return NULL;
+    char *name = strndup(entry + 7, strcspn(entry + 7, "( \n"));
+    pthread_mutex_lock(&compiling);
+    loaded++;
+    disturbed += recorded > 0;
+    if (strlen(compiled) + strlen(name) + 2 < sizeof compiled) strcat(strcat(compiled, name), "\n");
+    pthread_mutex_unlock(&compiling);
+    return name;
+}
+
+static void unload(char *name) {
+    pthread_mutex_lock(&compiling);
+    loaded--;
+    pthread_mutex_unlock(&compiling);
+    free(name);
+}
 
 #define CU(name, parameters, ...)                              \
     int name parameters {                                      \
@@ -135,16 +166,18 @@ CU(cuMemUnmap, (uint64_t p, size_t n),
    if (mmap(AT(p), n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) return 1;)
 CU(cuMemSetAccess, (uint64_t p, size_t n, const struct access *all, size_t count),
    if ((int)count > devices || all[0].flags != 3 || mprotect(AT(p), n, PROT_READ | PROT_WRITE)) return 1;)
-CU(cuModuleLoadDataEx, (void **module, const void *image, unsigned n, void *o, void **v), *module = &loaded; loaded++;)
-CU(cuModuleUnload, (void *module), loaded--;)
-CU(cuModuleGetFunction, (void **function, void *module, const char *name), *function = &launched;)
+CU(cuModuleLoadDataEx, (void **module, const char *image, unsigned n, void *o, void **v),
+   if (!(*module = compile(image))) return 218;)
+CU(cuModuleUnload, (void *module), unload((char *)module);)
+CU(cuModuleGetFunction, (void **function, void *module, const char *name),
+   if (strcmp((char *)module, name)) return 500; *function = &launched;)
 CU(cuFuncSetAttribute, (void *function, int attribute, int value), if (attribute == 8) raised = value;)
 CU(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *n, void *f, int block, size_t shared), *n = 2048 / block;)
 CU(cuLaunchKernel, (void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                     unsigned shared, void *stream, void **values, void **extra),
    launched[0] = gx; launched[1] = bx; launched[2] = shared;)
 CU(cuEventCreate, (void **event, unsigned flags), *event = &raised;)
-CU(cuEventRecord, (void *event, void *stream))
+CU(cuEventRecord, (void *event, void *stream), __atomic_add_fetch(&recorded, 1, __ATOMIC_SEQ_CST);)
 CU(cuEventSynchronize, (void *event))
 CU(cuEventElapsedTime, (float *ms, void *start, void *end), *ms = 2.5f;)
-CU(cuEventDestroy_v2, (void *event))
+CU(cuEventDestroy_v2, (void *event), __atomic_store_n(&recorded, 0, __ATOMIC_SEQ_CST);)

@@ -1,6 +1,6 @@
 //! Compiles the driver of `fake.c`, has the backend load it, and steers it.
 
-use std::ffi::{CString, c_char, c_int, c_long, c_uint};
+use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -128,6 +128,24 @@ impl Fake {
     pub fn loaded(&self) -> c_long {
         // SAFETY: as above.
         unsafe { self.get::<unsafe extern "C" fn() -> c_long>("fake_loaded")() }
+    }
+
+    /// Names of the kernels that were compiled since the last call.
+    pub fn compiled(&self) -> Vec<String> {
+        // SAFETY: as above.
+        let get = self.get::<unsafe extern "C" fn() -> *const c_char>("fake_compiled");
+        // SAFETY: as above; the text ends with a zero.
+        let names = unsafe { CStr::from_ptr(get()) }.to_str().unwrap();
+        let names = names.lines().map(str::to_owned).collect();
+        // SAFETY: as above.
+        unsafe { self.get::<unsafe extern "C" fn()>("fake_forget")() };
+        names
+    }
+
+    /// Kernels that were compiled while something was timed.
+    pub fn disturbed(&self) -> c_uint {
+        // SAFETY: as above.
+        unsafe { self.get::<unsafe extern "C" fn() -> c_uint>("fake_disturbed")() }
     }
 
     fn get<T>(&self, name: &str) -> Symbol<'_, T> {

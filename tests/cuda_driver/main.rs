@@ -3,6 +3,7 @@
 
 #![cfg(all(feature = "cuda", target_os = "linux"))]
 
+mod ahead;
 mod fake;
 mod several;
 
@@ -330,15 +331,20 @@ fn more_shared_memory_than_48_kib_is_opted_into() {
 }
 
 #[test]
-fn a_module_is_compiled_once_and_unloaded_with_its_last_user() {
+fn a_kernel_is_compiled_once_by_itself_and_unloaded_with_its_last_user() {
     let Some(fake) = Fake::new() else { return };
     let gpu = Gpu::open().unwrap();
-    let kernel = gpu.module("stream").unwrap().kernel("stream_fill").unwrap();
-    let again = gpu.module("stream").unwrap();
-    assert_eq!(fake.loaded(), 1);
-    assert!(again.kernel("nothing").is_err() && gpu.module("nothing").is_err());
-    drop((gpu, again));
-    assert_eq!(fake.loaded(), 1, "a kernel keeps its module");
+    let module = gpu.module("stream").unwrap();
+    assert_eq!(fake.loaded(), 0, "nobody has asked for a kernel yet");
+    let kernel = module.kernel("stream_fill").unwrap();
+    let again = gpu.module("stream").unwrap().kernel("stream_fill").unwrap();
+    assert_eq!((kernel.name(), again.name(), fake.loaded()), ("stream_fill", "stream_fill", 1));
+    assert_eq!(fake.compiled(), ["stream_fill"]);
+    let missing = |failure: Option<Failure>| failure.unwrap().to_string();
+    assert_eq!(missing(module.kernel("nothing").err()), "no kernel `nothing` in stream.ptx");
+    assert_eq!(missing(gpu.module("nothing").err()), "no CUDA module `nothing` in this build");
+    drop((gpu, module, again));
+    assert_eq!(fake.loaded(), 1, "a kernel keeps its GPU");
     drop(kernel);
     assert_eq!(fake.loaded(), 0);
 }
@@ -355,6 +361,6 @@ fn ptx_newer_than_the_driver_names_both_versions() {
     // A driver that refuses what its version should allow.
     fake.version(13000);
     fake.fail("cuModuleLoadDataEx", 222);
-    let refused = Gpu::open().unwrap().module("stream").err().unwrap();
+    let refused = Gpu::open().unwrap().module("stream").unwrap().kernel("stream_fill").err().unwrap();
     assert!(refused.to_string().contains("PTX 9.0"), "{refused}");
 }

@@ -38,10 +38,17 @@ static void release(void *at) {
     free(p - HEAD);
 }
 
+static char *guarded_copy(const char *text, size_t n) {
+    char *copy = (char *)memcpy(guarded(n + 1), text, n);
+    copy[n] = 0;
+    return copy;
+}
+
 extern "C" {
 unsigned fake_strayed() { return strayed; }
 #define malloc guarded
 #define free release
+#define strndup guarded_copy
 #define cuModuleGetFunction unused_get_function
 #define cuLaunchKernel unused_launch
 #define cuFuncSetAttribute unused_set_attribute
@@ -49,6 +56,7 @@ unsigned fake_strayed() { return strayed; }
 #include "../cuda_driver/fake.c"
 #undef malloc
 #undef free
+#undef strndup
 #undef cuModuleGetFunction
 #undef cuLaunchKernel
 #undef cuFuncSetAttribute
@@ -307,7 +315,8 @@ void add_kernel(const char *name, void (*call)(void **)) { kernels()[name] = cal
 static std::map<void *, unsigned> allowed;
 
 extern "C" {
-int cuModuleGetFunction(void **function, void *, const char *name) {
+int cuModuleGetFunction(void **function, void *module, const char *name) {
+    if (strcmp((char *)module, name) != 0) return 500;
     auto found = kernels().find(name);
     if (found == kernels().end()) return 500;
     *function = (void *)found->second;

@@ -1,7 +1,8 @@
 //! Compiles the kernels and the driver of `driver.cpp` for the host, and has the backend
 //! load them.
 
-use std::ffi::{c_int, c_uint};
+use std::collections::BTreeSet;
+use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -93,6 +94,19 @@ impl Host {
     pub fn strayed(&self) -> u32 {
         // SAFETY: the function has this type in driver.cpp.
         unsafe { self.library.get::<unsafe extern "C" fn() -> c_uint>("fake_strayed").unwrap()() }
+    }
+
+    /// Names of the kernels that were compiled since the last call.
+    pub fn compiled(&self) -> BTreeSet<String> {
+        // SAFETY: the function has this type in fake.c, and its text ends with a zero.
+        let names = unsafe {
+            let get = self.library.get::<unsafe extern "C" fn() -> *const c_char>("fake_compiled").unwrap();
+            CStr::from_ptr(get()).to_str().unwrap()
+        };
+        let names = names.lines().map(str::to_owned).collect();
+        // SAFETY: as above.
+        unsafe { self.library.get::<unsafe extern "C" fn()>("fake_forget").unwrap()() };
+        names
     }
 }
 

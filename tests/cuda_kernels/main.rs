@@ -18,11 +18,13 @@ mod scans;
 mod several;
 mod twins;
 
+use std::collections::BTreeSet;
+
 use host::Host;
 use scatterlab::case::{Cancel, Case, Failure, Fault, Params, Value, Verdict};
 use scatterlab::device::cuda::{DevicePtr, Gpu, Plain};
 use scatterlab::engine::Executor;
-use scatterlab::engine::executors::cuda::CudaExecutor;
+use scatterlab::engine::executors::{self, cuda::CudaExecutor};
 use scatterlab::inputs::Permutation;
 use scatterlab::primitives;
 use scatterlab::primitives::pattern::Starts;
@@ -73,10 +75,18 @@ fn prove(primitive: &str, words: &str) {
     }
 }
 
+/// The kernels that a case asks for, by the list that they are compiled from ahead of need.
+fn asked(case: &Case) -> BTreeSet<String> {
+    let kernels = executors::kernels(case, Gpu::open().unwrap().device()).unwrap();
+    kernels.into_iter().map(|(_, name)| name).chain(["gate".to_owned()]).collect()
+}
+
 fn prove_all(primitive: &str, cases: &[String]) {
     let Some(host) = Host::new() else { return };
     for words in cases {
+        host.compiled();
         prove(primitive, words);
+        assert_eq!(host.compiled(), asked(&case(primitive, words)), "{primitive} {words}");
         assert_eq!(host.strayed(), 0, "{primitive} {words} writes outside of its arrays");
     }
 }

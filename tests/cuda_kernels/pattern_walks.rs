@@ -4,7 +4,7 @@
 use scatterlab::case::{Cancel, Value};
 use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cuda::CudaExecutor;
-use scatterlab::primitives::cuda::launched;
+use scatterlab::engine::executors::launched;
 
 use crate::host::Host;
 use crate::{case, prove_all};

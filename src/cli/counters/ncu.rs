@@ -3,7 +3,7 @@
 use super::Subject;
 use super::traffic::Traffic;
 use crate::case::{Cache, Direction};
-use crate::primitives::cuda::Launched;
+use crate::engine::executors::Launched;
 use crate::shell::quoted;
 
 /// Bytes of a sector of the caches and of the DRAM, compute capability 7.5 to 9.0.

@@ -114,7 +114,7 @@ fn every_timed_kernel_is_in_the_ptx() {
     // The suite has cases of no tuples, too, for which nothing is launched.
     let empty = |case: &Case| case.params.int("tuples") == Some(0);
     for case in plan.cases.iter().filter(|case| case.not_applicable.is_none() && !empty(case)) {
-        let launched = primitives::cuda::launched(case).expect("launches");
+        let launched = executors::launched(case).expect("launches");
         assert!(launched.launches > 0, "{:?}", case.params.get("method").map(Value::to_string));
         names.insert(launched.kernel);
     }

@@ -101,8 +101,8 @@ fn suite_name(part: Suite) -> &'static str {
 mod tests {
     use super::*;
     use crate::case::Fault;
-    use crate::engine::verify::suite;
     use crate::case::Value;
+    use crate::engine::verify::suite;
 
     fn text(parts: &[(Suite, Checked)]) -> String {
         let mut bytes = Vec::new();

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+/// The kernel that timing takes, `kernels/gate.cuh`: its module and its name.
+pub const GATE: (&str, &str) = ("gate", "gate");
+
 /// Why there is no GPU to use: data for records, never a panic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {

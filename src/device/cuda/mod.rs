@@ -20,5 +20,5 @@ mod imp;
 #[path = "absent.rs"]
 mod imp;
 
-pub use facts::{DevicePtr, GpuFacts, ManagedFacts, Plain, Unavailable};
-pub use imp::{Arg, DeviceBuffer, Gpu, Kernel, Limit, Module, Persisting};
+pub use facts::{DevicePtr, GATE, GpuFacts, ManagedFacts, Plain, Unavailable};
+pub use imp::{Ahead, Arg, DeviceBuffer, Gpu, Kernel, Limit, Module, Persisting};

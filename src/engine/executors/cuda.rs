@@ -9,16 +9,16 @@ use std::sync::Arc;
 
 use shown::shown;
 
-use super::fetching;
+use super::{fetching, launches};
 use crate::case::gpus::Gpus;
 use crate::case::{Availability, Cancel, Case, Device, Failure, Fault};
 use crate::device::Prepared;
-use crate::device::cuda::{DeviceBuffer, Gpu, GpuFacts, Unavailable};
+use crate::device::cuda::{Ahead, DeviceBuffer, GATE, Gpu, GpuFacts, Unavailable};
 use crate::engine::Executor;
 use crate::inputs::indices::Store;
 use crate::primitives::cuda::several::{Part, Several};
 use crate::primitives::{
-    atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream,
+    self, atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream,
 };
 use crate::stats;
 use crate::stats::noise::GpuConditions;
@@ -44,6 +44,21 @@ pub struct CudaExecutor {
     /// Written over to empty a device's L2 cache; allocated at its first eviction.
     others: RefCell<BTreeMap<u32, DeviceBuffer<u32>>>,
     indices: Arc<Store>,
+    /// What compiles the kernels of the cases to come.
+    ahead: RefCell<Option<Ahead>>,
+}
+
+/// The kernels that a case, or each of those that it may become, asks for on these GPUs, and what timing
+/// takes there.
+fn asked(gpus: &[Gpu], case: &Case) -> Vec<(Gpu, &'static str, String)> {
+    let others = primitives::alternatives(case).into_iter().map(|params| Case { params, ..case.clone() });
+    let cases: Vec<Case> = if others.len() == 0 { vec![case.clone()] } else { others.collect() };
+    let on = |gpu: &Gpu, case: &Case| {
+        let kernels = launches::kernels(case, gpu.device()).unwrap_or_default();
+        let (gpu, timing) = (gpu.clone(), (GATE.0, GATE.1.to_owned()));
+        kernels.into_iter().chain([timing]).map(move |(module, name)| (gpu.clone(), module, name))
+    };
+    cases.iter().flat_map(|case| gpus.iter().flat_map(move |gpu| on(gpu, case))).collect()
 }
 
 impl CudaExecutor {
@@ -64,11 +79,7 @@ impl CudaExecutor {
     /// Turns to the GPUs of a case.
     fn turn_to_all(&self, gpus: Gpus) -> Result<Vec<Gpu>, Failure> {
         self.turn_to(gpus.first);
-        let there =
-            if gpus.count.is_some() { Gpu::count().map_err(not_applicable)?.into() } else { u64::MAX };
-        let numbers = gpus.numbers(there).map_err(Failure::NotApplicable)?;
-        let beside = numbers.iter().skip(1).filter_map(|number| u32::try_from(*number).ok());
-        self.beside.replace(beside.collect());
+        self.beside.replace(numbers(gpus)?.into_iter().skip(1).collect());
         self.taking_part().into_iter().map(|number| self.gpu(number).map_err(not_applicable)).collect()
     }
 
@@ -209,6 +220,22 @@ impl Executor for CudaExecutor {
         }
     }
 
+    fn compile_ahead(&self, cases: &[&Case]) {
+        // What compiled for other cases ends before anything begins.
+        self.ahead.replace(None);
+        let opened = |case: &&&Case| {
+            let numbers = numbers(Gpus::of(&case.params)).ok()?;
+            let gpus = numbers.into_iter().map(|number| self.gpu(number).ok());
+            Some((gpus.collect::<Option<Vec<Gpu>>>()?, Case::clone(case)))
+        };
+        let ours = cases.iter().filter(|case| case.backend() == self.backend());
+        let coming: Vec<_> = ours.filter_map(|case| opened(&case)).collect();
+        if !coming.is_empty() {
+            let kernels = coming.into_iter().flat_map(|(gpus, case)| asked(&gpus, &case));
+            self.ahead.replace(Some(Ahead::new(kernels)));
+        }
+    }
+
     fn bring(&mut self, indices: &Arc<Store>) {
         self.indices = indices.clone();
     }
@@ -245,6 +272,14 @@ impl Executor for CudaExecutor {
         let conditions = gpus.map(|gpu| Some(gpu?.conditions())).collect::<Option<Vec<_>>>()?;
         conditions.into_iter().reduce(GpuConditions::beside)
     }
+}
+
+/// The numbers of a case's GPUs, at least one.
+fn numbers(gpus: Gpus) -> Result<Vec<u32>, Failure> {
+    let there = if gpus.count.is_some() { Gpu::count().map_err(not_applicable)?.into() } else { u64::MAX };
+    let numbers = gpus.numbers(there).map_err(Failure::NotApplicable)?;
+    // One that no GPU can have is reported where it is opened.
+    Ok(numbers.into_iter().map(|number| u32::try_from(number).unwrap_or(u32::MAX)).collect())
 }
 
 /// 32-bit words in twice the L2 cache.

@@ -3,12 +3,15 @@
 pub mod cpu;
 pub mod cuda;
 mod fetching;
+mod launches;
 pub mod mock;
 pub mod peer;
 
 use std::path::Path;
 
 use crate::engine::Executor;
+
+pub use launches::{Launched, kernels, launched};
 
 /// Every backend of this build, available or not.
 pub fn all() -> Vec<Box<dyn Executor>> {

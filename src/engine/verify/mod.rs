@@ -152,6 +152,8 @@ pub fn verify(
     mut tell: impl FnMut(usize, &Checked),
 ) -> Result<Tally, Failure> {
     let mut tally = Tally::default();
+    executor
+        .compile_ahead(&plan.cases.iter().filter(|case| case.not_applicable.is_none()).collect::<Vec<_>>());
     for (number, case) in plan.cases.iter().enumerate() {
         for fault in faults(case, suite) {
             let (finding, computed) = match (&case.not_applicable, fault) {

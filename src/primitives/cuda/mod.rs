@@ -1,5 +1,5 @@
-//! What the CUDA implementations of the primitives share: the report of a certificate,
-//! the ranges that a fault leaves, and the launches of everything that is not timed.
+//! What the CUDA implementations of the primitives share: the report of a certificate and the
+//! launches of everything that is not timed.
 
 pub mod finding;
 pub mod several;
@@ -7,12 +7,9 @@ pub mod tiles;
 pub mod together;
 mod zipf;
 
-use crate::case::{Case, Failure, Refusal};
+use crate::case::{Failure, Refusal};
 use crate::device::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
 use crate::inputs::mix::key64;
-use crate::primitives::{
-    atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream,
-};
 
 pub use crate::case::tuning::DEFAULT_BLOCK as BLOCK;
 pub use zipf::ZipfTable;
@@ -28,22 +25,12 @@ pub struct Launched {
     pub launches: u64,
 }
 
-/// What an execution of a case launches.
-///
-/// # Errors
-/// A primitive without CUDA kernels, and a case that does not exist.
-pub fn launched(case: &Case) -> Result<Launched, Failure> {
-    match case.primitive.as_str() {
-        "stream" => stream::cuda::launched(case),
-        "gather" | "scatter" => gather_scatter::cuda::launched(case),
-        "pattern" => pattern::cuda::launched(case),
-        "random-access" => random_access::cuda::launched(case),
-        "scan" | "segmented-scan" => scan::cuda::launched(case),
-        "histogram" => histogram::cuda::launched(case),
-        "multisplit" => multisplit::cuda::launched(case),
-        other if atop_scan::operation(other).is_some() => atop_scan::cuda::launched(case),
-        other => Err(Failure::NotApplicable(format!("{other} has no CUDA kernels"))),
-    }
+/// A kernel: its module, and its name in the PTX.
+pub type Named = (&'static str, String);
+
+/// Kernels of a module by their names.
+pub fn named(module: &'static str, names: impl IntoIterator<Item = impl Into<String>>) -> Vec<Named> {
+    names.into_iter().map(|name| (module, name.into())).collect()
 }
 
 /// Most blocks of a launch in one dimension.
@@ -90,9 +77,13 @@ pub struct Fill {
 }
 
 impl Fill {
+    /// Their names.
+    pub const KERNELS: [&str; 2] = ["fill_words64", "fill_constant"];
+
     /// Finds them in a module.
     pub fn new(module: &Module) -> Result<Fill, Failure> {
-        Ok(Fill { words64: module.kernel("fill_words64")?, constant: module.kernel("fill_constant")? })
+        let [words64, constant] = module.kernels(Fill::KERNELS)?;
+        Ok(Fill { words64, constant })
     }
 
     /// The first `n` 64-bit words at `out` become `word64(seed, i)`.

@@ -99,15 +99,20 @@ impl Way {
     }
 
     /// Names of the modules where they are, of the pass with bulk copies or without.
-    pub fn modules(self, bulk: bool) -> [String; 2] {
-        let (delta, stores) = (self.number == Number::DeltaDigit, if bulk { "bulk" } else { "fused" });
+    pub fn modules(self, bulk: bool) -> [&'static str; 2] {
+        let delta = self.number == Number::DeltaDigit;
         let counts = if delta { "multisplit_digits" } else { "multisplit_fused" };
-        let passes = match (delta, bulk) {
-            (true, false) => counts.to_owned(),
-            (true, true) => "multisplit_bulk_digits".to_owned(),
-            (false, _) => format!("multisplit_{stores}_{}", self.value),
+        let passes = match (delta, bulk, self.value) {
+            (true, false, _) => counts,
+            (true, true, _) => "multisplit_bulk_digits",
+            (false, true, 0) => "multisplit_bulk_0",
+            (false, true, 4) => "multisplit_bulk_4",
+            (false, true, _) => "multisplit_bulk_8",
+            (false, false, 0) => "multisplit_fused_0",
+            (false, false, 4) => "multisplit_fused_4",
+            (false, false, _) => "multisplit_fused_8",
         };
-        [counts.to_owned(), passes]
+        [counts, passes]
     }
 
     /// Counts of `n` keys: of tiles, and of groups.

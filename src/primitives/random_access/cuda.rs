@@ -10,7 +10,9 @@ use crate::inputs::Scramble;
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::finding::find;
 use crate::primitives::cuda::several::Part;
-use crate::primitives::cuda::{BLOCK, Fill, Launched, grid, launch_over, length, poison, refused};
+use crate::primitives::cuda::{
+    BLOCK, Fill, Launched, Named, grid, launch_over, length, named, poison, refused,
+};
 use crate::primitives::range::{Range, ranges};
 
 /// Accesses of a block, `BLOCK * UNROLL` in the kernels.
@@ -55,6 +57,8 @@ struct RandomAccess {
     executed: u64,
 }
 
+const MODULE: &str = "random_access";
+
 /// Allocates and fills the array of a case.
 ///
 /// # Errors
@@ -62,12 +66,8 @@ struct RandomAccess {
 pub fn prepare(gpu: &Gpu, case: &Case, fault: Option<Fault>, cancel: &Cancel) -> Result<Part, Failure> {
     let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
     gpu.require(spec.bytes() + spec.element)?;
-    let module = gpu.module("random_access")?;
+    let module = gpu.module(MODULE)?;
     cancel.check()?;
-    let check = match spec.kernel {
-        Kernel::Read => "random_expected_sum",
-        Kernel::Write => "random_certify",
-    };
     let mut array = gpu.alloc(length((spec.bytes() + spec.element) / 4)?)?;
     poison(gpu, &mut array)?;
     if spec.kernel == Kernel::Read {
@@ -77,7 +77,7 @@ pub fn prepare(gpu: &Gpu, case: &Case, fault: Option<Fault>, cancel: &Cancel) ->
     Ok(Box::new(RandomAccess {
         gpu: gpu.clone(),
         timed: module.kernel(&timed_name(&spec))?,
-        check: module.kernel(check)?,
+        check: module.kernel(check_name(&spec))?,
         array,
         partials: gpu.upload(&[0; PARTIALS])?,
         ranges: ranges(spec.accesses, fault),
@@ -119,6 +119,34 @@ fn timed_name(spec: &Spec) -> String {
         (Kernel::Write, _) => "write",
     };
     format!("random_{name}_{}", spec.element)
+}
+
+/// The name of the kernel that certifies.
+fn check_name(spec: &Spec) -> &'static str {
+    match spec.kernel {
+        Kernel::Read => "random_expected_sum",
+        Kernel::Write => "random_certify",
+    }
+}
+
+/// The names of those that fill the array, the first of which does.
+fn fill_names(spec: &Spec) -> &'static [&'static str] {
+    match (spec.kernel, spec.method, spec.element) {
+        (Kernel::Write, ..) => &[],
+        (Kernel::Read, Method::Chained, _) => &["random_fill_chain"],
+        (Kernel::Read, Method::Direct, 4) => &["random_fill_4"],
+        (Kernel::Read, Method::Direct, _) => &Fill::KERNELS,
+    }
+}
+
+/// The kernels that a case asks for.
+///
+/// # Errors
+/// A case that does not exist.
+pub fn kernels(case: &Case) -> Result<Vec<Named>, Failure> {
+    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
+    let own = named(MODULE, [timed_name(&spec).as_str(), check_name(&spec)]);
+    Ok([named(MODULE, fill_names(&spec).iter().copied()), own].concat())
 }
 
 /// What an execution of a case launches.

@@ -11,6 +11,7 @@ use cust::memory::LockedBuffer;
 use super::error::check;
 use super::gpu::Gpu;
 use crate::case::Failure;
+use crate::device::cuda::GATE;
 
 /// Nanoseconds after which the kernel gives up: time for some thousand launches. The driver holds
 /// about a thousand, and whoever queues more waits for the device.
@@ -20,7 +21,7 @@ impl Gpu {
     /// Queues what `work` queues as if all of it had come at once. Nothing of it begins before `work`
     /// has returned, unless that takes longer than the limit.
     pub(super) fn at_once<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-        let gate = self.module("gate")?.kernel("gate")?;
+        let gate = self.module(GATE.0)?.kernel(GATE.1)?;
         let mut word = self.inner.gate.lock().unwrap_or_else(PoisonError::into_inner);
         let word = match &mut *word {
             Some(word) => word,

@@ -1,7 +1,6 @@
 //! The device: opening it, its facts, its stream, and timing on it.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use cust::CudaFlags;
 use cust::context::{Context, CurrentContext};
@@ -14,11 +13,12 @@ use cust::sys::{self, CUdevice_attribute as Unnamed};
 
 use super::driver;
 use super::error::{Code, check, code};
-use super::kernel::{Loaded, Module};
+use super::kernel::{Kernels, Module};
 use super::management::Management;
 use super::scrub::Scrub;
 use super::uuid::uuid;
 use crate::case::Failure;
+use crate::device::alone;
 use crate::device::cuda::{GpuFacts, ManagedFacts, Unavailable};
 use crate::stats::noise::GpuConditions;
 
@@ -35,7 +35,7 @@ pub struct Gpu {
 /// What clones of a [`Gpu`], its buffers and its modules share. Fields are dropped in
 /// this order: the context last.
 pub(super) struct Inner {
-    pub modules: Mutex<HashMap<String, Arc<Loaded>>>,
+    pub kernels: Kernels,
     pub stream: Stream,
     pub facts: GpuFacts,
     /// The driver's number of the device.
@@ -62,7 +62,7 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // The stream and modules are destroyed in the current context; without a
+        // The stream and the kernels are destroyed in the current context; without a
         // current one their destruction fails, and nothing more can be done.
         let _ = self.bind();
     }
@@ -88,13 +88,12 @@ impl Gpu {
             let stream =
                 code(Stream::new(StreamFlags::DEFAULT, None)).map_err(step("cuStreamCreateWithPriority"))?;
             let (facts, management) = known(device)?;
-            let (modules, number) = (Mutex::default(), device.as_raw());
             Ok(Gpu {
                 inner: Arc::new(Inner {
-                    modules,
+                    kernels: Kernels::default(),
                     stream,
                     facts,
-                    number,
+                    number: device.as_raw(),
                     scrub: Scrub::default(),
                     gate: Mutex::default(),
                     management,
@@ -143,19 +142,13 @@ impl Gpu {
         if bytes <= free { Ok(()) } else { Err(super::buffer::too_large(bytes, Some(free))) }
     }
 
-    /// The kernels of this name: PTX that the binary carries, compiled by the driver
-    /// when it is first asked for.
+    /// The kernels of `kernels/NAME.cu`, of which the driver compiles each that is asked for.
+    ///
+    /// # Errors
+    /// `Failed` where this build has no such module, `NotApplicable` where the driver or the device is
+    /// too old for it.
     pub fn module(&self, name: &str) -> Result<Module, Failure> {
-        let mut modules = self.inner.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        let loaded = match modules.get(name) {
-            Some(loaded) => loaded.clone(),
-            None => {
-                let loaded = Arc::new(Loaded::new(&self.inner, name)?);
-                modules.insert(name.to_owned(), loaded.clone());
-                loaded
-            }
-        };
-        Ok(Module::new(self.inner.clone(), loaded))
+        Module::new(self.inner.clone(), name)
     }
 
     /// Waits for everything that was queued, and reports what went wrong in it.
@@ -177,7 +170,8 @@ impl Gpu {
     /// part of the result: only of more launches than the driver holds, about a thousand, does the host
     /// still queue the last while the first run.
     ///
-    /// Waits first until the driver has cleared the memory that was freed before.
+    /// Waits first until the driver has cleared the memory that was freed before, and until nothing is
+    /// [compiled ahead](super::ahead), which also waits for the end of this.
     pub fn timed(&self, work: &mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
         Ok(self.timed_parts(1, &mut |_| work())?.into_iter().sum())
     }
@@ -189,6 +183,7 @@ impl Gpu {
         count: usize,
         work: &mut dyn FnMut(usize) -> Result<(), Failure>,
     ) -> Result<Vec<f64>, Failure> {
+        let _alone = alone::timing();
         self.settle()?;
         let event = |_| check("cuEventCreate", Event::new(EventFlags::DEFAULT));
         let events = (0..=count).map(event).collect::<Result<Vec<_>, _>>()?;

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::marker::PhantomData;
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use cust::sys::{self, CUfunction_attribute};
 
 use super::buffer::DeviceBuffer;
 use super::error::{Code, check, check_raw, code, raw};
 use super::gpu::{Gpu, Inner};
+use super::packed::{self, Entry, Text};
 use super::ptx;
 use crate::case::Failure;
 use crate::device::cuda::{GpuFacts, Plain};
@@ -19,72 +20,104 @@ use crate::device::cuda::{GpuFacts, Plain};
 /// Programming Guide, "Shared Memory").
 const SHARED_WITHOUT_OPT_IN: u32 = 48 << 10;
 
-/// A module that the driver has compiled, with the parameters of its kernels.
-pub(super) struct Loaded {
-    module: cust::module::Module,
-    entries: HashMap<&'static str, Arc<Entry>>,
-}
-
-/// What is known of one kernel, whoever asked for it.
-struct Entry {
+/// A kernel that the driver has compiled, alone in a module of the driver's.
+struct Compiled {
     name: &'static str,
     /// Bytes of each parameter.
     sizes: Vec<usize>,
+    function: Handle,
     /// Dynamic shared memory that the driver has been told to allow.
     allowed: Mutex<u32>,
+    _module: cust::module::Module,
 }
 
-impl Entry {
-    fn new(name: &'static str, sizes: Vec<usize>) -> Entry {
-        Entry { name, sizes, allowed: Mutex::new(SHARED_WITHOUT_OPT_IN) }
-    }
-}
-
-impl Loaded {
-    /// Checks the PTX of this name against the device and has the driver compile it.
-    pub fn new(gpu: &Inner, name: &str) -> Result<Loaded, Failure> {
-        let text = ptx::embedded(name)
-            .ok_or_else(|| Failure::Failed(format!("no CUDA module `{name}` in this build")))?;
-        Loaded::from_ptx(gpu, name, text)
-    }
-
-    /// As [`new`](Loaded::new), from a text.
-    fn from_ptx(gpu: &Inner, name: &str, text: &'static str) -> Result<Loaded, Failure> {
-        ptx::check(text, &gpu.facts)?;
-        let entry = |(name, sizes)| (name, Arc::new(Entry::new(name, sizes)));
-        let entries = ptx::entries(text).into_iter().map(entry).collect();
-        let image = CString::new(text).map_err(|_| Failure::Failed(format!("{name}.ptx has a zero byte")))?;
+impl Compiled {
+    /// Has the driver compile a kernel.
+    fn new(gpu: &Inner, entry: Entry) -> Result<Compiled, Failure> {
+        let Entry { module, name, text } = entry;
+        let zero = |_| Failure::Failed(format!("{}.ptx has a zero byte", module.name));
+        let image = CString::new(entry.image()).map_err(zero)?;
         gpu.bind()?;
-        let module = code(cust::module::Module::from_ptx_cstr(&image, &[])).map_err(|code| match code {
-            Code(ptx::UNSUPPORTED_VERSION) => ptx::too_new(text, &gpu.facts),
-            other => other.failure(&format!("cuModuleLoadDataEx({name}.ptx)")),
+        let loaded = code(cust::module::Module::from_ptx_cstr(&image, &[])).map_err(|code| match code {
+            Code(ptx::UNSUPPORTED_VERSION) => ptx::too_new(&module.shared, &gpu.facts),
+            other => other.failure(&format!("cuModuleLoadDataEx({name} of {}.ptx)", module.name)),
         })?;
-        Ok(Loaded { module, entries })
+        let function = Handle(check("cuModuleGetFunction", loaded.get_function(name))?.to_raw());
+        let (sizes, allowed) = (ptx::parameters(text), Mutex::new(SHARED_WITHOUT_OPT_IN));
+        Ok(Compiled { name, sizes, function, allowed, _module: loaded })
+    }
+}
+
+/// The kernels that the driver has compiled for a GPU, each once.
+#[derive(Default)]
+pub(super) struct Kernels(Mutex<HashMap<(&'static str, &'static str), Slot>>);
+
+/// A kernel's place. Who compiles it holds the lock, and others wait for it; one that could not be
+/// compiled is tried again by the next who asks.
+type Slot = Arc<Mutex<Option<Arc<Compiled>>>>;
+
+impl Kernels {
+    fn slot(&self, entry: &Entry) -> Slot {
+        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.entry((entry.module.name, entry.name)).or_default().clone()
+    }
+}
+
+/// Fills a kernel's place, if nobody has.
+fn fill(place: &mut Option<Arc<Compiled>>, gpu: &Inner, entry: Entry) -> Result<Arc<Compiled>, Failure> {
+    match place {
+        Some(compiled) => Ok(compiled.clone()),
+        None => Ok(place.insert(Arc::new(Compiled::new(gpu, entry)?)).clone()),
     }
 }
 
 /// The kernels of one PTX file.
-///
-/// A clone of what the [`Gpu`] keeps: it may be dropped and asked for again at no cost.
 #[derive(Clone)]
 pub struct Module {
-    // Dropped before the context.
-    loaded: Arc<Loaded>,
+    text: &'static Text,
     gpu: Arc<Inner>,
 }
 
 impl Module {
-    pub(super) fn new(gpu: Arc<Inner>, loaded: Arc<Loaded>) -> Module {
-        Module { loaded, gpu }
+    /// The module of this name, if driver and device can take it.
+    pub(super) fn new(gpu: Arc<Inner>, name: &str) -> Result<Module, Failure> {
+        let text = packed::module(name)?;
+        ptx::check(&text.shared, &gpu.facts)?;
+        Ok(Module { text, gpu })
     }
 
-    /// The `extern "C"` kernel of this name.
+    /// The `extern "C"` kernel of this name. The driver compiles it when it is first asked for, which
+    /// takes about a tenth of a second; of two who ask at a time one waits for the other.
+    ///
+    /// # Errors
+    /// `Failed` where the module has none of this name; what the driver reports.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Failure> {
-        let missing = || Failure::Failed(format!("no kernel `{name}` in the module"));
-        let entry = self.loaded.entries.get(name).ok_or_else(missing)?.clone();
-        self.gpu.bind()?;
-        let function = check("cuModuleGetFunction", self.loaded.module.get_function(name))?;
-        Ok(Kernel { entry, function: Handle(function.to_raw()), _module: self.clone() })
+        let entry = self.text.entry(name)?;
+        let slot = self.gpu.kernels.slot(&entry);
+        let mut place = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Kernel { compiled: fill(&mut place, &self.gpu, entry)?, gpu: self.gpu.clone() })
+    }
+
+    /// Several of its kernels.
+    ///
+    /// # Errors
+    /// As of [`kernel`](Module::kernel).
+    pub fn kernels<const N: usize>(&self, names: [impl AsRef<str>; N]) -> Result<[Kernel; N], Failure> {
+        let kernels = names.iter().map(|name| self.kernel(name.as_ref())).collect::<Result<Vec<_>, _>>()?;
+        let number = |kernels: Vec<Kernel>| Failure::Failed(format!("{} kernels of {N}", kernels.len()));
+        kernels.try_into().map_err(number)
+    }
+
+    /// Compiles a kernel for whoever will ask for it, unless somebody already does.
+    pub(super) fn compile(&self, name: &str) -> Result<(), Failure> {
+        let entry = self.text.entry(name)?;
+        let slot = self.gpu.kernels.slot(&entry);
+        let mut place = match slot.try_lock() {
+            Ok(place) => place,
+            Err(TryLockError::Poisoned(place)) => place.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(()),
+        };
+        fill(&mut place, &self.gpu, entry).map(drop)
     }
 }
 
@@ -100,21 +133,22 @@ unsafe impl Sync for Handle {}
 /// One kernel, ready to be launched.
 #[derive(Clone)]
 pub struct Kernel {
-    entry: Arc<Entry>,
-    function: Handle,
-    _module: Module,
+    // Dropped before the context.
+    compiled: Arc<Compiled>,
+    #[expect(dead_code, reason = "the kernel lives no longer than its context")]
+    gpu: Arc<Inner>,
 }
 
 impl Kernel {
     /// Its name in the PTX.
     pub fn name(&self) -> &'static str {
-        self.entry.name
+        self.compiled.name
     }
 
     /// `Failed` if the arguments are not as many and as large as the kernel's.
     fn check(&self, args: &[Arg]) -> Result<(), Failure> {
         let given = args.iter().map(|arg| arg.size);
-        let Entry { name, sizes, .. } = &*self.entry;
+        let Compiled { name, sizes, .. } = &*self.compiled;
         if given.clone().eq(sizes.iter().copied()) {
             return Ok(());
         }
@@ -130,13 +164,14 @@ impl Kernel {
                 facts.shared_per_block
             )));
         }
-        let mut allowed = self.entry.allowed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut allowed = self.compiled.allowed.lock().unwrap_or_else(PoisonError::into_inner);
         if bytes <= *allowed {
             return Ok(());
         }
         let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the handle lives as long as the module that this kernel holds.
-        let result = unsafe { sys::cuFuncSetAttribute(self.function.0, attribute, bytes.cast_signed()) };
+        let result =
+            unsafe { sys::cuFuncSetAttribute(self.compiled.function.0, attribute, bytes.cast_signed()) };
         check_raw("cuFuncSetAttribute(max dynamic shared size)", result)?;
         *allowed = bytes;
         Ok(())
@@ -201,7 +236,7 @@ impl Gpu {
         // that the kernel takes, and the driver copies them before it returns.
         let result = unsafe {
             sys::cuLaunchKernel(
-                kernel.function.0,
+                kernel.compiled.function.0,
                 grid,
                 1,
                 1,
@@ -226,7 +261,7 @@ impl Gpu {
         let result = unsafe {
             sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
                 &mut per_sm,
-                kernel.function.0,
+                kernel.compiled.function.0,
                 block.cast_signed(),
                 shared_bytes as usize,
             )

@@ -1,5 +1,6 @@
 //! The CUDA backend where it is built: on `cust`, over a driver loaded at run time.
 
+mod ahead;
 mod buffer;
 mod driver;
 mod error;
@@ -8,11 +9,13 @@ mod gpu;
 mod kernel;
 mod limits;
 mod management;
+mod packed;
 mod ptx;
 mod scrub;
 mod span;
 mod uuid;
 
+pub use ahead::Ahead;
 pub use buffer::DeviceBuffer;
 pub use gpu::Gpu;
 pub use kernel::{Arg, Kernel, Module};

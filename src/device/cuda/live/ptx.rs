@@ -1,4 +1,4 @@
-//! The PTX that the binary carries, and what its text says about itself. Pure.
+//! What a PTX text says about itself, and the kernels in it. Pure.
 
 use std::collections::HashMap;
 
@@ -7,35 +7,6 @@ use crate::device::cuda::GpuFacts;
 
 /// The driver's code for PTX that is newer than it.
 pub(super) const UNSUPPORTED_VERSION: u32 = 222;
-
-/// Every module: its name, and the PTX that `kernels/build.sh` made of its source.
-const MODULES: &[(&str, &str)] = &[
-    ("atop_scan", include_str!("../../../../kernels/ptx/atop_scan.ptx")),
-    ("gate", include_str!("../../../../kernels/ptx/gate.ptx")),
-    ("gather_scatter", include_str!("../../../../kernels/ptx/gather_scatter.ptx")),
-    ("histogram", include_str!("../../../../kernels/ptx/histogram.ptx")),
-    ("multisplit", include_str!("../../../../kernels/ptx/multisplit.ptx")),
-    ("multisplit_bulk_0", include_str!("../../../../kernels/ptx/multisplit_bulk_0.ptx")),
-    ("multisplit_bulk_4", include_str!("../../../../kernels/ptx/multisplit_bulk_4.ptx")),
-    ("multisplit_bulk_8", include_str!("../../../../kernels/ptx/multisplit_bulk_8.ptx")),
-    ("multisplit_bulk_digits", include_str!("../../../../kernels/ptx/multisplit_bulk_digits.ptx")),
-    ("multisplit_digits", include_str!("../../../../kernels/ptx/multisplit_digits.ptx")),
-    ("multisplit_fused", include_str!("../../../../kernels/ptx/multisplit_fused.ptx")),
-    ("multisplit_fused_0", include_str!("../../../../kernels/ptx/multisplit_fused_0.ptx")),
-    ("multisplit_fused_4", include_str!("../../../../kernels/ptx/multisplit_fused_4.ptx")),
-    ("multisplit_fused_8", include_str!("../../../../kernels/ptx/multisplit_fused_8.ptx")),
-    ("multisplit_paper", include_str!("../../../../kernels/ptx/multisplit_paper.ptx")),
-    ("partitioned", include_str!("../../../../kernels/ptx/partitioned.ptx")),
-    ("pattern", include_str!("../../../../kernels/ptx/pattern.ptx")),
-    ("random_access", include_str!("../../../../kernels/ptx/random_access.ptx")),
-    ("scan", include_str!("../../../../kernels/ptx/scan.ptx")),
-    ("stream", include_str!("../../../../kernels/ptx/stream.ptx")),
-];
-
-/// The PTX of a module.
-pub(super) fn embedded(name: &str) -> Option<&'static str> {
-    MODULES.iter().find(|(known, _)| *known == name).map(|&(_, text)| text)
-}
 
 /// `NotApplicable` if the driver or the device is too old for this PTX.
 pub(super) fn check(text: &str, facts: &GpuFacts) -> Result<(), Failure> {
@@ -104,16 +75,31 @@ fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     rest.split([',', ' ', '\t']).find(|word| !word.is_empty())
 }
 
-/// The kernels of a module and the bytes of each of their parameters.
-pub(super) fn entries(text: &str) -> HashMap<&str, Vec<usize>> {
-    let mut found = HashMap::new();
-    for piece in text.split(".entry ").skip(1) {
-        let Some((name, rest)) = piece.split_once('(') else { continue };
-        let list = rest.split_once(')').map_or(rest, |(list, _)| list);
-        let sizes = list.split(',').filter(|p| p.contains(".param")).filter_map(parameter).collect();
-        found.insert(name.trim(), sizes);
+/// How a kernel begins. It ends with a brace that has a line for itself.
+const ENTRY: &str = ".visible .entry ";
+
+/// What a module's text has outside of its kernels, without comments, and its kernels by their names.
+pub(super) fn cut(text: &str) -> (String, HashMap<&str, &str>) {
+    let (mut outside, mut entries) = (String::new(), HashMap::new());
+    let mut rest = text;
+    while let Some(begin) = rest.find(ENTRY) {
+        let end = rest[begin..].find("\n}\n").map_or(rest.len(), |brace| begin + brace + "\n}\n".len());
+        let entry = &rest[begin..end];
+        let name = entry[ENTRY.len()..].split('(').next().unwrap_or_default();
+        entries.insert(name.trim(), entry);
+        outside.push_str(&rest[..begin]);
+        rest = &rest[end..];
     }
-    found
+    outside.push_str(rest);
+    let told = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
+    (outside.lines().filter(told).flat_map(|line| [line, "\n"]).collect(), entries)
+}
+
+/// The bytes of each parameter of a kernel.
+pub(super) fn parameters(entry: &str) -> Vec<usize> {
+    let list = entry.split_once('(').map_or("", |(_, rest)| rest);
+    let list = list.split_once(')').map_or(list, |(list, _)| list);
+    list.split(',').filter(|p| p.contains(".param")).filter_map(parameter).collect()
 }
 
 /// Bytes of a parameter: `.param .u64 x`, or `.param .align 8 .b8 x[24]`.

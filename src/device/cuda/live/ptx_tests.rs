@@ -7,6 +7,13 @@ const TEXT: &str = "//
 .target sm_75
 .address_size 64
 
+\t// .globl\tfill
+.func  (.param .b32 func_retval0) twice(
+\t.param .b32 twice_param_0
+)
+{
+\tret;
+}
 .visible .entry fill(
 \t.param .u64 .ptr .align 1 fill_param_0,
 \t.param .u32 fill_param_1,
@@ -17,7 +24,7 @@ const TEXT: &str = "//
 {
 \tret;
 }
-.entry nothing()
+.visible .entry nothing()
 {
 \tret;
 }
@@ -47,11 +54,14 @@ fn facts(driver_cuda: (u32, u32), compute_capability: (u32, u32)) -> GpuFacts {
 }
 
 #[test]
-fn reads_the_parameters_of_each_kernel() {
-    let entries = entries(TEXT);
-    assert_eq!(entries["fill"], [8, 4, 8, 24]);
-    assert!(entries["nothing"].is_empty());
+fn cuts_a_text_into_its_kernels_and_what_they_share() {
+    let (shared, entries) = cut(TEXT);
+    assert_eq!(parameters(entries["fill"]), [8, 4, 8, 24]);
+    assert!(parameters(entries["nothing"]).is_empty());
     assert_eq!(entries.len(), 2);
+    assert!(entries["fill"].starts_with(".visible .entry fill(") && entries["fill"].ends_with("ret;\n}\n"));
+    assert!(shared.starts_with(".version 9.0\n.target sm_75\n.address_size 64\n.func "), "{shared}");
+    assert!(shared.ends_with("\tret;\n}\n") && !shared.contains("//") && !shared.contains(".entry"));
 }
 
 #[test]
@@ -87,34 +97,4 @@ fn knows_which_ptx_each_cuda_version_takes() {
 #[test]
 fn text_that_is_not_ptx_is_refused() {
     assert!(matches!(check("hello", &facts((13, 0), (9, 0))), Err(Failure::Failed(_))));
-}
-
-#[test]
-fn every_embedded_module_has_kernels_whose_parameters_are_read() {
-    assert!(!MODULES.is_empty());
-    for (name, text) in MODULES {
-        let oldest = if name.contains("_bulk_") { (9, 0) } else { (7, 5) };
-        assert_eq!(check(text, &facts((13, 0), oldest)), Ok(()), "{name}");
-        let entries = entries(text);
-        assert!(!entries.is_empty(), "{name}");
-        for (kernel, sizes) in entries {
-            let declared = text.matches(&format!("{kernel}_param_")).count();
-            assert!(declared >= sizes.len(), "{name}: {kernel}");
-            let last = format!("{kernel}_param_{}", sizes.len());
-            assert!(!text.contains(&last), "{name}: {kernel} has more parameters than {sizes:?}");
-            assert!(sizes.iter().all(|&bytes| bytes > 0), "{name}: {kernel} {sizes:?}");
-        }
-    }
-}
-
-#[test]
-fn every_ptx_file_is_embedded() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/ptx");
-    let mut files: Vec<String> = std::fs::read_dir(folder)
-        .unwrap()
-        .filter_map(|entry| Some(entry.unwrap().file_name().to_str()?.strip_suffix(".ptx")?.to_owned()))
-        .collect();
-    files.sort();
-    let names: Vec<&str> = MODULES.iter().map(|&(name, _)| name).collect();
-    assert_eq!(files, names);
 }

@@ -18,11 +18,14 @@ pub struct Certificate {
 }
 
 impl Certificate {
+    /// Their names.
+    pub const KERNELS: [&str; 3] =
+        ["atop_scan_certify", "atop_scan_certify_pointers", "atop_scan_certify_heads"];
+
     /// That of a case.
     pub fn new(module: &Module, given: Given) -> Result<Certificate, Failure> {
-        let [out, pointers, heads] =
-            ["", "_pointers", "_heads"].map(|part| module.kernel(&format!("atop_scan_certify{part}")));
-        Ok(Certificate { out: out?, pointers: pointers?, heads: heads?, given })
+        let [out, pointers, heads] = module.kernels(Certificate::KERNELS)?;
+        Ok(Certificate { out, pointers, heads, given })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::case::{self, Cancel, Failure, Fault, Verdict};
 use crate::device::Prepared;
 use crate::device::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
 use crate::primitives::cuda::several::Part;
-use crate::primitives::cuda::{Launched, POISON32, grid, launch_over, length, poison, refused};
+use crate::primitives::cuda::{Launched, Named, POISON32, grid, launch_over, length, named, poison, refused};
 use certify::Certificate;
 use forms::{Bits, Given};
 use sums::Sums;
@@ -43,6 +43,12 @@ struct Case {
     skipped: Option<(u64, DeviceBuffer<u32>)>,
 }
 
+const MODULE: &str = "atop_scan";
+
+/// The kernels that make the elements of in, and flags or heads.
+const FILL: &str = "atop_scan_fill";
+const FILL_BITS: &str = "atop_scan_fill_bits";
+
 /// Allocates and generates the arrays of a case.
 ///
 /// # Errors
@@ -50,7 +56,7 @@ struct Case {
 pub fn prepare(gpu: &Gpu, case: &case::Case, fault: Option<Fault>, cancel: &Cancel) -> Result<Part, Failure> {
     let spec = read(case)?;
     gpu.require(super::work::work(&spec).footprint + (1 << 16))?;
-    let module = gpu.module("atop_scan")?;
+    let module = gpu.module(MODULE)?;
     cancel.check()?;
     let n = flaws::handled(&spec, fault);
     let given = Given::new(&spec);
@@ -96,6 +102,17 @@ pub fn launched(case: &case::Case) -> Result<Launched, Failure> {
     Ok(Launched { kernel: name(&spec), launches: if sums { 3 } else { 1 } })
 }
 
+/// The kernels that a case asks for.
+///
+/// # Errors
+/// A case that does not exist.
+pub fn kernels(case: &case::Case) -> Result<Vec<Named>, Failure> {
+    let spec = read(case)?;
+    let bits = (spec.operation.flagged() || spec.segmented()).then_some(FILL_BITS);
+    let others = [FILL].into_iter().chain(bits).chain(Certificate::KERNELS);
+    Ok([named(MODULE, others), named(MODULE, [name(&spec)]), sums::kernels(&spec)].concat())
+}
+
 /// The kernel's name in the PTX.
 fn name(spec: &Spec) -> String {
     let backward = if spec.backward() { "_backward" } else { "" };
@@ -111,7 +128,7 @@ fn name(spec: &Spec) -> String {
 fn input(gpu: &Gpu, module: &Module, spec: &Spec, given: &Given) -> Result<DeviceBuffer<u32>, Failure> {
     let n = if spec.operation == Operation::Enumerate { 0 } else { spec.elements };
     let input = gpu.alloc(length(n * spec.element / 4)?)?;
-    launch_over(gpu, &module.kernel("atop_scan_fill")?, n, &[(&input).into(), given.into(), (&n).into()])?;
+    launch_over(gpu, &module.kernel(FILL)?, n, &[(&input).into(), given.into(), (&n).into()])?;
     Ok(input)
 }
 
@@ -126,7 +143,7 @@ fn bits(
     let words = n.div_ceil(TILE) * TILE / 32;
     let (bits, heads) = (gpu.alloc(length(words)?)?, u32::from(heads));
     let args = [(&bits).into(), given.into(), (&heads).into(), (&n).into(), (&words).into()];
-    launch_over(gpu, &module.kernel("atop_scan_fill_bits")?, words, &args)?;
+    launch_over(gpu, &module.kernel(FILL_BITS)?, words, &args)?;
     Ok(bits)
 }
 

@@ -5,8 +5,9 @@ use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, Gpu, Kernel, Module};
 use crate::primitives::atop_scan::spec::Spec;
 use crate::primitives::atop_scan::work::{sums_needed, tiles};
-use crate::primitives::cuda::length;
-use crate::primitives::scan::cuda::one_pass::{Arrays, Manner, Means, OnePass};
+use crate::primitives::cuda::{Named, length};
+use crate::primitives::scan;
+use crate::primitives::scan::cuda::one_pass::{self, Arrays, Manner, Means, OnePass};
 
 /// Threads of a block that sums up a word's worth of tiles, a warp each.
 const BLOCK: u32 = 1024;
@@ -24,6 +25,24 @@ pub struct Sums {
     directions: u64,
 }
 
+/// The kernel that adds up a tile, of the module atop_scan.
+const SUM: &str = "atop_scan_sums";
+
+/// The scan of the sums.
+const SCAN: (Means, (bool, &str)) = (Means::LookBack, (true, "add_u64"));
+
+/// The kernels that a case's sums ask for.
+pub fn kernels(spec: &Spec) -> Vec<Named> {
+    let (means, (segmented, family)) = SCAN;
+    match sums_needed(spec).contains(&true) {
+        true => vec![
+            (super::MODULE, SUM.to_owned()),
+            (scan::cuda::MODULE, one_pass::name(means, segmented, family)),
+        ],
+        false => Vec::new(),
+    }
+}
+
 impl Sums {
     /// Those of a case; `None` where it needs none.
     pub fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Option<Sums>, Failure> {
@@ -32,10 +51,10 @@ impl Sums {
             return Ok(None);
         }
         let all = directions * tiles(spec.elements);
-        let scans = gpu.module("scan")?;
+        let scans = gpu.module(scan::cuda::MODULE)?;
         Ok(Some(Sums {
-            sum: module.kernel("atop_scan_sums")?,
-            scan: OnePass::new(gpu, &scans, Means::LookBack, (true, "add_u64"), 8, all)?,
+            sum: module.kernel(SUM)?,
+            scan: OnePass::new(gpu, &scans, SCAN.0, SCAN.1, 8, all)?,
             sums: gpu.alloc(length(all)?)?,
             scanned: gpu.alloc(length(all)?)?,
             starts: gpu.alloc(length(all / 32)?)?,

@@ -6,7 +6,7 @@ use crate::case::Failure;
 use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::tiles::Tiles;
-use crate::primitives::cuda::{BLOCK, Fill, grid, launch_over, length};
+use crate::primitives::cuda::{BLOCK, Fill, Named, grid, launch_over, length, named};
 use crate::primitives::gather_scatter::spec::{Kernel, Spec};
 use crate::primitives::gather_scatter::tuned::Tuned;
 
@@ -65,24 +65,43 @@ pub struct Claim {
 // SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers and device addresses.
 unsafe impl Plain for Claim {}
 
+const MODULE: &str = "gather_scatter";
+
+/// Those that are not timed and serve locations of any size.
+const OTHERS: [&str; 4] = ["fill_words32", "partition_count", "exclusive_sum", "partition_starts"];
+
+/// Those that are not timed and are for the size of a case's locations.
+fn indexed(spec: &Spec) -> [String; 5] {
+    ["fill_locations", "partition_place", "certify_move", "certify_given", "certify_landed"]
+        .map(|name| format!("{name}_i{}", spec.index))
+}
+
+/// The kernels that a case asks for.
+pub fn asked(spec: &Spec, tuned: &Tuned) -> Vec<Named> {
+    let others = [Fill::KERNELS.as_slice(), &OTHERS].concat();
+    [named(MODULE, [tuned.kernel_name(spec)]), named(MODULE, others), named(MODULE, indexed(spec))].concat()
+}
+
 impl Kernels {
     pub fn new(gpu: &Gpu, spec: &Spec, tuned: &Tuned) -> Result<Kernels, Failure> {
-        let module = gpu.module("gather_scatter")?;
+        let module = gpu.module(MODULE)?;
         let timed = module.kernel(&tuned.kernel_name(spec))?;
-        let indexed = |name: &str| module.kernel(&format!("{name}_i{}", spec.index));
+        let [fill_words32, count, exclusive_sum, starts] = module.kernels(OTHERS)?;
+        let [fill_locations, place, certify, certify_given, certify_landed] =
+            module.kernels(indexed(spec))?;
         Ok(Kernels {
             tiles: Tiles::new(gpu, &timed, &tuned.0, 1)?,
             timed,
             fill: Fill::new(&module)?,
-            fill_words32: module.kernel("fill_words32")?,
-            fill_locations: indexed("fill_locations")?,
-            count: module.kernel("partition_count")?,
-            exclusive_sum: module.kernel("exclusive_sum")?,
-            starts: module.kernel("partition_starts")?,
-            place: indexed("partition_place")?,
-            certify: indexed("certify_move")?,
-            certify_given: indexed("certify_given")?,
-            certify_landed: indexed("certify_landed")?,
+            fill_words32,
+            fill_locations,
+            count,
+            exclusive_sum,
+            starts,
+            place,
+            certify,
+            certify_given,
+            certify_landed,
         })
     }
 

@@ -15,7 +15,7 @@ use crate::device::cuda::{DeviceBuffer, Gpu, Persisting};
 use crate::inputs::indices::Store;
 use crate::primitives::cuda::several::Part;
 use crate::primitives::cuda::together::together;
-use crate::primitives::cuda::{Launched, length, poison, refused};
+use crate::primitives::cuda::{Launched, Named, length, poison, refused};
 use crate::primitives::gather_scatter::given;
 use crate::primitives::gather_scatter::spec::{Kernel, Locations as Distribution, Spec};
 use crate::primitives::gather_scatter::tuned::Tuned;
@@ -146,6 +146,15 @@ pub fn launched(case: &Case) -> Result<Launched, Failure> {
     let launches = spans::spans(&spec, None)?.len() as u64;
     let alone = || Launched { kernel: tuned.kernel_name(&spec), launches };
     Ok(partitioned::launched(&spec, launches).unwrap_or_else(alone))
+}
+
+/// The kernels that a case asks for.
+///
+/// # Errors
+/// A case that does not exist.
+pub fn kernels(case: &Case) -> Result<Vec<Named>, Failure> {
+    let (spec, tuned) = read(case)?;
+    Ok([kernels::asked(&spec, &tuned), partitioned::asked(&spec)].concat())
 }
 
 /// Bytes that the case needs at its peak: of the arrays and the workspace, and of either the counters of the

@@ -19,11 +19,15 @@ pub struct Certificate {
 }
 
 impl Certificate {
+    /// Their names.
+    pub const KERNELS: [&str; 2] = ["histogram_recount", "histogram_certify"];
+
     /// That of a case.
     pub fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Certificate, Failure> {
+        let [recount, compare] = module.kernels(Certificate::KERNELS)?;
         Ok(Certificate {
-            recount: module.kernel("histogram_recount")?,
-            compare: module.kernel("histogram_certify")?,
+            recount,
+            compare,
             splitters: gpu.upload(&spec.splitters())?,
             expected: gpu.alloc(length(spec.bins)?)?,
         })

@@ -37,6 +37,9 @@ pub struct Input {
     table: Option<ZipfTable>,
 }
 
+/// The kernel that makes them.
+pub const FILL: &str = "histogram_fill";
+
 impl Input {
     /// Makes the values of a case.
     pub fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Input, Failure> {
@@ -48,7 +51,7 @@ impl Input {
         let closed = closed_form(&source, table.as_ref())?;
         let values = gpu.alloc(length(spec.elements + 1)?)?;
         let (n, behind) = (spec.elements, behind(spec, &source));
-        let fill = module.kernel("histogram_fill")?;
+        let fill = module.kernel(FILL)?;
         // Of no values one thread sets what lies behind them.
         let args = [(&values).into(), (&closed).into(), (&n).into(), (&behind).into()];
         launch_over(gpu, &fill, n.max(1), &args)?;

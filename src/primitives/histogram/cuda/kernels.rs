@@ -44,6 +44,9 @@ pub fn name(spec: &Spec) -> String {
     }
 }
 
+/// The kernel that adds up what the subproblems stored.
+pub const REDUCE: &str = "histogram_reduce";
+
 /// Bits of a bin's number.
 fn bits(spec: &Spec) -> u32 {
     spec.bins.next_power_of_two().ilog2()
@@ -82,7 +85,7 @@ impl Kernels {
             Method::Ballot(_) => (BLOCK, 0),
         };
         let resident = gpu.max_blocks(&timed, block, shared)?;
-        let (reduce, bounds) = (module.kernel("histogram_reduce")?, gpu.upload(&spec.bounds())?);
+        let (reduce, bounds) = (module.kernel(REDUCE)?, gpu.upload(&spec.bounds())?);
         Ok(Kernels { spec: *spec, timed, reduce, bounds, layout, block, resident })
     }
 

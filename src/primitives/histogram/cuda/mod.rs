@@ -9,7 +9,7 @@ use crate::case::{Cancel, Case, Failure, Fault, Verdict};
 use crate::device::Prepared;
 use crate::device::cuda::{DeviceBuffer, Gpu};
 use crate::primitives::cuda::several::Part;
-use crate::primitives::cuda::{Launched, length, poison, refused};
+use crate::primitives::cuda::{Launched, Named, length, named, poison, refused};
 use crate::primitives::range::{Range, ranges};
 use certify::Certificate;
 use input::Input;
@@ -31,6 +31,8 @@ struct Histogram {
     shift: u64,
 }
 
+const MODULE: &str = "histogram";
+
 /// Allocates and generates the arrays of a case.
 ///
 /// # Errors
@@ -38,7 +40,7 @@ struct Histogram {
 pub fn prepare(gpu: &Gpu, case: &Case, fault: Option<Fault>, cancel: &Cancel) -> Result<Part, Failure> {
     let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
     gpu.require(spec.input() + 4 + 2 * spec.output() + spec.stored())?;
-    let module = gpu.module("histogram")?;
+    let module = gpu.module(MODULE)?;
     cancel.check()?;
     let kernels = Kernels::new(gpu, &module, &spec)?;
     let input = Input::new(gpu, &module, &spec)?;
@@ -66,6 +68,16 @@ pub fn prepare(gpu: &Gpu, case: &Case, fault: Option<Fault>, cancel: &Cancel) ->
 pub fn launched(case: &Case) -> Result<Launched, Failure> {
     let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
     Ok(Launched { kernel: kernels::name(&spec), launches: if spec.stored() > 0 { 2 } else { 1 } })
+}
+
+/// The kernels that a case asks for.
+///
+/// # Errors
+/// A case that does not exist.
+pub fn kernels(case: &Case) -> Result<Vec<Named>, Failure> {
+    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
+    let others = [[input::FILL, kernels::REDUCE], Certificate::KERNELS].concat();
+    Ok([named(MODULE, [kernels::name(&spec)]), named(MODULE, others)].concat())
 }
 
 impl Histogram {

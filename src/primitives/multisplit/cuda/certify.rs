@@ -58,15 +58,20 @@ pub struct Output {
 }
 
 impl Certificate {
+    /// Their names.
+    pub const KERNELS: [&str; 4] =
+        ["multisplit_count", "multisplit_sum", "multisplit_offsets", "multisplit_certify"];
+
     /// That of a case.
     pub fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Certificate, Failure> {
         let parts = Parts::new(spec);
+        let [count, sum, offsets, certify] = module.kernels(Certificate::KERNELS)?;
         Ok(Certificate {
             parts,
-            count: module.kernel("multisplit_count")?,
-            sum: module.kernel("multisplit_sum")?,
-            offsets: module.kernel("multisplit_offsets")?,
-            certify: module.kernel("multisplit_certify")?,
+            count,
+            sum,
+            offsets,
+            certify,
             next: gpu.alloc(length(spec.buckets * parts.warps)?)?,
         })
     }

@@ -2,10 +2,10 @@
 
 use super::input::Function;
 use super::passes::{Arrays, Passes, Step};
-use super::{Split, Splitter};
+use super::{Split, Splitter, passes};
 use crate::case::Failure;
-use crate::device::cuda::Gpu;
-use crate::primitives::cuda::Launched;
+use crate::device::cuda::{Gpu, GpuFacts};
+use crate::primitives::cuda::{Launched, Named};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::tiles::{field, way};
 
@@ -21,6 +21,11 @@ pub struct Fused {
 /// What an execution launches.
 pub fn launched(spec: &Spec) -> Launched {
     Launched { kernel: format!("regex:^({})$", way(spec).launched()), launches: 3 }
+}
+
+/// The kernels that a case asks for on such a GPU.
+pub fn kernels(spec: &Spec, gpu: &GpuFacts) -> Vec<Named> {
+    passes::kernels(way(spec), gpu)
 }
 
 impl Fused {

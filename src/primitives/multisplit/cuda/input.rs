@@ -73,6 +73,9 @@ pub fn words(spec: &Spec) -> u32 {
     (spec.value / 4) as u32
 }
 
+/// The kernel that makes keys and values.
+pub const FILL: &str = "multisplit_fill";
+
 impl Input {
     /// Makes those of a case.
     pub fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Input, Failure> {
@@ -92,7 +95,7 @@ impl Input {
         let (n, behind, words) = (spec.keys, keys.behind(), words(spec));
         let args = [(&input.keys).into(), (&input.values).into(), (&words).into(), (&source).into()];
         let args = [&args[..], &[(&n).into(), (&behind).into()]].concat();
-        launch_over(gpu, &module.kernel("multisplit_fill")?, n + 1, &args)?;
+        launch_over(gpu, &module.kernel(FILL)?, n + 1, &args)?;
         Ok(input)
     }
 

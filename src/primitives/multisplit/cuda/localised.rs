@@ -5,7 +5,7 @@ use super::input::Function;
 use super::{Split, Splitter, Summed};
 use crate::case::Failure;
 use crate::device::cuda::{self, DevicePtr, Gpu, Plain};
-use crate::primitives::cuda::{Launched, length};
+use crate::primitives::cuda::{Launched, Named, length, named};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::subproblems::{Localisation, Subproblems, WINDOW};
 
@@ -75,20 +75,24 @@ fn shared(spec: &Spec, shape: &Subproblems) -> [u64; 2] {
     }
 }
 
+/// The kernels that a case asks for.
+pub fn kernels(spec: &Spec, shape: &Subproblems) -> Vec<Named> {
+    [named(MODULE, names(spec, shape)), Summed::kernels()].concat()
+}
+
 impl Localised {
     /// Those of a case.
     ///
     /// # Errors
     /// What the driver reports.
     pub fn new(gpu: &Gpu, spec: &Spec, shape: Subproblems, function: Function) -> Result<Localised, Failure> {
-        let module = gpu.module(MODULE)?;
-        let [prescan, postscan] = names(spec, &shape);
+        let [prescan, postscan] = gpu.module(MODULE)?.kernels(names(spec, &shape))?;
         Ok(Localised {
             spec: *spec,
             shape,
             function,
-            prescan: module.kernel(&prescan)?,
-            postscan: module.kernel(&postscan)?,
+            prescan,
+            postscan,
             counts: Summed::new(gpu, shape.counts(spec))?,
         })
     }

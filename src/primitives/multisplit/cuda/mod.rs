@@ -13,9 +13,9 @@ mod summed;
 use super::Spec;
 use crate::case::{Cancel, Case, Failure, Fault, Value, Verdict};
 use crate::device::Prepared;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, GpuFacts};
 use crate::primitives::cuda::several::Part;
-use crate::primitives::cuda::{Launched, POISON32, length, poison, refused};
+use crate::primitives::cuda::{Launched, Named, POISON32, length, named, poison, refused};
 use crate::primitives::multisplit::rounds::Rounds;
 use crate::primitives::multisplit::spec::Method;
 use crate::primitives::multisplit::{labels, rounds as digits, tiles};
@@ -28,6 +28,9 @@ use rb_sort::RbSort;
 use rounds::InRounds;
 use scan_split::ScanSplit;
 use summed::Summed;
+
+/// The module of what all methods share.
+const MODULE: &str = "multisplit";
 
 /// Executions whose stages are timed.
 const STAGED: usize = 5;
@@ -135,6 +138,23 @@ pub fn launched(case: &Case) -> Result<Launched, Failure> {
     }
 }
 
+/// The kernels that a case asks for on such a GPU.
+///
+/// # Errors
+/// A case that does not exist.
+pub fn kernels(case: &Case, gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
+    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
+    let method = match spec.method {
+        Method::Direct | Method::WriteCombining => return Err(of_cpus()),
+        Method::Fused if Rounds::of(&spec).is_some() => rounds::kernels(&spec, gpu),
+        Method::Fused => fused::kernels(&spec, gpu),
+        Method::RbSort => rb_sort::kernels(&spec, gpu),
+        Method::ScanSplit => scan_split::kernels(),
+        Method::Localised(shape) => localised::kernels(&spec, &shape),
+    };
+    Ok([named(MODULE, [input::FILL]), method, named(MODULE, Certificate::KERNELS)].concat())
+}
+
 /// Allocates and generates the arrays of a case.
 ///
 /// # Errors
@@ -143,7 +163,7 @@ pub fn prepare(gpu: &Gpu, case: &Case, fault: Option<Fault>, cancel: &Cancel) ->
     let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
     let arrays = 2 * (spec.keys + 1) * (4 + spec.value) + spec.offset_bytes();
     gpu.require(arrays + certify::bytes(&spec) + needed(&spec))?;
-    let module = gpu.module("multisplit")?;
+    let module = gpu.module(MODULE)?;
     cancel.check()?;
     let input = Input::new(gpu, &module, &spec)?;
     let multisplit = Multisplit {

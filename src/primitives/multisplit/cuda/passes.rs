@@ -3,8 +3,8 @@
 
 use super::input::Function;
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Plain};
-use crate::primitives::cuda::{grid, length};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, GpuFacts, Kernel, Plain};
+use crate::primitives::cuda::{Named, grid, length};
 use crate::primitives::multisplit::tiles::{GROUP, Shape, Way};
 
 /// The module of what is no pass.
@@ -82,17 +82,31 @@ pub struct Passes {
     ticket: DeviceBuffer<u32>,
 }
 
+/// The kernel that sums up counts.
+const SCAN: &str = "fused_scan";
+
+/// Whether a GPU copies runs in bulk.
+fn bulk(gpu: &GpuFacts) -> bool {
+    gpu.compute_capability >= BULK
+}
+
+/// The kernels that splits of a way ask for on such a GPU.
+pub fn kernels(way: Way, gpu: &GpuFacts) -> Vec<Named> {
+    let (names, modules) = (way.names(bulk(gpu)), way.modules(bulk(gpu)));
+    modules.into_iter().zip(names).chain([(MODULE, SCAN.to_owned())]).collect()
+}
+
 impl Passes {
     /// Those for up to `n` keys.
     ///
     /// # Errors
     /// `NotApplicable` where a multiprocessor has no room for a block; what the driver reports.
     pub fn new(gpu: &Gpu, way: Way, n: u64) -> Result<Passes, Failure> {
-        let bulk = gpu.device().compute_capability >= BULK;
+        let bulk = bulk(gpu.device());
         let ([count, pass], [counting, passing]) = (way.names(bulk), way.modules(bulk));
         let shape = Shape::of(way.bits, way.value);
         let shared = shape.shared(way, bulk) as u32;
-        let pass = gpu.module(&passing)?.kernel(&pass)?;
+        let pass = gpu.module(passing)?.kernel(&pass)?;
         let [tiles, groups] = way.counts(n);
         let alloc = |n: u64| length(n.max(1)).and_then(|n| gpu.alloc(n));
         Ok(Passes {
@@ -100,8 +114,8 @@ impl Passes {
             shared,
             way,
             shape,
-            count: gpu.module(&counting)?.kernel(&count)?,
-            scan: gpu.module(MODULE)?.kernel("fused_scan")?,
+            count: gpu.module(counting)?.kernel(&count)?,
+            scan: gpu.module(MODULE)?.kernel(SCAN)?,
             pass,
             in_group: alloc(tiles)?,
             groups: alloc(groups)?,

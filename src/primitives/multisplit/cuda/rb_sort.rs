@@ -5,10 +5,10 @@
 
 use super::input::Function;
 use super::passes::{Arrays, MODULE, Passes};
-use super::{Split, Splitter};
+use super::{Split, Splitter, passes};
 use crate::case::Failure;
-use crate::device::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel};
-use crate::primitives::cuda::{Launched, launch_over, length};
+use crate::device::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, GpuFacts, Kernel};
+use crate::primitives::cuda::{Launched, Named, launch_over, length, named};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::labels::{Load, digits, loads, way};
 
@@ -38,22 +38,30 @@ pub struct RbSort {
     loads: [DeviceBuffer<u32>; 2],
 }
 
+/// Its own kernels: those that label, unpack and permute, and that of the offsets.
+const KERNELS: [&str; 4] = ["rb_label", "rb_unpack", "rb_permute", "rb_offsets"];
+
+/// The kernels that a case asks for on such a GPU.
+pub fn kernels(spec: &Spec, gpu: &GpuFacts) -> Vec<Named> {
+    [named(MODULE, KERNELS), passes::kernels(way(spec), gpu)].concat()
+}
+
 impl RbSort {
     /// Those of a case.
     ///
     /// # Errors
     /// What [`Passes::new`] says.
     pub fn new(gpu: &Gpu, spec: &Spec, function: Function) -> Result<RbSort, Failure> {
-        let module = gpu.module(MODULE)?;
+        let [label, unpack, permute, offsets] = gpu.module(MODULE)?.kernels(KERNELS)?;
         let alloc = |n: u64| length(n.max(1)).and_then(|n| gpu.alloc(n));
         let [one, other] = loads(spec);
         Ok(RbSort {
             spec: *spec,
             function,
-            label: module.kernel("rb_label")?,
-            unpack: module.kernel("rb_unpack")?,
-            permute: module.kernel("rb_permute")?,
-            offsets: module.kernel("rb_offsets")?,
+            label,
+            unpack,
+            permute,
+            offsets,
             passes: Passes::new(gpu, way(spec), spec.keys)?,
             labels: [alloc(spec.keys)?, alloc(spec.keys)?],
             loads: [alloc(one)?, alloc(other)?],

@@ -3,10 +3,10 @@
 
 use super::input::Function;
 use super::passes::{Arrays, MODULE, Passes};
-use super::{Split, Splitter};
+use super::{Split, Splitter, passes};
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel};
-use crate::primitives::cuda::{BLOCK, Launched, grid, length};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, GpuFacts, Kernel};
+use crate::primitives::cuda::{BLOCK, Launched, Named, grid, length, named};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::rounds::Rounds;
 use crate::primitives::multisplit::tiles::{field, way};
@@ -44,6 +44,14 @@ fn digits(spec: &Spec, function: Function, rounds: &Rounds) -> [Function; 2] {
     }
 }
 
+/// The kernel of the offsets.
+const OFFSETS: &str = "fused_offsets";
+
+/// The kernels that a case asks for on such a GPU.
+pub fn kernels(spec: &Spec, gpu: &GpuFacts) -> Vec<Named> {
+    [passes::kernels(way(spec), gpu), named(MODULE, [OFFSETS])].concat()
+}
+
 impl InRounds {
     /// Those of a case.
     ///
@@ -57,7 +65,7 @@ impl InRounds {
             digits: digits(spec, function, rounds),
             behind: (((1 << rounds.bits) - 1) * spec.delta()) as u32,
             passes: Passes::new(gpu, way(spec), spec.keys)?,
-            offsets: gpu.module(MODULE)?.kernel("fused_offsets")?,
+            offsets: gpu.module(MODULE)?.kernel(OFFSETS)?,
             keys: alloc(spec.key_bytes())?,
             values: alloc(spec.value_bytes())?,
         })

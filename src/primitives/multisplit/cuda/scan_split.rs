@@ -6,7 +6,7 @@ use super::localised::MODULE;
 use super::{Split, Splitter, Summed};
 use crate::case::Failure;
 use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
-use crate::primitives::cuda::{BLOCK, Launched, grid, length};
+use crate::primitives::cuda::{BLOCK, Launched, Named, grid, length, named};
 use crate::primitives::multisplit::Spec;
 
 /// Keys of a block: `EACH` of a thread in the kernels.
@@ -54,20 +54,28 @@ pub fn launched(spec: &Spec) -> Launched {
     Launched { kernel, launches: 3 * u64::from(spec.bits()) + 1 }
 }
 
+/// Its own kernels.
+const KERNELS: [&str; 3] = ["scan_split_flags", "scan_split_move", "scan_split_offsets"];
+
+/// The kernels that a case asks for.
+pub fn kernels() -> Vec<Named> {
+    [named(MODULE, KERNELS), Summed::kernels()].concat()
+}
+
 impl ScanSplit {
     /// Those of a case.
     ///
     /// # Errors
     /// What the driver reports.
     pub fn new(gpu: &Gpu, spec: &Spec, function: Function) -> Result<ScanSplit, Failure> {
-        let module = gpu.module(MODULE)?;
+        let [flags, split, offsets] = gpu.module(MODULE)?.kernels(KERNELS)?;
         let between = |bytes: u64| length(if spec.bits() > 1 { bytes / 4 } else { 0 });
         Ok(ScanSplit {
             spec: *spec,
             function,
-            flags: module.kernel("scan_split_flags")?,
-            split: module.kernel("scan_split_move")?,
-            offsets: module.kernel("scan_split_offsets")?,
+            flags,
+            split,
+            offsets,
             ones: Summed::new(gpu, spec.keys)?,
             keys: gpu.alloc(between(spec.key_bytes())?)?,
             values: gpu.alloc(between(spec.value_bytes())?)?,

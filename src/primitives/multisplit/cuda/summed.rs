@@ -2,7 +2,8 @@
 
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu};
-use crate::primitives::cuda::length;
+use crate::primitives::cuda::{Named, length, named};
+use crate::primitives::scan;
 use crate::primitives::scan::cuda::one_pass::{self, Arrays, Manner, Means, OnePass};
 
 /// Bytes of a count.
@@ -28,6 +29,11 @@ impl Summed {
         one_pass::name(Means::Spine, FAMILY.0, FAMILY.1)
     }
 
+    /// The kernels that it asks for.
+    pub fn kernels() -> Vec<Named> {
+        named(scan::cuda::MODULE, [Summed::kernel()])
+    }
+
     /// Room for up to `n` counts.
     ///
     /// # Errors
@@ -36,7 +42,7 @@ impl Summed {
         Ok(Summed {
             given: gpu.alloc(length(n)?)?,
             sums: gpu.alloc(length(n)?)?,
-            scan: OnePass::new(gpu, &gpu.module("scan")?, Means::Spine, FAMILY, COUNT, n)?,
+            scan: OnePass::new(gpu, &gpu.module(scan::cuda::MODULE)?, Means::Spine, FAMILY, COUNT, n)?,
         })
     }
 

@@ -40,16 +40,22 @@ pub struct Checks {
 }
 
 impl Checks {
+    /// Their names.
+    pub const KERNELS: [&str; 7] = [
+        "pattern_check_kept",
+        "pattern_check_left",
+        "pattern_mark_left",
+        "pattern_check_starts",
+        "pattern_expected_fold",
+        "pattern_mark",
+        "pattern_check_region",
+    ];
+
+    /// Finds them in the module.
     pub fn new(module: &Module) -> Result<Checks, Failure> {
-        Ok(Checks {
-            check_kept: module.kernel("pattern_check_kept")?,
-            check_left: module.kernel("pattern_check_left")?,
-            mark_left: module.kernel("pattern_mark_left")?,
-            check_starts: module.kernel("pattern_check_starts")?,
-            expected_fold: module.kernel("pattern_expected_fold")?,
-            mark: module.kernel("pattern_mark")?,
-            check_region: module.kernel("pattern_check_region")?,
-        })
+        let [check_kept, check_left, mark_left, check_starts, expected_fold, mark, check_region] =
+            module.kernels(Checks::KERNELS)?;
+        Ok(Checks { check_kept, check_left, mark_left, check_starts, expected_fold, mark, check_region })
     }
 
     /// Queues the check of what the keeping gather kept.

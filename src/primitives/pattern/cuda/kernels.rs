@@ -5,7 +5,7 @@ use super::starts::Form;
 use crate::case::Failure;
 use crate::device::cuda::{self, Arg, DeviceBuffer, DevicePtr, Gpu, Plain};
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::{Fill, launch_over};
+use crate::primitives::cuda::{Fill, Named, launch_over, named};
 use crate::primitives::pattern::Spec;
 use crate::primitives::pattern::spec::{Kernel, Method};
 use crate::primitives::pattern::walk::Walk;
@@ -112,17 +112,29 @@ pub struct Kernels {
     takes_atomic: bool,
 }
 
+const MODULE: &str = "pattern";
+
+/// Those that are neither timed nor check anything.
+const OTHERS: [&str; 3] = ["pattern_gather_keep", "pattern_scatter_keep", "pattern_starts"];
+
+/// The kernels that a case asks for, the timed one with so many items.
+pub fn asked(spec: &Spec, items: u32) -> Vec<Named> {
+    let others = [Fill::KERNELS.as_slice(), &OTHERS, &Checks::KERNELS].concat();
+    [named(MODULE, [timed_name(spec, items)]), named(MODULE, others)].concat()
+}
+
 impl Kernels {
     /// Those of a case, the timed one with so many items.
     pub fn new(gpu: &Gpu, spec: &Spec, items: u32) -> Result<Kernels, Failure> {
-        let module = gpu.module("pattern")?;
+        let module = gpu.module(MODULE)?;
+        let [gather_keep, scatter_keep, starts] = module.kernels(OTHERS)?;
         Ok(Kernels {
             fill: Fill::new(&module)?,
             checks: Checks::new(&module)?,
             timed: module.kernel(&timed_name(spec, items))?,
-            gather_keep: module.kernel("pattern_gather_keep")?,
-            scatter_keep: module.kernel("pattern_scatter_keep")?,
-            starts: module.kernel("pattern_starts")?,
+            gather_keep,
+            scatter_keep,
+            starts,
             atomic: u32::from(spec.atomic),
             takes_atomic: spec.kernel.scatters() && (spec.based() || spec.atomic),
         })

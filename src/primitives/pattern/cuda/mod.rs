@@ -13,7 +13,7 @@ use crate::case::{self, Cancel, Failure, Fault, Verdict};
 use crate::device::Prepared;
 use crate::device::cuda::{DeviceBuffer, Gpu};
 use crate::primitives::cuda::several::Part;
-use crate::primitives::cuda::{Launched, length, poison, refused};
+use crate::primitives::cuda::{Launched, Named, length, poison, refused};
 use crate::primitives::pattern::choice;
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 use crate::primitives::pattern::walk::{Dense, Shape, Steps};
@@ -124,6 +124,16 @@ pub fn launched(case: &case::Case) -> Result<Launched, Failure> {
     let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
     let steps = choice::steps(&spec, &case.params).map_err(refused)?;
     Ok(Launched { kernel: kernels::timed_name(&spec, steps.items), launches: 1 })
+}
+
+/// The kernels that a case asks for.
+///
+/// # Errors
+/// A case that does not exist.
+pub fn kernels(case: &case::Case) -> Result<Vec<Named>, Failure> {
+    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
+    let steps = choice::steps(&spec, &case.params).map_err(refused)?;
+    Ok(kernels::asked(&spec, steps.items))
 }
 
 /// The pattern as applied to S, entries equal to `replace.0` replaced by `replace.1`.

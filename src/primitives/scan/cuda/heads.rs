@@ -45,6 +45,27 @@ pub fn bytes(spec: &Spec) -> u64 {
     (entry * entries).next_multiple_of(4) + starts + bits
 }
 
+/// The kernel that makes bits of heads of a form.
+fn maker(form: Form) -> &'static str {
+    match form {
+        Form::Bits | Form::Bytes => "heads_of_bytes",
+        Form::Striped => "heads_of_stripes",
+        Form::Lengths | Form::Pointers => "heads_of_pointers",
+    }
+}
+
+/// The scan that makes pointers of lengths.
+const STARTS: (bool, &str) = (false, "add_u32");
+
+/// The names of the kernels that a case's heads take.
+pub fn names(spec: &Spec) -> Vec<String> {
+    let Some(form) = spec.segmented.map(|segmented| segmented.heads) else { return Vec::new() };
+    let made = makes_bits(spec.method, form).then(|| maker(form).to_owned());
+    let starts =
+        (made.is_some() && form == Form::Lengths).then(|| one_pass::name(Means::Spine, STARTS.0, STARTS.1));
+    ["scan_fill_heads".to_owned()].into_iter().chain(made).chain(starts).collect()
+}
+
 impl Heads {
     /// Allocates and generates those of a case; `None` where it is not segmented.
     pub fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Option<Heads>, Failure> {
@@ -66,20 +87,15 @@ impl Heads {
     }
 
     fn made(&self, gpu: &Gpu, module: &Module) -> Result<Made, Failure> {
-        let kernel = match self.form {
-            Form::Bits | Form::Bytes => "heads_of_bytes",
-            Form::Striped => "heads_of_stripes",
-            Form::Lengths | Form::Pointers => "heads_of_pointers",
-        };
         let starts = match self.form {
             Form::Lengths => {
-                let scan = OnePass::new(gpu, module, Means::Spine, (false, "add_u32"), 4, self.entries)?;
+                let scan = OnePass::new(gpu, module, Means::Spine, STARTS, 4, self.entries)?;
                 Some((scan, gpu.alloc(length(self.entries)?)?))
             }
             _ => None,
         };
         let bits = gpu.alloc(length(self.elements.div_ceil(32))?)?;
-        Ok(Made { kernel: module.kernel(kernel)?, bits, starts })
+        Ok(Made { kernel: module.kernel(maker(self.form))?, bits, starts })
     }
 
     /// Bytes that they hold.

@@ -11,7 +11,7 @@ use crate::case::{self, Cancel, Failure, Fault, Verdict};
 use crate::device::Prepared;
 use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Module};
 use crate::primitives::cuda::several::Part;
-use crate::primitives::cuda::{Launched, POISON32, launch_over, length, poison, refused};
+use crate::primitives::cuda::{Launched, Named, POISON32, launch_over, length, named, poison, refused};
 use forms::{Inputs, family};
 use heads::Heads;
 use one_pass::{Arrays, Manner, Means, OnePass};
@@ -46,6 +46,12 @@ struct Flaws {
     skipped: Option<(u64, DeviceBuffer<u32>)>,
 }
 
+/// The module of every scan.
+pub const MODULE: &str = "scan";
+
+/// Kernels of all scans: the one that makes the input, and the certificate's.
+const OTHERS: [&str; 2] = ["scan_fill", "scan_certify"];
+
 /// Allocates and generates the arrays of a case.
 ///
 /// # Errors
@@ -53,17 +59,18 @@ struct Flaws {
 pub fn prepare(gpu: &Gpu, case: &case::Case, fault: Option<Fault>, cancel: &Cancel) -> Result<Part, Failure> {
     let spec = read(case)?;
     gpu.require(needed(&spec))?;
-    let module = gpu.module("scan")?;
+    let module = gpu.module(MODULE)?;
     cancel.check()?;
     let room = length((spec.elements + 1) * spec.element() / 4)?;
     let input = gpu.alloc(room)?;
     let inputs = Inputs::new(&spec);
-    launch_over(gpu, &module.kernel("scan_fill")?, spec.elements, &[(&input).into(), (&inputs).into()])?;
+    let [fill, certify] = module.kernels(OTHERS)?;
+    launch_over(gpu, &fill, spec.elements, &[(&input).into(), (&inputs).into()])?;
     let heads = Heads::new(gpu, &module, &spec)?;
     let case = Case {
         gpu: gpu.clone(),
         runner: Runner::new(gpu, &module, &spec)?,
-        certify: module.kernel("scan_certify")?,
+        certify,
         input,
         output: gpu.alloc(room)?,
         heads,
@@ -105,6 +112,22 @@ pub fn launched(case: &case::Case) -> Result<Launched, Failure> {
         method => (one_pass::name(Means::of(method), segmented, family), 1),
     };
     Ok(Launched { kernel, launches })
+}
+
+/// The kernels that a case asks for.
+///
+/// # Errors
+/// A case that does not exist.
+pub fn kernels(case: &case::Case) -> Result<Vec<Named>, Failure> {
+    let spec = read(case)?;
+    let (segmented, (family, _)) = (spec.segmented.is_some(), family(spec.operator, spec.ty));
+    let runner = match spec.method {
+        Method::Sengupta2007 { elements_per_thread } => {
+            sengupta2007::names(elements_per_thread, segmented, family)
+        }
+        method => vec![one_pass::name(Means::of(method), segmented, family)],
+    };
+    Ok([named(MODULE, OTHERS), named(MODULE, runner), named(MODULE, heads::names(&spec))].concat())
 }
 
 impl Runner {

@@ -58,6 +58,14 @@ pub fn launched(n: u64, items: u64, segmented: bool, family: &str) -> (String, u
     }
 }
 
+/// The names of the kernels: of plain scans the one that scans and the one that adds, of segmented ones
+/// those that reduce, sweep down, and do both in a block.
+pub fn names(items: u64, segmented: bool, family: &str) -> Vec<String> {
+    let parts: &[&str] = if segmented { &["reduce", "down_sweep", "block"] } else { &["scan", "add"] };
+    let end = |part: &str| if part == "scan" { format!("_e{items}") } else { String::new() };
+    parts.iter().map(|part| format!("sengupta2007_{part}_{family}{}", end(part))).collect()
+}
+
 impl Sengupta2007 {
     pub fn new(
         gpu: &Gpu,

@@ -6,7 +6,7 @@ use crate::case::Failure;
 use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu};
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::tiles::Tiles;
-use crate::primitives::cuda::{launch_over, length};
+use crate::primitives::cuda::{Named, launch_over, length, named};
 use crate::primitives::range::Range;
 use crate::primitives::stream::spec::{Kernel, Q, Spec, WRITTEN};
 
@@ -56,18 +56,29 @@ fn code(kernel: Kernel) -> u32 {
     }
 }
 
+const MODULE: &str = "stream";
+
+/// Those that are not timed.
+const OTHERS: [&str; 3] = ["stream_fill", "stream_expected_sum", "stream_certify"];
+
+/// The kernels that a case asks for.
+pub fn asked(kernel: Kernel, tuned: &Tuned) -> Vec<Named> {
+    [named(MODULE, [tuned.kernel_name(kernel)]), named(MODULE, OTHERS)].concat()
+}
+
 impl Kernels {
     pub fn new(gpu: &Gpu, kernel: Kernel, tuned: &Tuned) -> Result<Kernels, Failure> {
-        let module = gpu.module("stream")?;
+        let module = gpu.module(MODULE)?;
         let timed = module.kernel(&tuned.kernel_name(kernel))?;
+        let [fill, expected_sum, certify] = module.kernels(OTHERS)?;
         Ok(Kernels {
             kernel,
             tiles: Tiles::new(gpu, &timed, &tuned.0, tuned.lanes())?,
             lanes: tuned.lanes(),
             timed,
-            fill: module.kernel("stream_fill")?,
-            expected_sum: module.kernel("stream_expected_sum")?,
-            certify: module.kernel("stream_certify")?,
+            fill,
+            expected_sum,
+            certify,
         })
     }
 

@@ -9,7 +9,7 @@ use crate::case::{Cancel, Case, Failure, Fault, Value, Verdict};
 use crate::device::Prepared;
 use crate::device::cuda::{DeviceBuffer, Gpu};
 use crate::primitives::cuda::several::Part;
-use crate::primitives::cuda::{Launched, length, poison, refused};
+use crate::primitives::cuda::{Launched, Named, length, poison, refused};
 use crate::primitives::range::{Range, ranges};
 use crate::primitives::stream::spec::{Kernel, Spec};
 use kernels::{Kernels, Sum};
@@ -73,6 +73,15 @@ fn read(case: &Case) -> Result<(Spec, Tuned), Failure> {
 pub fn launched(case: &Case) -> Result<Launched, Failure> {
     let (spec, tuned) = read(case)?;
     Ok(Launched { kernel: tuned.kernel_name(spec.kernel), launches: 1 })
+}
+
+/// The kernels that a case asks for.
+///
+/// # Errors
+/// A case that does not exist.
+pub fn kernels(case: &Case) -> Result<Vec<Named>, Failure> {
+    let (spec, tuned) = read(case)?;
+    Ok(kernels::asked(spec.kernel, &tuned))
 }
 
 impl Arrays {

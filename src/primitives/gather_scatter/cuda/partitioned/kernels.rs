@@ -2,7 +2,7 @@
 
 use crate::case::Failure;
 use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
-use crate::primitives::cuda::{grid, launch_over, length};
+use crate::primitives::cuda::{Named, grid, launch_over, length, named};
 use crate::primitives::gather_scatter::levels::{DIVIDERS, Level, Levels, WINDOW, items};
 use crate::primitives::gather_scatter::spec::Spec;
 
@@ -55,24 +55,37 @@ struct Divided {
 // SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers and a device address.
 unsafe impl Plain for Divided {}
 
+const MODULE: &str = "partitioned";
+
+/// Those for tuples and locations of any size.
+const OTHERS: [&str; 3] = ["partitioned_clear", "partitioned_sum", "partitioned_coarsen"];
+
+/// Those for the sizes of a case's tuples and locations: a count, both passes, and two that move.
+fn sized(spec: &Spec) -> [String; 5] {
+    let (z, x) = (spec.tuple, spec.index);
+    let n = items(z, x);
+    [
+        format!("partitioned_count_i{x}"),
+        format!("partitioned_pass_t{z}_i{x}_n{n}"),
+        format!("partitioned_last_t{z}_i{x}_n{n}"),
+        format!("partitioned_place_t{z}"),
+        format!("partitioned_spread_t{z}_i{x}"),
+    ]
+}
+
+/// The kernels that a case asks for.
+pub fn asked(spec: &Spec) -> Vec<Named> {
+    [named(MODULE, OTHERS), named(MODULE, sized(spec))].concat()
+}
+
 impl Kernels {
     pub fn new(gpu: &Gpu, spec: &Spec) -> Result<Kernels, Failure> {
-        let module = gpu.module("partitioned")?;
-        let (z, x) = (spec.tuple, spec.index);
-        let tiled = |name: String, items: u32| {
-            let kernel = module.kernel(&format!("partitioned_{name}_n{items}"))?;
-            Ok::<_, Failure>(Tiled { kernel, items })
-        };
-        Ok(Kernels {
-            clear: module.kernel("partitioned_clear")?,
-            count: module.kernel(&format!("partitioned_count_i{x}"))?,
-            sum: module.kernel("partitioned_sum")?,
-            coarsen: module.kernel("partitioned_coarsen")?,
-            pass: tiled(format!("pass_t{z}_i{x}"), items(z, x))?,
-            last: tiled(format!("last_t{z}_i{x}"), items(z, x))?,
-            place: module.kernel(&format!("partitioned_place_t{z}"))?,
-            spread: module.kernel(&format!("partitioned_spread_t{z}_i{x}"))?,
-        })
+        let module = gpu.module(MODULE)?;
+        let items = items(spec.tuple, spec.index);
+        let tiled = |kernel| Tiled { kernel, items };
+        let [clear, sum, coarsen] = module.kernels(OTHERS)?;
+        let [count, pass, last, place, spread] = module.kernels(sized(spec))?;
+        Ok(Kernels { clear, count, sum, coarsen, pass: tiled(pass), last: tiled(last), place, spread })
     }
 
     /// Queues the count of all chunks, and its sums: `counters`, those of all passes, become

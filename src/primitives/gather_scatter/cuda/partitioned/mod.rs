@@ -8,7 +8,7 @@ use super::kernels::Arrays;
 use super::spans::Span;
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu};
-use crate::primitives::cuda::{Launched, length};
+use crate::primitives::cuda::{Launched, Named, length};
 use crate::primitives::gather_scatter::levels::Levels;
 use crate::primitives::gather_scatter::spec::Spec;
 use kernels::{Kernels, Pairs};
@@ -37,6 +37,11 @@ pub fn launched(spec: &Spec, spans: u64) -> Option<Launched> {
     // Cleared, counted, added up; a further pass takes its sums from the last one's.
     let launches = spans * (3 + (passes - 1) + passes + 1);
     Some(Launched { kernel: KERNELS.to_owned(), launches })
+}
+
+/// The kernels that a case asks for; none for other methods.
+pub fn asked(spec: &Spec) -> Vec<Named> {
+    if spec.cut().is_some() { kernels::asked(spec) } else { Vec::new() }
 }
 
 impl Partitioned {

@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::process::Command;
 
-fn main() {
-    println!("cargo:rerun-if-changed=build.rs");
+/// Sets the variables `SCATTERLAB_REVISION` and `SCATTERLAB_RUSTC` for the crate.
+pub fn tell() {
     // A path that is missing (a linked work tree, a published crate) would run this
     // script on every build.
     for path in [".git/HEAD", ".git/index"] {
