@@ -1,8 +1,10 @@
 // gather: R_out[i] = R_in[L[i]]; scatter: R_out[L[i]] = R_in[i] (he2007 §3.1), their
 // inputs and their certificates. Multi-pass and segmented methods are several launches:
-// each handles a range of i and, of it, the locations in a chunk (he2007 §3.4).
+// each handles a range of i and, of it, the locations in a chunk (he2007 §3.4). The kernels of
+// partitioned scatters are in partitioned.cuh.
 #include "fill.cuh"
 #include "hints.cuh"
+#include "partitioned.cuh"
 #include "sums.cuh"
 
 // ---- the timed kernels ----------------------------------------------------------------

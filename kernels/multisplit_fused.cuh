@@ -1,4 +1,4 @@
-// A multisplit in a single pass over keys whose counts are known (kernels/multisplit_fused.cu).
+// A multisplit in a single pass over keys whose counts are known (kernels/multisplit.cu).
 //
 // A tile is what a block reorders at once. Its warps rank their keys by voting on the bits of the
 // bucket, with a counter for each bucket and warp; the counters, summed up over buckets and warps,

@@ -17,7 +17,7 @@ virtual_arch=compute_75
 # What a source is compiled for: those with bulk copies need the architecture that brought them.
 virtual_arch_of() {
     case $1 in
-    *_bulk_*) echo compute_90 ;;
+    *_bulk) echo compute_90 ;;
     *) echo "$virtual_arch" ;;
     esac
 }

@@ -18,7 +18,7 @@
 // Windows of a warp that are in flight together: the most that a tile has.
 #define WINDOWS 8u
 
-extern __shared__ u64 dense[];
+extern __shared__ ulonglong2 dense[];
 
 struct Split {
     const u32* keys;

@@ -10,58 +10,6 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::Library;
 
-pub const MODULES: [&str; 20] = [
-    "atop_scan",
-    "gate",
-    "gather_scatter",
-    "histogram",
-    "multisplit",
-    "multisplit_bulk_0",
-    "multisplit_bulk_4",
-    "multisplit_bulk_8",
-    "multisplit_bulk_digits",
-    "multisplit_digits",
-    "multisplit_fused",
-    "multisplit_fused_0",
-    "multisplit_fused_4",
-    "multisplit_fused_8",
-    "multisplit_paper",
-    "partitioned",
-    "pattern",
-    "random_access",
-    "scan",
-    "stream",
-];
-
-/// What they include.
-const HEADERS: [&str; 25] = [
-    "inputs.cuh",
-    "gate.cuh",
-    "warp.cuh",
-    "certify.cuh",
-    "fill.cuh",
-    "sums.cuh",
-    "hints.cuh",
-    "walk.cuh",
-    "visits.cuh",
-    "pattern_certify.cuh",
-    "multisplit_inputs.cuh",
-    "multisplit_fused.cuh",
-    "multisplit_runs.cuh",
-    "multisplit_counts.cuh",
-    "multisplit_labels.cuh",
-    "bucket_offsets.cuh",
-    "ballot.cuh",
-    "subproblems.cuh",
-    "reordering.cuh",
-    "operators.cuh",
-    "scan_tile.cuh",
-    "look_back.cuh",
-    "spine.cuh",
-    "scan_inputs.cuh",
-    "sengupta2007.cuh",
-];
-
 /// The one GPU of this process. Tests that hold it run one at a time.
 pub struct Host {
     library: &'static Library,
@@ -135,8 +83,17 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// The files of `kernels/` with this extension.
+fn kernels(extension: &str) -> Vec<String> {
+    let files = fs::read_dir(root().join("kernels")).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.extension().is_some_and(|found| found == extension));
+    files.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
 fn load() -> Option<Library> {
-    let path = compile("cuda_kernels", &MODULES)?;
+    let modules = kernels("cu");
+    let modules: Vec<&str> = modules.iter().filter_map(|file| file.strip_suffix(".cu")).collect();
+    let path = compile("cuda_kernels", &modules)?;
     // SAFETY: only this thread runs the backend now (the others wait for the lock or
     // for this initialisation), and it reads the variable once, later.
     unsafe { std::env::set_var("SCATTERLAB_LIBCUDA", &path) };
@@ -150,8 +107,8 @@ pub fn compile(name: &str, modules: &[&str]) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&folder).unwrap();
     let mut sources = vec![root().join("tests/cuda_kernels/driver.cpp")];
-    for header in HEADERS {
-        fs::write(folder.join(header), translated(header)).unwrap();
+    for header in kernels("cuh") {
+        fs::write(folder.join(&header), translated(&header)).unwrap();
     }
     for module in modules {
         let kernels: String = entries(&ptx(module)).iter().map(|name| format!("KERNEL({name})\n")).collect();

@@ -98,23 +98,6 @@ impl Way {
         format!("{count}|fused_scan|{pass}|{bulk}")
     }
 
-    /// Names of the modules where they are, of the pass with bulk copies or without.
-    pub fn modules(self, bulk: bool) -> [&'static str; 2] {
-        let delta = self.number == Number::DeltaDigit;
-        let counts = if delta { "multisplit_digits" } else { "multisplit_fused" };
-        let passes = match (delta, bulk, self.value) {
-            (true, false, _) => counts,
-            (true, true, _) => "multisplit_bulk_digits",
-            (false, true, 0) => "multisplit_bulk_0",
-            (false, true, 4) => "multisplit_bulk_4",
-            (false, true, _) => "multisplit_bulk_8",
-            (false, false, 0) => "multisplit_fused_0",
-            (false, false, 4) => "multisplit_fused_4",
-            (false, false, _) => "multisplit_fused_8",
-        };
-        [counts, passes]
-    }
-
     /// Counts of `n` keys: of tiles, and of groups.
     pub fn counts(self, n: u64) -> [u64; 2] {
         let tiles = n.div_ceil(Shape::of(self.bits, self.value).tile());

@@ -90,3 +90,11 @@ fn a_module_is_unpacked_once() {
     assert!(std::ptr::eq(module("scan").unwrap(), module("scan").unwrap()));
     assert!(module("nothing").is_err() && module("scan").unwrap().entry("nothing").is_err());
 }
+
+#[test]
+fn modules_are_for_the_oldest_gpus_but_for_bulk_copies() {
+    for (_, module) in all() {
+        let target = if module.name.ends_with("_bulk") { "sm_90" } else { "sm_75" };
+        assert!(module.shared.contains(&format!(".target {target}\n")), "{}", module.name);
+    }
+}

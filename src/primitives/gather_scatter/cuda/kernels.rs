@@ -65,7 +65,8 @@ pub struct Claim {
 // SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers and device addresses.
 unsafe impl Plain for Claim {}
 
-const MODULE: &str = "gather_scatter";
+/// The module of both primitives.
+pub const MODULE: &str = "gather_scatter";
 
 /// Those that are not timed and serve locations of any size.
 const OTHERS: [&str; 4] = ["fill_words32", "partition_count", "exclusive_sum", "partition_starts"];

@@ -1,16 +1,13 @@
 //! dms, wms and bms: a pre-scan, the scan of its counts, a post-scan
-//! (`kernels/multisplit_paper.cu`).
+//! (`kernels/multisplit_paper.cuh`).
 
 use super::input::Function;
-use super::{Split, Splitter, Summed};
+use super::{MODULE, Split, Splitter, Summed};
 use crate::case::Failure;
 use crate::device::cuda::{self, DevicePtr, Gpu, Plain};
 use crate::primitives::cuda::{Launched, Named, length, named};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::subproblems::{Localisation, Subproblems, WINDOW};
-
-/// The module of its kernels.
-pub const MODULE: &str = "multisplit_paper";
 
 /// The paper's names (§4.1, Table 4).
 const STAGES: &[&str] = &["pre-scan", "scan", "post-scan"];

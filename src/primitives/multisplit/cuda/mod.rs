@@ -29,7 +29,7 @@ use rounds::InRounds;
 use scan_split::ScanSplit;
 use summed::Summed;
 
-/// The module of what all methods share.
+/// The module of all kernels but the passes with bulk copies.
 const MODULE: &str = "multisplit";
 
 /// Executions whose stages are timed.

@@ -1,14 +1,15 @@
 //! A split of keys by up to 8 bits in a single pass over them when they are counted
 //! (`kernels/multisplit_fused.cuh`): a count of each tile, sums over groups of tiles, the pass.
 
+use super::MODULE;
 use super::input::Function;
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, GpuFacts, Kernel, Plain};
 use crate::primitives::cuda::{Named, grid, length};
 use crate::primitives::multisplit::tiles::{GROUP, Shape, Way};
 
-/// The module of what is no pass.
-pub const MODULE: &str = "multisplit_fused";
+/// The module of the passes with bulk copies.
+const BULK_MODULE: &str = "multisplit_bulk";
 
 /// The compute capability from which on bulk copies take runs out of shared memory.
 const BULK: (u32, u32) = (9, 0);
@@ -90,10 +91,15 @@ fn bulk(gpu: &GpuFacts) -> bool {
     gpu.compute_capability >= BULK
 }
 
+/// The module of the passes on such a GPU.
+fn passing(gpu: &GpuFacts) -> &'static str {
+    if bulk(gpu) { BULK_MODULE } else { MODULE }
+}
+
 /// The kernels that splits of a way ask for on such a GPU.
 pub fn kernels(way: Way, gpu: &GpuFacts) -> Vec<Named> {
-    let (names, modules) = (way.names(bulk(gpu)), way.modules(bulk(gpu)));
-    modules.into_iter().zip(names).chain([(MODULE, SCAN.to_owned())]).collect()
+    let [count, pass] = way.names(bulk(gpu));
+    vec![(MODULE, count), (MODULE, SCAN.to_owned()), (passing(gpu), pass)]
 }
 
 impl Passes {
@@ -103,10 +109,11 @@ impl Passes {
     /// `NotApplicable` where a multiprocessor has no room for a block; what the driver reports.
     pub fn new(gpu: &Gpu, way: Way, n: u64) -> Result<Passes, Failure> {
         let bulk = bulk(gpu.device());
-        let ([count, pass], [counting, passing]) = (way.names(bulk), way.modules(bulk));
+        let [count, pass] = way.names(bulk);
         let shape = Shape::of(way.bits, way.value);
         let shared = shape.shared(way, bulk) as u32;
-        let pass = gpu.module(passing)?.kernel(&pass)?;
+        let pass = gpu.module(passing(gpu.device()))?.kernel(&pass)?;
+        let [count, scan] = gpu.module(MODULE)?.kernels([count.as_str(), SCAN])?;
         let [tiles, groups] = way.counts(n);
         let alloc = |n: u64| length(n.max(1)).and_then(|n| gpu.alloc(n));
         Ok(Passes {
@@ -114,8 +121,8 @@ impl Passes {
             shared,
             way,
             shape,
-            count: gpu.module(counting)?.kernel(&count)?,
-            scan: gpu.module(MODULE)?.kernel(SCAN)?,
+            count,
+            scan,
             pass,
             in_group: alloc(tiles)?,
             groups: alloc(groups)?,

@@ -4,8 +4,8 @@
 //! at the end. A digit is a split by up to 8 bits (`passes`).
 
 use super::input::Function;
-use super::passes::{Arrays, MODULE, Passes};
-use super::{Split, Splitter, passes};
+use super::passes::{Arrays, Passes};
+use super::{MODULE, Split, Splitter, passes};
 use crate::case::Failure;
 use crate::device::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, GpuFacts, Kernel};
 use crate::primitives::cuda::{Launched, Named, launch_over, length, named};

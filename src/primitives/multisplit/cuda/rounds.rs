@@ -2,8 +2,8 @@
 //! (ashkiani2017 §6.3), and a search for where buckets begin.
 
 use super::input::Function;
-use super::passes::{Arrays, MODULE, Passes};
-use super::{Split, Splitter, passes};
+use super::passes::{Arrays, Passes};
+use super::{MODULE, Split, Splitter, passes};
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, GpuFacts, Kernel};
 use crate::primitives::cuda::{BLOCK, Launched, Named, grid, length, named};

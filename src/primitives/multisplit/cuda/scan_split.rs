@@ -1,9 +1,8 @@
 //! scan-split: a stable split in two by each bit of the buckets' numbers, from the lowest on
-//! (ashkiani2017 §3.2; `kernels/multisplit_paper.cu`).
+//! (ashkiani2017 §3.2; `kernels/multisplit_paper.cuh`).
 
 use super::input::Function;
-use super::localised::MODULE;
-use super::{Split, Splitter, Summed};
+use super::{MODULE, Split, Splitter, Summed};
 use crate::case::Failure;
 use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
 use crate::primitives::cuda::{BLOCK, Launched, Named, grid, length, named};

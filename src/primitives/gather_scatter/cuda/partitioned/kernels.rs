@@ -1,5 +1,6 @@
-//! The kernels of `kernels/partitioned.cu`, typed.
+//! The kernels of `kernels/partitioned.cuh`, typed.
 
+use super::super::kernels::MODULE;
 use crate::case::Failure;
 use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
 use crate::primitives::cuda::{Named, grid, launch_over, length, named};
@@ -54,8 +55,6 @@ struct Divided {
 
 // SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers and a device address.
 unsafe impl Plain for Divided {}
-
-const MODULE: &str = "partitioned";
 
 /// Those for tuples and locations of any size.
 const OTHERS: [&str; 3] = ["partitioned_clear", "partitioned_sum", "partitioned_coarsen"];

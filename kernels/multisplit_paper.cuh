@@ -1,8 +1,9 @@
-// multisplit by ashkiani2017's three methods, which differ in what is a subproblem and within what keys
+// Multisplit by ashkiani2017's three methods, which differ in what is a subproblem and within what keys
 // are reordered (subproblems.cuh), and by scan-based splits (§3.2). The scans between their kernels are
 // those of scan.cu.
+#pragma once
+
 #include "bucket_offsets.cuh"
-#include "fill.cuh"
 #include "reordering.cuh"
 
 // ---- dms ---------------------------------------------------------------------------------------
@@ -66,8 +67,8 @@ template <u32 BITS> LAB void dms(const Split& s, const BucketFunction& given) {
 // ---- the kernels of the three --------------------------------------------------------------------
 
 // Threads of a block, of which so many stay on a multiprocessor: 64 registers for each.
-#define MOST_THREADS 256
-#define BLOCKS 4
+#define LOCALISED_THREADS 256
+#define LOCALISED_BLOCKS 4
 
 // offsets[b] = where bucket b begins, and n behind the last, by the first block.
 LAB void store_offsets(const Split& s, u32 m) {
@@ -78,12 +79,12 @@ LAB void store_offsets(const Split& s, u32 m) {
 }
 
 #define PRESCAN(name, BITS, function)                                                               \
-    extern "C" __global__ void __launch_bounds__(MOST_THREADS, BLOCKS) name##_##BITS(const Split s, const BucketFunction f) { \
+    extern "C" __global__ void __launch_bounds__(LOCALISED_THREADS, LOCALISED_BLOCKS) name##_##BITS(const Split s, const BucketFunction f) { \
         function<BITS>(s, f);                                                                       \
     }
 
 #define POSTSCAN(name, BITS)                                                                        \
-    extern "C" __global__ void __launch_bounds__(MOST_THREADS, BLOCKS) name##_##BITS(const Split s, const BucketFunction f) { \
+    extern "C" __global__ void __launch_bounds__(LOCALISED_THREADS, LOCALISED_BLOCKS) name##_##BITS(const Split s, const BucketFunction f) { \
         store_offsets(s, f.buckets);                                                                \
         name<BITS>(s, f);                                                                           \
     }

@@ -5,6 +5,8 @@
 //
 // Pairs of one partition may change their order within a tile and among tiles: where several
 // tuples go to one place, any of them may win (he2007 §3.1 scatters to distinct places).
+#pragma once
+
 #include "certify.cuh"
 #include "hints.cuh"
 #include "sums.cuh"
