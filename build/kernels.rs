@@ -4,9 +4,9 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{fs, io};
 
-/// A tenth of the text, within a second. The highest level, 19, saves a sixth of that and takes a
+/// A tenth of the text, within half a second. The highest level, 19, saves a sixth of that and takes a
 /// quarter of a minute.
-const LEVEL: i32 = 12;
+const LEVEL: i32 = 9;
 
 /// Writes each file of `kernels/ptx`, packed, into `out`, and `kernels.rs`, which lists them for
 /// `backend/cuda/live/packed.rs`.

@@ -1,31 +1,49 @@
-//! Tells the crate what only its source tree knows: its revision, and the kernels' PTX, packed.
+//! Tells the crate what only its source tree knows: its revision, and the lists of what its folders hold.
 
+mod embedded;
 #[cfg(feature = "cuda")]
 mod kernels;
+mod recipes;
 mod revision;
 
-use std::env;
 use std::error::Error;
 use std::path::PathBuf;
+use std::{env, fs, io};
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build");
     revision::tell();
     let out = PathBuf::from(env::var("OUT_DIR")?);
+    recipes::list(&out)?;
+    for kind in ["verify", "verify-cuda", "verify-large"] {
+        embedded::list(&out.join(kind), cases(kind)?)?;
+    }
+    embedded::list(&out.join("profiles"), files("experiments/profiles", "yaml")?)?;
     #[cfg(feature = "cuda")]
     kernels::pack(&out)?;
-    let _ = out;
     Ok(())
 }
 
-/// The files of a folder with this extension, in the order of their names. Cargo runs this script
-/// again when one of them changes, comes or goes.
-#[cfg(feature = "cuda")]
-fn files(folder: &str, extension: &str) -> std::io::Result<Vec<PathBuf>> {
-    println!("cargo:rerun-if-changed={folder}");
-    let paths = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
-    let mut paths = paths.collect::<std::io::Result<Vec<PathBuf>>>()?;
+/// The files of this name in the primitives' folders, in the order of these.
+fn cases(name: &str) -> io::Result<Vec<PathBuf>> {
+    let folders = inside("src/primitives")?;
+    let files = folders.into_iter().map(|folder| folder.join(name).with_extension("yaml"));
+    Ok(files.filter(|file| file.is_file()).collect())
+}
+
+/// The files of a folder with this extension, in the order of their names.
+fn files(folder: &str, extension: &str) -> io::Result<Vec<PathBuf>> {
+    let mut paths = inside(folder)?;
     paths.retain(|path| path.extension().is_some_and(|found| found == extension));
+    Ok(paths)
+}
+
+/// What a folder holds, in the order of the names. Cargo runs this script again when something below the
+/// folder changes, comes or goes.
+fn inside(folder: &str) -> io::Result<Vec<PathBuf>> {
+    println!("cargo:rerun-if-changed={folder}");
+    let paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+    let mut paths = paths.collect::<io::Result<Vec<PathBuf>>>()?;
     paths.sort();
     Ok(paths)
 }

@@ -53,6 +53,18 @@ fn the_committed_copy_is_fresh() {
     );
 }
 
+/// The cases of `scatterlab verify`, by their paths.
+fn suites() -> Vec<String> {
+    let folders =
+        fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/primitives")).expect("a folder");
+    let names = folders.map(|folder| folder.expect("an entry").file_name().into_string().expect("a name"));
+    let files = |folder: String| {
+        ["verify", "verify-cuda", "verify-large"].map(|file| format!("src/primitives/{folder}/{file}.yaml"))
+    };
+    let there = |path: &String| Path::new(env!("CARGO_MANIFEST_DIR")).join(path).is_file();
+    names.flat_map(files).filter(there).collect()
+}
+
 /// Texts between a start and an end, such as the recipes of a document or of a test.
 fn between<'t>(text: &'t str, start: &str, end: &'t str) -> impl Iterator<Item = &'t str> {
     text.split(start).skip(1).filter_map(move |rest| rest.split(end).next()).collect::<Vec<_>>().into_iter()
@@ -67,11 +79,12 @@ fn every_recipe_that_ships_or_is_documented_is_accepted() {
     for page in ["docs/recipes.md", "README.md"] {
         texts.extend(between(&file(page), "```yaml\n", "```").map(|t| (page.to_owned(), t.to_owned())));
     }
-    for suite in ["src/engine/verify/small.yaml", "src/engine/verify/large.yaml"] {
-        let text = file(suite).replace("BACKEND_AXES", "threads").replace("BACKEND", "{cpu: {threads: 2}}");
-        texts.push((suite.to_owned(), text));
+    let suites = suites();
+    assert!(suites.len() >= 8, "{suites:?}");
+    for suite in suites {
+        let text = file(&suite).replace("BACKEND_AXES", "threads").replace("BACKEND", "{cpu: {threads: 2}}");
+        texts.push((suite, text));
     }
-    assert!(texts.len() >= 19, "{}", texts.len());
     for (name, text) in texts {
         assert_eq!(accepted(&text), Some(true), "{name}:\n{}", complaints(&text));
     }

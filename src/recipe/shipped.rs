@@ -1,5 +1,7 @@
 //! The recipes that come with the program, embedded in it.
 
+use std::sync::LazyLock;
+
 /// A recipe of the `experiments/` folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shipped {
@@ -9,64 +11,17 @@ pub struct Shipped {
     pub text: &'static str,
 }
 
-macro_rules! shipped {
-    ($($path:literal),* $(,)?) => {
-        &[$(Shipped { path: $path, text: include_str!(concat!("../../experiments/", $path)) }),*]
-    };
-}
+/// What the build script found: paths in the source tree, and texts.
+const FOUND: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
 
-/// Every recipe, `quickstart.yaml` first, then by paper and figure; a paper's `gpu-` recipes go
-/// beyond its figures.
+/// Every recipe: first those of no paper, `quickstart.yaml` before all; then each paper's, by its year, its
+/// figures and tables first. A paper's `gpu-` recipes go beyond its figures.
 pub fn shipped() -> &'static [Shipped] {
-    shipped![
-        "quickstart.yaml",
-        "sanity.yaml",
-        "ceilings.yaml",
-        "scans.yaml",
-        "several-gpus.yaml",
-        "peers.yaml",
-        "model/gpu-families.yaml",
-        "model/cpu-families.yaml",
-        "he2007/fig01.yaml",
-        "he2007/fig06-sequential.yaml",
-        "he2007/fig07-random.yaml",
-        "he2007/fig08-partitions.yaml",
-        "he2007/fig09-passes.yaml",
-        "he2007/fig10-segments.yaml",
-        "he2007/fig11-partitions.yaml",
-        "he2007/fig12-tuple-size.yaml",
-        "he2007/fig13-tuples.yaml",
-        "he2007/auto.yaml",
-        "he2007/gpu-random.yaml",
-        "he2007/gpu-fetch.yaml",
-        "he2007/gpu-hints.yaml",
-        "he2007/gpu-passes.yaml",
-        "he2007/gpu-partitioned.yaml",
-        "sengupta2007/fig05.yaml",
-        "sengupta2007/primitives.yaml",
-        "sengupta2007/gpu-peers.yaml",
-        "ashkiani2017/table03-references.yaml",
-        "ashkiani2017/table04-stages.yaml",
-        "ashkiani2017/multisplit.yaml",
-        "ashkiani2017/table05-speedups.yaml",
-        "ashkiani2017/fig06-times.yaml",
-        "ashkiani2017/table06-distributions.yaml",
-        "ashkiani2017/table07-identity.yaml",
-        "ashkiani2017/fig08-distributions.yaml",
-        "ashkiani2017/table11-histogram.yaml",
-        "ashkiani2017/gpu-histogram.yaml",
-        "ashkiani2017/gpu-multisplit.yaml",
-        "ashkiani2017/gpu-radix.yaml",
-        "ashkiani2017/gpu-many-buckets.yaml",
-        "lavin2020/fig03-cpu-stride.yaml",
-        "lavin2020/fig04-prefetch.yaml",
-        "lavin2020/fig05-gpu-stride.yaml",
-        "lavin2020/fig06-simd.yaml",
-        "lavin2020/fig09-references.yaml",
-        "lavin2020/app-patterns.yaml",
-        "lavin2020/gpu-suites.yaml",
-        "lavin2020/gpu-tuning.yaml",
-    ]
+    static SHIPPED: LazyLock<Vec<Shipped>> = LazyLock::new(|| {
+        let path = |path: &'static str| path.strip_prefix("experiments/").unwrap_or(path);
+        FOUND.iter().map(|&(at, text)| Shipped { path: path(at), text }).collect()
+    });
+    &SHIPPED
 }
 
 /// The recipe of this path, with or without `experiments/` in front and `.yaml` behind.
@@ -78,30 +33,24 @@ pub fn find(path: &str) -> Option<&'static Shipped> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::{Path, PathBuf};
-
-    fn files_below(folder: &Path) -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
-        entries.flat_map(|p| if p.is_dir() { files_below(&p) } else { vec![p] }).collect()
-    }
 
     #[test]
-    fn no_recipe_of_the_folder_is_missing() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments");
-        // The profiles are the models' affair.
-        let recipe = |path: &PathBuf| {
-            path.extension().is_some_and(|extension| extension == "yaml")
-                && !path.starts_with(root.join("profiles"))
-        };
-        let mut found: Vec<String> = files_below(&root)
-            .iter()
-            .filter(|path| recipe(path))
-            .map(|p| p.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/"))
-            .collect();
-        let mut embedded: Vec<&str> = shipped().iter().map(|s| s.path).collect();
-        found.sort_unstable();
-        embedded.sort_unstable();
-        assert_eq!(found, embedded);
+    fn recipes_of_no_paper_come_first_and_figures_before_others() {
+        let paths: Vec<&str> = shipped().iter().map(|s| s.path).collect();
+        assert_eq!(paths[..2], ["quickstart.yaml", "ceilings.yaml"]);
+        let at = |path: &str| paths.iter().position(|found| *found == path).expect(path);
+        let order = [
+            "several-gpus.yaml",
+            "model/cpu-families.yaml",
+            "he2007/fig13-tuples.yaml",
+            "he2007/auto.yaml",
+            "sengupta2007/fig05.yaml",
+            "ashkiani2017/fig06-times.yaml",
+            "ashkiani2017/table03-references.yaml",
+            "ashkiani2017/gpu-radix.yaml",
+            "lavin2020/fig03-cpu-stride.yaml",
+        ];
+        assert!(order.map(at).is_sorted(), "{paths:?}");
     }
 
     #[test]

@@ -1,21 +1,25 @@
 //! The lab's own proof: every primitive and method against its sequential oracle, every
 //! certificate against right and deliberately wrong implementations.
 
+use anyhow::Context;
+
 use crate::case::{Cancel, Case, Failure, Fault, Value, Verdict};
 use crate::engine::Executor;
 use crate::recipe::plan::{self, Overrides, Plan};
 use crate::{primitives, recipe};
 
-const SMALL: &str = include_str!("small.yaml");
-const PARTITIONED: &str = include_str!("partitioned.yaml");
-const LARGE: &str = include_str!("large.yaml");
-const TUNED: &str = include_str!("tuned.yaml");
-const SCANS: &str = include_str!("scans.yaml");
-const HISTOGRAMS: &str = include_str!("histograms.yaml");
-const ATOP_SCAN: &str = include_str!("atop-scan.yaml");
-const MULTISPLITS: &str = include_str!("multisplits.yaml");
-const MULTISPLITS_CUDA: &str = include_str!("multisplits-cuda.yaml");
-const MULTISPLITS_FUSED: &str = include_str!("multisplits-fused.yaml");
+// The cases of each primitive stand in its folder, where the build script finds them. `BACKEND` is replaced by
+// the backend under test, and `BACKEND_AXES` by what it is swept over there.
+
+/// `verify.yaml`: every backend's cases, at odd and tiny sizes. Each case of size 1 gets a twin of size 0, which a
+/// recipe cannot ask for because there is nothing to time.
+const ALL: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/verify.rs"));
+
+/// `verify-cuda.yaml`: what one GPU has beside them.
+const CUDA: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/verify-cuda.rs"));
+
+/// `verify-large.yaml`: beyond 4 GiB, certified on the device and too large for the oracle.
+const LARGE: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/verify-large.rs"));
 
 /// What one check of one case found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +92,6 @@ pub enum Suite {
 /// The plan of a suite for one backend; for GPUs with `gpus`, on so many: each with arrays of
 /// its own, and arrays that span them.
 pub fn suite(suite: Suite, backend: &str, gpus: Option<u64>, seed: u64) -> anyhow::Result<Plan> {
-    let text = if suite == Suite::Large { LARGE } else { SMALL };
     let (target, axes) = match (backend, suite, gpus) {
         ("cpu", Suite::Small | Suite::Mutants, _) => {
             ("{cpu: {isa: [scalar, avx2, avx512]}}".to_owned(), "isa")
@@ -96,18 +99,17 @@ pub fn suite(suite: Suite, backend: &str, gpus: Option<u64>, seed: u64) -> anyho
         ("cuda", _, Some(gpus)) => (format!("{{cuda: {{gpus: {gpus}, memory: [own, spanning]}}}}"), "memory"),
         (other, ..) => (other.to_owned(), "backend"),
     };
-    let of_backend = |text: &str| text.replace("BACKEND_AXES", axes).replace("BACKEND", &target);
-    let mut plan = resolved(&of_backend(text), seed)?;
-    if suite != Suite::Large {
-        for more in [PARTITIONED, SCANS, HISTOGRAMS, ATOP_SCAN, MULTISPLITS] {
-            plan.cases.extend(resolved(&of_backend(more), seed)?.cases);
-        }
-    }
-    if backend == "cuda" && gpus.is_none() && suite != Suite::Large {
-        for more in [TUNED, MULTISPLITS_CUDA, MULTISPLITS_FUSED] {
-            plan.cases.extend(resolved(&of_backend(more), seed)?.cases);
-        }
-    }
+    let alone: &[_] = if backend == "cuda" && gpus.is_none() { CUDA } else { &[] };
+    let files = if suite == Suite::Large { vec![LARGE] } else { vec![ALL, alone] };
+    let resolve = |&(path, text): &(&str, &str)| {
+        resolved(path, &text.replace("BACKEND_AXES", axes).replace("BACKEND", &target), seed)
+    };
+    let plans = files.concat().iter().map(resolve).collect::<Result<Vec<_>, _>>()?;
+    let join = |mut plan: Plan, more: Plan| {
+        plan.cases.extend(more.cases);
+        plan
+    };
+    let mut plan = plans.into_iter().reduce(join).context("no primitive has cases to verify")?;
     match suite {
         Suite::Small => add_empty_twins(&mut plan),
         Suite::Mutants => plan.cases.retain(large_enough_to_be_wrong),
@@ -116,8 +118,8 @@ pub fn suite(suite: Suite, backend: &str, gpus: Option<u64>, seed: u64) -> anyho
     Ok(plan)
 }
 
-fn resolved(text: &str, seed: u64) -> anyhow::Result<Plan> {
-    let recipe = recipe::parse("verify.yaml", text)?;
+fn resolved(path: &str, text: &str, seed: u64) -> anyhow::Result<Plan> {
+    let recipe = recipe::parse(path, text)?;
     let set = vec![("seed".to_owned(), seed.to_string())];
     Ok(plan::resolve(&recipe, &Overrides { set, ..Overrides::default() })?)
 }
