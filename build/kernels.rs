@@ -9,7 +9,7 @@ use std::{fs, io};
 const LEVEL: i32 = 9;
 
 /// Writes each file of `kernels/ptx`, packed, into `out`, and `kernels.rs`, which lists them for
-/// `backend/cuda/live/packed.rs`.
+/// `device/cuda/live/packed.rs`.
 ///
 /// # Errors
 /// A file or a folder that cannot be read or written.

@@ -125,11 +125,11 @@ fn what_fails_ahead_is_tried_again_by_the_case() {
     let Some(fake) = Fake::new() else { return };
     let cases = plan().cases;
     let executor = CudaExecutor::default();
-    fake.fail("cuModuleLoadDataEx", 2);
+    fake.fail("cuLibraryLoadData", 2);
     executor.compile_ahead(&cases.iter().collect::<Vec<_>>());
     executor.compile_ahead(&[]);
     let failure = executor.prepare(&cases[0], None, &Cancel::default()).err().unwrap();
-    assert!(failure.to_string().contains("cuModuleLoadDataEx(stream_copy"), "{failure}");
+    assert!(failure.to_string().contains("cuLibraryLoadData(stream_copy"), "{failure}");
     fake.fail("", 0);
     assert_eq!(executor.prepare(&cases[0], None, &Cancel::default()).err(), None);
 }

@@ -71,7 +71,7 @@ size_t fake_window(void) { return window.bytes; }
 int fake_persists(void) { return window.hit == 2 && window.share > 0; }
 unsigned fake_resets(void) { return resets; }
 
-/* The driver's module of a PTX text: the name of the one kernel that it may have. */
+/* The driver's library of a PTX text: the name of the one kernel that it may have. */
 static char *compile(const char *image) {
     const char *entry = strstr(image, ".entry ");
     if (!entry || strstr(entry + 1, ".entry ")) return NULL;
@@ -166,11 +166,13 @@ CU(cuMemUnmap, (uint64_t p, size_t n),
    if (mmap(AT(p), n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) return 1;)
 CU(cuMemSetAccess, (uint64_t p, size_t n, const struct access *all, size_t count),
    if ((int)count > devices || all[0].flags != 3 || mprotect(AT(p), n, PROT_READ | PROT_WRITE)) return 1;)
-CU(cuModuleLoadDataEx, (void **module, const char *image, unsigned n, void *o, void **v),
-   if (!(*module = compile(image))) return 218;)
-CU(cuModuleUnload, (void *module), unload((char *)module);)
-CU(cuModuleGetFunction, (void **function, void *module, const char *name),
-   if (strcmp((char *)module, name)) return 500; *function = &launched;)
+CU(cuLibraryLoadData, (void **library, const char *image, void *jit, void **values, unsigned jits, void *options,
+                       void **their_values, unsigned count),
+   if (!(*library = compile(image))) return 218;)
+CU(cuLibraryUnload, (void *library), unload((char *)library);)
+CU(cuLibraryGetKernel, (void **kernel, void *library, const char *name),
+   if (strcmp((char *)library, name)) return 500; *kernel = library;)
+CU(cuKernelGetFunction, (void **function, void *kernel), *function = &launched;)
 CU(cuFuncSetAttribute, (void *function, int attribute, int value), if (attribute == 8) raised = value;)
 CU(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *n, void *f, int block, size_t shared), *n = 2048 / block;)
 CU(cuLaunchKernel, (void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,

@@ -360,7 +360,7 @@ fn ptx_newer_than_the_driver_names_both_versions() {
     assert_eq!(fake.loaded(), 0, "the driver was not asked");
     // A driver that refuses what its version should allow.
     fake.version(13000);
-    fake.fail("cuModuleLoadDataEx", 222);
+    fake.fail("cuLibraryLoadData", 222);
     let refused = Gpu::open().unwrap().module("stream").unwrap().kernel("stream_fill").err().unwrap();
     assert!(refused.to_string().contains("PTX 9.0"), "{refused}");
 }

@@ -49,7 +49,7 @@ unsigned fake_strayed() { return strayed; }
 #define malloc guarded
 #define free release
 #define strndup guarded_copy
-#define cuModuleGetFunction unused_get_function
+#define cuKernelGetFunction unused_get_function
 #define cuLaunchKernel unused_launch
 #define cuFuncSetAttribute unused_set_attribute
 #define cuOccupancyMaxActiveBlocksPerMultiprocessor unused_occupancy
@@ -57,7 +57,7 @@ unsigned fake_strayed() { return strayed; }
 #undef malloc
 #undef free
 #undef strndup
-#undef cuModuleGetFunction
+#undef cuKernelGetFunction
 #undef cuLaunchKernel
 #undef cuFuncSetAttribute
 #undef cuOccupancyMaxActiveBlocksPerMultiprocessor
@@ -315,9 +315,8 @@ void add_kernel(const char *name, void (*call)(void **)) { kernels()[name] = cal
 static std::map<void *, unsigned> allowed;
 
 extern "C" {
-int cuModuleGetFunction(void **function, void *module, const char *name) {
-    if (strcmp((char *)module, name) != 0) return 500;
-    auto found = kernels().find(name);
+int cuKernelGetFunction(void **function, void *kernel) {
+    auto found = kernels().find((char *)kernel);
     if (found == kernels().end()) return 500;
     *function = (void *)found->second;
     return 0;

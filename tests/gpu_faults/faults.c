@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 static void *driver, *watched;
+static void *watched_kernel;
 static int dead, launched, calls, wild;
 
 typedef int Launch(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
@@ -93,8 +94,10 @@ PASS(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t n, void *s), (
 PASS(cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t n, void *s), (to, from, n, s))
 PASS(cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t n, void *s), (to, from, n, s))
 PASS(cuMemsetD32Async, (uint64_t p, uint32_t word, size_t n, void *s), (p, word, n, s))
-PASS(cuModuleLoadDataEx, (void **m, const void *image, unsigned n, void *o, void **v), (m, image, n, o, v))
-PASS(cuModuleUnload, (void *m), (m))
+PASS(cuLibraryLoadData,
+     (void **l, const void *image, void *a, void **b, unsigned c, void *d, void **e, unsigned f),
+     (l, image, a, b, c, d, e, f))
+PASS(cuLibraryUnload, (void *l), (l))
 PASS(cuStreamSynchronize, (void *s), (s))
 PASS(cuStreamDestroy_v2, (void *s), (s))
 PASS(cuEventCreate, (void **e, unsigned flags), (e, flags))
@@ -122,14 +125,23 @@ int cuMemGetInfo_v2(size_t *free, size_t *total) {
     return answer;
 }
 
-int cuModuleGetFunction(void **function, void *module, const char *name) {
+int cuLibraryGetKernel(void **kernel, void *library, const char *name) {
     int (*const passed)(void **, void *, const char *) =
-        (int (*)(void **, void *, const char *))next("cuModuleGetFunction");
-    const int code = fault("cuModuleGetFunction");
+        (int (*)(void **, void *, const char *))next("cuLibraryGetKernel");
+    const int code = fault("cuLibraryGetKernel");
     if (code || !passed) return code ? code : 500;
-    const int answer = passed(function, module, name);
-    const char *kernel = said("FAULT_KERNEL");
-    if (answer == 0 && *kernel && strncmp(kernel, name, strlen(kernel)) == 0) watched = *function;
+    const int answer = passed(kernel, library, name);
+    const char *named = said("FAULT_KERNEL");
+    if (answer == 0 && *named && strncmp(named, name, strlen(named)) == 0) watched_kernel = *kernel;
+    return answer;
+}
+
+int cuKernelGetFunction(void **function, void *kernel) {
+    int (*const passed)(void **, void *) = (int (*)(void **, void *))next("cuKernelGetFunction");
+    const int code = fault("cuKernelGetFunction");
+    if (code || !passed) return code ? code : 500;
+    const int answer = passed(function, kernel);
+    if (answer == 0 && watched_kernel && kernel == watched_kernel) watched = *function;
     return answer;
 }
 

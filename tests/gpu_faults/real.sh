@@ -52,7 +52,7 @@ row crash small.yaml 3 1 'ended by signal 11' $scale FAULT_CALL=cuLaunchKernel F
 row lost small.yaml 3 1 'DEVICE_UNAVAILABLE (46); the run' FAULT_CALL=cuMemGetInfo_v2 FAULT_AT=6 FAULT_DOES=46 FAULT_ONCE="$PWD/once"
 row too-large large.yaml 0 4 'n/a: needs '
 row no-memory large.yaml 3 4 'CUDA_ERROR_OUT_OF_MEMORY (2)' FAULT_FREE=4000000000000
-row refused small.yaml 3 4 'CUDA_ERROR_INVALID_PTX (218)' FAULT_CALL=cuModuleLoadDataEx FAULT_DOES=218
+row refused small.yaml 3 4 'CUDA_ERROR_INVALID_PTX (218)' FAULT_CALL=cuLibraryLoadData FAULT_DOES=218
 grep -H 'more memory than' too-large.log
 
 # The engine is killed from outside, as by the kernel when memory runs out.

@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use cust::sys::{self, CUfunction_attribute};
 
 use super::buffer::DeviceBuffer;
-use super::error::{Code, check, check_raw, code, raw};
+use super::error::{Code, check_raw, raw};
 use super::gpu::{Gpu, Inner};
+use super::library::Library;
 use super::packed::{self, Entry, Text};
 use super::ptx;
 use crate::case::Failure;
@@ -20,7 +21,7 @@ use crate::device::cuda::{GpuFacts, Plain};
 /// Programming Guide, "Shared Memory").
 const SHARED_WITHOUT_OPT_IN: u32 = 48 << 10;
 
-/// A kernel that the driver has compiled, alone in a module of the driver's.
+/// A kernel that the driver has compiled, alone in a library of the driver's.
 struct Compiled {
     name: &'static str,
     /// Bytes of each parameter.
@@ -28,23 +29,27 @@ struct Compiled {
     function: Handle,
     /// Dynamic shared memory that the driver has been told to allow.
     allowed: Mutex<u32>,
-    _module: cust::module::Module,
+    _library: Library,
 }
 
 impl Compiled {
     /// Has the driver compile a kernel.
     fn new(gpu: &Inner, entry: Entry) -> Result<Compiled, Failure> {
         let Entry { module, name, text } = entry;
-        let zero = |_| Failure::Failed(format!("{}.ptx has a zero byte", module.name));
-        let image = CString::new(entry.image()).map_err(zero)?;
         gpu.bind()?;
-        let loaded = code(cust::module::Module::from_ptx_cstr(&image, &[])).map_err(|code| match code {
-            Code(ptx::UNSUPPORTED_VERSION) => ptx::too_new(&module.shared, &gpu.facts),
-            other => other.failure(&format!("cuModuleLoadDataEx({name} of {}.ptx)", module.name)),
-        })?;
-        let function = Handle(check("cuModuleGetFunction", loaded.get_function(name))?.to_raw());
+        let failed = |call: &'static str| {
+            move |failed: Code| match failed {
+                Code(ptx::UNSUPPORTED_VERSION) => ptx::too_new(&module.shared, &gpu.facts),
+                other => other.failure(&format!("{call}({name} of {}.ptx)", module.name)),
+            }
+        };
+        let zero = |_| Failure::Failed(format!("{}.ptx has a zero byte", module.name));
+        let (image, name_there) =
+            (CString::new(entry.image()).map_err(zero)?, CString::new(name).map_err(zero)?);
+        let library = Library::new(&image).map_err(failed("cuLibraryLoadData"))?;
+        let function = Handle(library.function(&name_there).map_err(failed("cuLibraryGetKernel"))?);
         let (sizes, allowed) = (ptx::parameters(text), Mutex::new(SHARED_WITHOUT_OPT_IN));
-        Ok(Compiled { name, sizes, function, allowed, _module: loaded })
+        Ok(Compiled { name, sizes, function, allowed, _library: library })
     }
 }
 

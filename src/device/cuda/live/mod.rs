@@ -7,6 +7,7 @@ mod error;
 mod gate;
 mod gpu;
 mod kernel;
+mod library;
 mod limits;
 mod management;
 mod packed;
