@@ -18,16 +18,16 @@ pub fn list(out: &Path) -> io::Result<()> {
     for folder in folders.filter(|folder| !folder.ends_with("profiles")) {
         recipes.extend(files(&folder.to_string_lossy(), "yaml")?);
     }
-    recipes.sort_by_cached_key(|path| place(path));
+    recipes.sort_by_cached_key(|path| place(path.as_path()));
     embedded::list(&out.join("recipes"), recipes)
 }
 
 /// What the order goes by.
-fn place(path: &PathBuf) -> (Option<u32>, PathBuf, bool, PathBuf) {
+fn place(path: &Path) -> (Option<u32>, PathBuf, bool, PathBuf) {
     let folder = path.parent().unwrap_or(path);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let first = ["quickstart", "fig", "table"].iter().any(|word| name.starts_with(word));
-    (year(&folder.to_string_lossy()), folder.to_owned(), !first, path.clone())
+    (year(&folder.to_string_lossy()), folder.to_owned(), !first, path.to_owned())
 }
 
 /// The digits at the end of a folder's name.

@@ -171,7 +171,7 @@ impl Gpu {
     /// still queue the last while the first run.
     ///
     /// Waits first until the driver has cleared the memory that was freed before, and until nothing is
-    /// [compiled ahead](super::ahead), which also waits for the end of this.
+    /// [compiled ahead](super::Ahead), which also waits for the end of this.
     pub fn timed(&self, work: &mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
         Ok(self.timed_parts(1, &mut |_| work())?.into_iter().sum())
     }
