@@ -3,7 +3,7 @@
 #
 #   bash tests/gpu.sh BINARY OUT [STEP…]
 #
-# Steps: devices, verify, memcheck, racecheck, sass, processor, sanity, patterns, faults; and what the machine comes to
+# Steps: devices, verify, memcheck, racecheck, sass, processor, sanity, patterns, faults, startup; and what the machine comes to
 # beside peers, which its nvcc builds: ceilings, peers, strides, suites, random, passes, partitioned, fetch, hints,
 # histograms, counters. Logs and run folders go to OUT. BINARY is a path or a command's name; PEERS names a folder with
 # the peers.
@@ -12,7 +12,7 @@ binary=$1
 [ ! -e "$binary" ] || binary=$(realpath "$binary")
 out=$(realpath "$2")
 shift 2
-steps=${*:-devices verify memcheck racecheck sass processor sanity patterns faults}
+steps=${*:-devices verify memcheck racecheck sass processor sanity patterns faults startup}
 failed=()
 
 devices() { "$binary" devices; }
@@ -46,6 +46,9 @@ patterns() { (cd "$out" && "$binary" run lavin2020/app-patterns --backend scalar
 
 # What the program makes of faults that the GPU really has.
 faults() { bash tests/gpu_faults/real.sh "$binary" "$out/faults"; }
+
+# How soon the first sample is there, without kernels in the driver's cache and with them.
+startup() { python3 "$(dirname "$0")/startup.py" "$binary"; }
 
 # The programs to compare with.
 peers_built() {
