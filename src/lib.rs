@@ -57,7 +57,7 @@
 //! - The engine is a child process: one JSON object a line, versioned. (A rank of an MPI job
 //!   is an engine itself, without a screen and without a folder.) A result is on
 //!   disk before it is acknowledged, and acknowledged before the next case begins;
-//!   nothing is written while a sample is timed.
+//!   nothing is written, and no kernel compiled, while a sample is timed.
 //! - Every timed case is certified once by each engine that times it, outside the timed
 //!   region, with poisoned outputs, on the device. A case that fails is shown as failed, never as a point.
 //! - Screen, CSV and SVG are drawn from the same [`run::Record`]s.
