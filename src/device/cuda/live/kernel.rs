@@ -100,7 +100,7 @@ impl Module {
         let entry = self.text.entry(name)?;
         let slot = self.gpu.kernels.slot(&entry);
         let mut place = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Kernel { compiled: fill(&mut place, &self.gpu, entry)?, gpu: self.gpu.clone() })
+        Ok(Kernel { compiled: fill(&mut place, &self.gpu, entry)?, _gpu: self.gpu.clone() })
     }
 
     /// Several of its kernels.
@@ -140,8 +140,7 @@ unsafe impl Sync for Handle {}
 pub struct Kernel {
     // Dropped before the context.
     compiled: Arc<Compiled>,
-    #[expect(dead_code, reason = "the kernel lives no longer than its context")]
-    gpu: Arc<Inner>,
+    _gpu: Arc<Inner>,
 }
 
 impl Kernel {
