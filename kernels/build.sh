@@ -68,7 +68,7 @@ in_parallel() {
 }
 
 # What the compiler makes of a kernel may still be more than the assembler can place in registers; then
-# the driver refuses the whole module.
+# the driver refuses the kernel.
 assembles() { "$toolkit/bin/ptxas" -arch="$(real_arch_of "$1")" -o /dev/null "$2"; }
 
 build_one() { compile_ptx "$1" "$out/$1.ptx" && assembles "$1" "$out/$1.ptx"; }
