@@ -1,5 +1,5 @@
 // The lab's inputs as integer functions of (seed, i): the twins, bit for bit, of
-// src/patterns. A kernel takes key64(seed) in the seed's place. Host-compilable: a test
+// src/inputs. A kernel takes key64(seed) in the seed's place. Host-compilable: a test
 // builds this file with a C++ compiler and compares golden vectors.
 #pragma once
 
