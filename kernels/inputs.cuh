@@ -83,7 +83,7 @@ LAB double stream_value(u64 key, u64 i) { return (double)(word64(key, i) >> 44);
 
 // ---- permutations (src/inputs/permutation.rs) -----------------------------------
 
-// Layout of patterns::Permutation.
+// Layout of inputs::Permutation.
 struct Permutation {
     u64 n;
     u32 bits_left;

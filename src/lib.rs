@@ -45,6 +45,7 @@
 //! | implementations | `engine::executors` |
 //! | `cust` | `device::cuda` |
 //! | `libloading` | `device::cuda` |
+//! | `nvml_wrapper` | `device::cuda`, `doctor::checks` |
 //! | `rayon` | `device::cpu` |
 //! | `mpi` | `engine::ranks` |
 //! | `serde_yaml` | `recipe`, `model` |

@@ -1,7 +1,7 @@
 //! The rooms of the house: what each module uses is what the tables in `src/lib.rs` allow it.
 //!
-//! Code under `#[cfg(test)]` is left out. What a macro is given counts where it says `crate::`, or names a module
-//! that the file imports.
+//! Code under `#[cfg(test)]` is left out. What macros and attributes are given counts where it names `crate::`, `super::`,
+//! something that the file imports, or a crate of the second table. Nobody imports all of the crate or of a primitive.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -36,7 +36,7 @@ fn room(path: &[String]) -> Option<&str> {
     let implements = |word: &String| word == "cpu" || word == "cuda";
     match path.first()?.as_str() {
         constant if constant.starts_with(char::is_uppercase) => None,
-        "primitives" if path.iter().take(3).any(implements) => Some(IMPLEMENTATIONS),
+        "primitives" if path.iter().any(implements) => Some(IMPLEMENTATIONS),
         other => Some(other),
     }
 }
@@ -86,21 +86,35 @@ fn rules(page: &str) -> Rules {
 }
 
 impl Rules {
+    /// Crates that only some may use.
+    fn theirs(&self) -> BTreeSet<String> {
+        self.only.keys().filter(|name| *name != IMPLEMENTATIONS).cloned().collect()
+    }
+
     /// Why somebody may not use that; `None` where he may.
     fn forbids(&self, used: &Use) -> Option<String> {
-        let (by, name) = (
-            room(&used.by)?,
-            match &used.name {
-                Name::Ours(path) => room(path)?,
-                Name::Theirs(name) => name.as_str(),
-            },
-        );
+        if let Name::Ours(path) = &used.name
+            && let Some((all, module)) = path.split_last()
+            && all == "*"
+            && (module.is_empty()
+                || module[0] == "primitives" && module.len() <= 2 && !used.by.starts_with(module))
+        {
+            return Some(format!("nobody imports all of {module:?}"));
+        }
+        let by = room(&used.by)?;
+        let name = match &used.name {
+            Name::Ours(path) => room(path)?,
+            // Through what another module imports all of.
+            Name::Theirs(name) if ["cpu", "cuda"].contains(&name.as_str()) => IMPLEMENTATIONS,
+            Name::Theirs(name) => name.as_str(),
+        };
         let inside = |module: &Module| used.by.starts_with(module);
         if by != name && self.only.get(name).is_some_and(|places| !places.iter().any(inside)) {
             return Some(format!("{name} only in {:?}", self.only[name]));
         }
         let row = self.rooms.iter().find(|(room, _)| room == by);
-        let ours = matches!(used.name, Name::Ours(_)) && by != name;
+        let is_room = |name: &str| self.rooms.iter().any(|(room, _)| room == name);
+        let ours = by != name && (matches!(used.name, Name::Ours(_)) || is_room(name));
         match row {
             None => Some(format!("{by} has no row")),
             Some((_, allowed)) if ours && !allowed.contains(name) => Some(format!("{by} may not use {name}")),
@@ -124,7 +138,9 @@ struct Reader<'a> {
     /// Modules that it declares.
     children: BTreeSet<String>,
     /// What its imports are called here.
-    imported: HashMap<String, Module>,
+    imported: HashMap<String, Name>,
+    /// Crates that only some may use.
+    theirs: &'a BTreeSet<String>,
     uses: Vec<Use>,
     /// Files of the modules declared here, where they are not inline.
     further: Vec<(Module, Option<String>)>,
@@ -171,11 +187,12 @@ impl Reader<'_> {
             "self" => below(&self.module, &path[1..]),
             "super" => below(&self.module[..self.module.len().checked_sub(above)?], &path[above..]),
             _ if self.children.contains(first) => below(&self.module, path),
-            _ if path.len() > 1 && self.imported.contains_key(first) => {
-                below(&self.imported[first], &path[1..])
-            }
-            _ if path.len() > 1 => Some(Name::Theirs(first.to_owned())),
-            _ => None,
+            _ => match self.imported.get(first).filter(|_| path.len() > 1) {
+                Some(Name::Ours(module)) => below(module, &path[1..]),
+                Some(theirs) => Some(theirs.clone()),
+                None if path.len() > 1 || self.theirs.contains(first) => Some(Name::Theirs(first.to_owned())),
+                None => None,
+            },
         }
     }
 
@@ -184,7 +201,8 @@ impl Reader<'_> {
         match tree {
             UseTree::Path(path) => self.import(&path.tree, &with(path.ident.to_string()), span),
             UseTree::Group(group) => group.items.iter().for_each(|tree| self.import(tree, before, span)),
-            UseTree::Glob(_) => self.note(before, span),
+            // What it brings nobody can tell from here.
+            UseTree::Glob(_) => self.note(&[before, &["*".to_owned()]].concat(), span),
             UseTree::Name(name) if name.ident == "self" => {
                 self.imported_as(before.to_vec(), before.last(), span)
             }
@@ -202,8 +220,8 @@ impl Reader<'_> {
 
     fn imported_as(&mut self, path: Module, called: Option<&String>, span: Span) {
         self.note(&path, span);
-        if let (Some(Name::Ours(path)), Some(called)) = (self.resolved(&path), called) {
-            self.imported.insert(called.clone(), path);
+        if let (Some(name), Some(called)) = (self.resolved(&path), called) {
+            self.imported.insert(called.clone(), name);
         }
     }
 
@@ -218,9 +236,11 @@ impl Reader<'_> {
                         path.clear();
                     }
                     path.push(word.to_string());
-                    let ours = ["crate", "super"].contains(&path[0].as_str())
-                        || self.imported.contains_key(&path[0]);
-                    if path.len() > 1 && ours {
+                    let first = path[0].as_str();
+                    let known = ["crate", "super"].contains(&first)
+                        || self.imported.contains_key(first)
+                        || self.theirs.contains(first);
+                    if path.len() > 1 && known {
                         self.note(&path.clone(), word.span());
                     }
                     colons = 0;
@@ -273,6 +293,15 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         visit::visit_path(self, path);
     }
 
+    fn visit_meta_list(&mut self, list: &'ast syn::MetaList) {
+        self.scan(list.tokens.clone());
+    }
+
+    fn visit_item_extern_crate(&mut self, item: &'ast syn::ItemExternCrate) {
+        let called = item.rename.as_ref().map_or(item.ident.to_string(), |(_, name)| name.to_string());
+        self.imported_as(vec![item.ident.to_string()], Some(&called), item.span());
+    }
+
     fn visit_macro(&mut self, called: &'ast Macro) {
         self.scan(called.tokens.clone());
         visit::visit_macro(self, called);
@@ -280,10 +309,10 @@ impl<'ast> Visit<'ast> for Reader<'_> {
 }
 
 /// What a file uses, and the files of its modules.
-fn read(file: &Path, module: Module, uses: &mut Vec<Use>) {
+fn read(file: &Path, module: Module, theirs: &BTreeSet<String>, uses: &mut Vec<Use>) {
     let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let name = file.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(file).display().to_string();
-    let (used, further) = read_text(&name, &text, module);
+    let (used, further) = read_text(&name, &text, module, theirs);
     uses.extend(used);
     let folder = file.parent().expect("a folder");
     let stem = file.file_stem().expect("a name");
@@ -296,11 +325,16 @@ fn read(file: &Path, module: Module, uses: &mut Vec<Use>) {
             None => vec![below.join(format!("{name}.rs")), below.join(name).join("mod.rs")],
         };
         let file = places.iter().find(|file| file.is_file()).unwrap_or_else(|| panic!("{places:?}"));
-        read(file, module, uses);
+        read(file, module, theirs, uses);
     }
 }
 
-fn read_text(file: &str, text: &str, module: Module) -> (Vec<Use>, Vec<(Module, Option<String>)>) {
+fn read_text(
+    file: &str,
+    text: &str,
+    module: Module,
+    theirs: &BTreeSet<String>,
+) -> (Vec<Use>, Vec<(Module, Option<String>)>) {
     let tree = syn::parse_file(text).unwrap_or_else(|error| panic!("{file}: {error}"));
     let children = tree.items.iter().filter_map(|item| match item {
         Item::Mod(declared) => Some(declared.ident.to_string()),
@@ -308,7 +342,7 @@ fn read_text(file: &str, text: &str, module: Module) -> (Vec<Use>, Vec<(Module, 
     });
     let children = children.collect();
     let (imported, uses, further) = Default::default();
-    let mut reader = Reader { file, module, children, imported, uses, further };
+    let mut reader = Reader { file, module, children, imported, theirs, uses, further };
     // Imports first: a path may stand above the import that it goes through.
     for item in tree.items.iter().filter(|item| !is_test(attributes(item))) {
         if let Item::Use(used) = item {
@@ -319,6 +353,13 @@ fn read_text(file: &str, text: &str, module: Module) -> (Vec<Use>, Vec<(Module, 
     (reader.uses, reader.further)
 }
 
+/// What all of the source uses.
+fn all(rules: &Rules) -> Vec<Use> {
+    let mut uses = Vec::new();
+    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs"), Vec::new(), &rules.theirs(), &mut uses);
+    uses
+}
+
 fn page() -> String {
     fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs")).expect("the page")
 }
@@ -327,10 +368,10 @@ fn page() -> String {
 
 #[test]
 fn each_module_uses_what_its_row_allows() {
-    let mut uses = Vec::new();
-    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs"), Vec::new(), &mut uses);
+    let rules = rules(&page());
+    let uses = all(&rules);
     assert!(uses.len() > 5_000, "{} uses were found", uses.len());
-    let wrong = rules(&page()).violations(&uses);
+    let wrong = rules.violations(&uses);
     assert!(wrong.is_empty(), "against the tables in src/lib.rs: {wrong:#?}");
 }
 
@@ -349,8 +390,8 @@ fn rows_name_only_rows_above_them() {
 /// Nothing stands in a row that no module needs.
 #[test]
 fn rows_name_nothing_in_vain() {
-    let mut uses = Vec::new();
-    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs"), Vec::new(), &mut uses);
+    let rules = rules(&page());
+    let uses = all(&rules);
     let needed: BTreeSet<(&str, &str)> = uses
         .iter()
         .filter_map(|used| match &used.name {
@@ -358,9 +399,19 @@ fn rows_name_nothing_in_vain() {
             Name::Theirs(_) => None,
         })
         .collect();
-    for (by, allowed) in rules(&page()).rooms.iter().filter(|(room, _)| room != "cli") {
+    for (by, allowed) in rules.rooms.iter().filter(|(room, _)| room != "cli") {
         for used in allowed {
             assert!(needed.contains(&(by.as_str(), used.as_str())), "{by} does not use {used}");
+        }
+    }
+    for (name, places) in &rules.only {
+        for place in places {
+            let names = |used: &&Use| match &used.name {
+                Name::Ours(path) => room(path) == Some(name),
+                Name::Theirs(theirs) => theirs == name,
+            };
+            let by = uses.iter().filter(names).find(|used| used.by.starts_with(place));
+            assert!(by.is_some(), "{} does not use {name}", place.join("::"));
         }
     }
 }
@@ -371,7 +422,7 @@ fn a_forbidden_use_is_found_however_it_is_written() {
     let rules = rules(&page());
     let wrong = |module: &str, text: &str| {
         let module = module.split("::").map(str::to_owned).collect();
-        rules.violations(&read_text("planted.rs", text, module).0)
+        rules.violations(&read_text("planted.rs", text, module, &rules.theirs()).0)
     };
     for text in [
         "use crate::report::series;",
@@ -396,6 +447,19 @@ fn a_forbidden_use_is_found_however_it_is_written() {
         assert!(wrong("engine::executors::cuda", text).is_empty(), "{text}");
     }
     assert_eq!(wrong("primitives::scan", "pub mod cuda; fn f() { cuda::blocks(); }").len(), 1);
+    for text in [
+        "use cust::context::Context;",
+        "use cust as driver; fn f() { driver::init(); }",
+        "use cust::*;",
+        "extern crate cust as driver;",
+        "fn f() { println!(\"{}\", cust::NAME); }",
+        "use crate::*; fn f() { report::write_all(); }",
+        "use crate::primitives::scan::*;",
+        "use super::*; fn f() { cuda::launch(); }",
+        "#[derive(clap::Args)] struct A;",
+    ] {
+        assert!(!wrong("primitives::stream::work", text).is_empty(), "{text}");
+    }
     assert_eq!(wrong("tui", "use cust::context::Context;").len(), 1);
     assert_eq!(wrong("report", "fn f() { ratatui::init(); }").len(), 1);
     assert!(wrong("somewhere", "use crate::case::Case;").contains("planted.rs:1: somewhere has no row"));

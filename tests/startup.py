@@ -21,7 +21,7 @@ RECIPE = "scans"
 
 def engine(binary, log):
     """Stands for the engine, and notes when it says what."""
-    with open(log, "w") as noted:
+    with open(log, "w", buffering=1) as noted:
         noted.write(f"{time.time()} \n")
         process = subprocess.Popen([binary, "engine"], stdout=subprocess.PIPE)
         for line in process.stdout:
@@ -43,6 +43,8 @@ def figures(log):
             first = {"generate": generated, "sample": sampled}.get(event["stage"], {})
             first.setdefault(event["case"], at)
     waits = [sampled[case] - generated[case] for case in sampled]
+    if not waits:
+        sys.exit("no case was sampled")
     return greeted - began, float(lines[-1][0]) - began, waits
 
 

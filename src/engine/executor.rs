@@ -34,7 +34,7 @@ pub trait Executor {
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared>, Failure>;
 
-    /// Takes the cases that will be prepared, in their order, so that what they need of a compiler can be
+    /// Takes the cases that will be prepared, about in their order, so that what they need of a compiler can be
     /// had before it is needed; never while anything is [timed](crate::device::alone::timing). With no cases,
     /// or other ones, an earlier call ends. Not to be called while something is timed.
     fn compile_ahead(&self, _cases: &[&Case]) {}

@@ -31,8 +31,7 @@ pub enum Ending {
 
 /// Says hello, with the profiles of `shelf` that are its devices', and carries out commands until the input ends or a device is lost.
 ///
-/// Executors are used on the calling thread only, because a CUDA context belongs to
-/// the thread that made it.
+/// Executors are used on the calling thread only; what they hold of a GPU may be used from any.
 ///
 /// # Errors
 /// When the client cannot be told any more, and when there is no thread left to listen.

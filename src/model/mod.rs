@@ -1,5 +1,5 @@
 //! Models: what a case will take, from a device's [`Profile`] and the case's declared
-//! accesses ([`Work`]), and from nothing else. Pure. No model sees a measurement of a case,
+//! accesses ([`Work`]), and from nothing else. Pure, but for the files of `profiles`. No model sees a measurement of a case,
 //! and none has a table by primitive, pattern or size.
 
 pub mod calibrate;

@@ -1,7 +1,7 @@
 //! The CUDA backend: NVIDIA GPUs behind a small safe interface.
 //!
 //! Primitives see [`Gpu`], [`DeviceBuffer`], [`Module`], [`Kernel`] and [`Arg`]; only
-//! this folder names `cust` and `nvml-wrapper`. A binary with the feature `cuda` starts
+//! this folder names `cust`. A binary with the feature `cuda` starts
 //! everywhere: the driver is loaded when [`Gpu::open`] is called, and what is missing is
 //! the reason in [`Unavailable`]. Without the feature, or not on Linux, the same names
 //! stand for types that have no values, and [`Gpu::open`] says so.

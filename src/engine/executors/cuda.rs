@@ -33,7 +33,7 @@ const PROBE_TIMINGS: usize = 5;
 /// What an eviction writes.
 const EVICTION: u32 = 0xE71C_7E0F;
 
-/// The devices of the CUDA driver, each opened when a case first asks for it.
+/// The devices of the CUDA driver, each opened when a case, or a plan with a case for it, first asks for it.
 #[derive(Default)]
 pub struct CudaExecutor {
     gpus: RefCell<BTreeMap<u32, Result<Gpu, Unavailable>>>,

@@ -1,4 +1,4 @@
-//! Index arrays in files: opens and reads what [`patterns::arrays`](crate::inputs::arrays)
+//! Index arrays in files: opens and reads what [`inputs::arrays`](crate::inputs::arrays)
 //! understands. A recipe's files are looked into where it is resolved ([`LocalFiles`]), a
 //! run's folder keeps copies ([`keep()`]), and the engine opens one of both ([`Store`]).
 

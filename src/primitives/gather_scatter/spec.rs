@@ -85,7 +85,7 @@ pub enum Locations {
 pub enum Source {
     Sequential,
     Random(Permutation),
-    /// No closed form: `patterns::partitions`.
+    /// No closed form: `inputs::partitions`.
     Partitions {
         count: u64,
         seed: u64,

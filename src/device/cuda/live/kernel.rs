@@ -173,7 +173,7 @@ impl Kernel {
             return Ok(());
         }
         let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        // SAFETY: the handle lives as long as the module that this kernel holds.
+        // SAFETY: the handle lives as long as the library that this kernel holds.
         let result =
             unsafe { sys::cuFuncSetAttribute(self.compiled.function.0, attribute, bytes.cast_signed()) };
         check_raw("cuFuncSetAttribute(max dynamic shared size)", result)?;
