@@ -126,8 +126,10 @@ mod tests {
         ]);
         let rows: Vec<&str> = table.lines().collect();
         let label = of(None, Finding::Passed, None).label();
-        let head = |part: &str| format!("{part},scalar,{},stream,{label}", case.id);
-        assert!(label.starts_with("stream: backend=scalar ") && label.ends_with(" seed=7"), "{label}");
+        let name = &case.primitive;
+        let head = |part: &str| format!("{part},scalar,{},{name},{label}", case.id);
+        let begin = format!("{name}: backend=scalar ");
+        assert!(label.starts_with(&begin) && label.ends_with(" seed=7"), "{label}");
         assert_eq!(rows[0], COLUMNS.join(","));
         // BLAKE3's own test vector for "abc".
         let hash = "6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85";
