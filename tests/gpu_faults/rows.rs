@@ -82,7 +82,7 @@ pub const ROWS: &[Row] = &[
     Row {
         fault: "PTX that the driver refuses",
         environment: &[("FAULT_CALL", "cuLibraryLoadData"), ("FAULT_DOES", "218")],
-        words: "cuLibraryLoadData(stream_fill of stream.ptx): CUDA_ERROR_INVALID_PTX (218)",
+        words: " of stream.ptx): CUDA_ERROR_INVALID_PTX (218)",
         struck: (4, "failed"),
         rounds: ALL / 2,
         ..ONE
