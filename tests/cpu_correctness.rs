@@ -78,9 +78,8 @@ impl Bench {
             other => other.unwrap_or_else(|e| panic!("{primitive} {text}: {e}")),
         };
         self.tried += 1;
-        let oracle = primitives::find(primitive).expect("registered");
         let output = prepared.read_back().expect("output");
-        let agreed = oracle.check_against_oracle(&case.params, seed, &output);
+        let agreed = primitives::problem(&case).expect("a case").check(&output);
         assert_eq!(agreed, Ok(()), "{primitive} {text} seed {seed}");
         assert!(prepared.sample(2).expect("a sample") >= 0.0);
         let verdict = prepared.certify(&Cancel::default()).expect("a verdict");
@@ -228,7 +227,8 @@ fn gather_and_scatter_through_a_list_are_right() {
                         if tuples == 0 { String::new() } else { format!("tuples={}", below + tuples) };
                     let text = format!("tuple={tuple} index={index} {tuples} {method} {list} {backend}");
                     let found = primitives::find(primitive).expect("registered");
-                    let shows = |fault: &Fault| !small && found.shows(&params(&text), *fault);
+                    let found = found.case(&params(&text), 0);
+                    let shows = |fault: &Fault| !small && found.as_ref().is_ok_and(|case| case.shows(*fault));
                     let faults: Vec<Fault> = Fault::ALL.into_iter().filter(shows).collect();
                     bench.check(primitive, &text, turn as u64, &faults);
                 }
@@ -323,7 +323,8 @@ fn primitives_atop_scan_are_right() {
                     };
                     let text = format!("elements={n} {segments} {text} {backend}");
                     let found = primitives::find(primitive).expect("registered");
-                    let shows = |fault: &Fault| found.shows(&params(&text), *fault);
+                    let found = found.case(&params(&text), 0);
+                    let shows = |fault: &Fault| found.as_ref().is_ok_and(|case| case.shows(*fault));
                     let faults: Vec<Fault> = Fault::ALL.into_iter().filter(shows).collect();
                     bench.check(primitive, &text, n + turn as u64, &faults);
                 }
@@ -463,7 +464,8 @@ fn pattern_kernels_with_starts_from_an_array_are_right() {
         let text = format!("{case} wrap={} count={count} index={index} {backend}", 1 + 2 * (turn % 2));
         let text = if case.contains("=gs") { text.replace("wrap=3", "wrap=1") } else { text };
         let found = primitives::find("pattern").expect("registered");
-        let shows = |fault: &Fault| count > 1 && found.shows(&params(&text), *fault);
+        let found = found.case(&params(&text), 0);
+        let shows = |fault: &Fault| count > 1 && found.as_ref().is_ok_and(|case| case.shows(*fault));
         let visible: Vec<Fault> = Fault::ALL.into_iter().filter(shows).collect();
         // Several visits that read the same words have the same sum, whoever makes them.
         let still = text.contains("read-only") && text.contains("delta=0");

@@ -9,7 +9,7 @@ use scatterlab::primitives::{self, Primitive};
 use scatterlab::recipe::plan::Plan;
 
 /// The suite's cases of one method, a few of them.
-fn cases(primitive: &dyn Primitive, method: &str, backend: &str, part: Suite) -> Plan {
+fn cases(primitive: &Primitive, method: &str, backend: &str, part: Suite) -> Plan {
     const FEW: usize = 12;
     let mut plan = suite(part, backend, None, 3).expect("the suite resolves");
     plan.cases.retain(|case| {
@@ -39,12 +39,12 @@ const ON_GPUS: [(&str, &str); 13] = [
     ("multisplit", "bms"),
 ];
 
-fn for_each_method(mut check: impl FnMut(&dyn Primitive, &str)) {
+fn for_each_method(mut check: impl FnMut(&Primitive, &str)) {
     for primitive in primitives::registry() {
         assert!(!primitive.methods().is_empty(), "{} has no method", primitive.name());
         // What `auto` chooses is one of the others; the engine needs a profile for it.
-        for method in primitive.methods().iter().filter(|method| **method != "auto") {
-            check(*primitive, method);
+        for method in primitive.methods().into_iter().filter(|method| *method != "auto") {
+            check(primitive, method);
         }
     }
 }

@@ -1,7 +1,43 @@
 //! The backends and their parameters.
 
 use super::schema::{Default, Kind, Param, Variant};
-use super::{gpus, tuning};
+use super::{Params, gpus, tuning};
+
+/// Where a case is computed, as far as that matters to what it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// One thread without SIMD.
+    Scalar,
+    /// Threads and SIMD.
+    Cpu,
+    /// NVIDIA GPUs.
+    Cuda,
+    /// A peer's, or nobody has said it.
+    #[default]
+    Other,
+}
+
+impl Backend {
+    /// Of a case with these parameters.
+    pub fn of(params: &Params) -> Backend {
+        match params.text("backend") {
+            Some("scalar") => Backend::Scalar,
+            Some("cpu") => Backend::Cpu,
+            Some("cuda") => Backend::Cuda,
+            _ => Backend::Other,
+        }
+    }
+
+    /// Whether it is the GPU.
+    pub fn is_cuda(self) -> bool {
+        self == Backend::Cuda
+    }
+
+    /// Whether it is one of the processors'.
+    pub fn is_cpu(self) -> bool {
+        matches!(self, Backend::Scalar | Backend::Cpu)
+    }
+}
 
 /// The largest number that a GPU may have.
 pub const LAST_GPU: u64 = 4095;

@@ -14,13 +14,14 @@ mod params;
 pub mod peers;
 pub mod reader;
 pub mod schema;
+pub mod table;
 pub mod tuning;
 pub mod units;
 pub mod work;
 
 use serde::{Deserialize, Serialize};
 
-pub use backends::{BACKENDS, LAST_GPU};
+pub use backends::{BACKENDS, Backend, LAST_GPU};
 pub use device::{Availability, Device};
 pub use index_file::{IndexFile, IndexFiles, NoFiles};
 pub use measure::{Cache, Measure};

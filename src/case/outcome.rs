@@ -85,6 +85,16 @@ pub enum Failure {
     Cancelled,
 }
 
+/// A refusal where a case is prepared: the plan's mistake, which fails, or `n/a`.
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        match refusal {
+            Refusal::NotApplicable(reason) => Failure::NotApplicable(reason),
+            invalid => Failure::Failed(invalid.to_string()),
+        }
+    }
+}
+
 /// What a certificate found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -93,4 +103,14 @@ pub enum Verdict {
     Certified { checked: u64 },
     /// It does not: the first mistake, in words.
     Wrong { mistake: String },
+}
+
+impl Verdict {
+    /// That on `checked` elements.
+    pub fn of(mistake: Option<String>, checked: u64) -> Verdict {
+        match mistake {
+            Some(mistake) => Verdict::Wrong { mistake },
+            None => Verdict::Certified { checked },
+        }
+    }
 }

@@ -143,6 +143,9 @@ impl Offered {
     /// No choice of anything.
     pub const NOTHING: Offered =
         Offered { block: 0, items: &[], grids: &[], hints: &[], vectors: &[], fetch: &[], persist: false };
+
+    /// What the driver offers for any kernel: bytes that L2 fetches at a miss.
+    pub const FETCH: Offered = Offered { fetch: &[32, 64, 128], ..Offered::NOTHING };
 }
 
 impl Tuning {

@@ -73,6 +73,13 @@ pub struct Access {
 }
 
 impl Access {
+    /// `count` elements of `element` bytes, each once and in order.
+    pub fn sequential(array: &str, direction: Direction, element: u64, count: u64) -> Access {
+        let (order, concurrency) = (Order::Sequential, Concurrency::Independent);
+        let footprint = element.saturating_mul(count);
+        Access { array: array.to_owned(), direction, element, count, footprint, order, concurrency }
+    }
+
     /// Bytes that the access asks for.
     pub fn bytes(&self) -> u64 {
         self.element * self.count
@@ -85,6 +92,13 @@ pub struct Pass {
     /// How often (he2007's nChunk).
     pub times: u64,
     pub accesses: Vec<Access>,
+}
+
+impl Pass {
+    /// One that is made once.
+    pub fn once(accesses: Vec<Access>) -> Pass {
+        Pass { times: 1, accesses }
+    }
 }
 
 /// What a case does to memory, known before it runs.

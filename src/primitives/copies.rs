@@ -52,17 +52,16 @@ fn times(mut work: Work, copies: u64) -> Work {
 /// # Errors
 /// The first mistake, in words.
 pub fn check(case: &Case, resolved: &[(String, Value)], output: &[u8]) -> Result<(), String> {
-    let primitive = find(&case.primitive).ok_or_else(|| format!("no primitive {}", case.primitive))?;
+    let problem = super::problem(case)?;
     let copies = copies(&case.params, resolved).max(1) as usize;
     if !output.len().is_multiple_of(copies) {
         return Err(format!("{} bytes are not {copies} results", output.len()));
     }
     let one = output.len() / copies;
     (0..copies).try_for_each(|k| {
-        let result = primitive.check_against_oracle(&case.params, case.seed, &output[k * one..(k + 1) * one]);
-        result.map_err(
-            |mistake| if copies > 1 { format!("GPU {} of the case: {mistake}", k + 1) } else { mistake },
-        )
+        problem.check(&output[k * one..(k + 1) * one]).map_err(|mistake| {
+            if copies > 1 { format!("GPU {} of the case: {mistake}", k + 1) } else { mistake }
+        })
     })
 }
 

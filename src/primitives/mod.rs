@@ -1,5 +1,8 @@
 //! The primitives: their definitions, parameters and accesses (pure), and beside
 //! them their implementations, which the engine alone imports.
+//!
+//! A primitive is one row in each of two lists: [`registry()`] has its definition, all that recipes, models and
+//! reports see of it; [`implementations`] what computes it.
 
 pub mod atop_scan;
 mod copies;
@@ -8,6 +11,7 @@ pub mod cuda;
 pub mod gather_scatter;
 mod groups;
 pub mod histogram;
+pub mod implementations;
 pub mod multisplit;
 mod oracle;
 pub mod pattern;
@@ -20,101 +24,252 @@ mod walk;
 #[cfg(test)]
 mod words;
 
-use crate::case::schema::Param;
-use crate::case::{Fault, Light, Near, Params, Refusal, Value, Walk, Work};
+use std::fmt;
+
+use crate::case::schema::{Kind, Param};
+use crate::case::tuning::{Offered, Tuning};
+use crate::case::{Case, Fault, Light, Near, Params, Refusal, Value, Walk, Work};
 pub use copies::{alternatives, check, held, work};
 pub use registry::{find, registry};
 pub use walk::walks;
 
-/// An operation with a mathematical definition: its pure half.
-pub trait Primitive: Sync {
-    /// Name in recipes and in the registry.
-    fn name(&self) -> &'static str;
+/// The array of indices with a hash, from whoever keeps it.
+pub type Stored<'a> = &'a dyn Fn(&str) -> Result<Vec<u64>, String>;
 
-    /// The definition in one line.
-    fn summary(&self) -> &'static str;
-
-    /// Accepted parameters, `method` among them where there is more than one.
-    fn params(&self) -> &'static [Param];
-
-    /// Full keys of the methods' names, for the registry's completeness test.
-    fn methods(&self) -> &'static [&'static str];
-
-    /// The parameters with those that follow from them and that a recipe may leave out.
-    fn completed(&self, params: Params) -> Params {
-        params
-    }
-
-    /// Most indices of a file that a case carries in its parameters, as
-    /// `….file.indices`; `None` where the engine opens the file itself.
-    fn longest_carried(&self) -> Option<u64> {
-        None
-    }
-
-    /// Whether its cases go through indices, so that there are [`walks`](Primitive::walks).
-    fn has_walks(&self) -> bool {
-        false
-    }
-
-    /// The ways through memory of a case, each of at most `most` indices; none for a
-    /// primitive without indices. `stored` gives the array with a hash.
-    ///
-    /// # Errors
-    /// A case that does not exist, and indices that would take too long to make.
-    fn walks(
-        &self,
-        _params: &Params,
-        _seed: u64,
-        _most: u64,
-        _stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
-    ) -> Result<Vec<Walk>, String> {
-        Ok(Vec::new())
-    }
-
-    /// What a method that is still to be chosen may become: the parameters with each method in
-    /// its place, the simplest first. Nothing where the method is not open.
-    fn alternatives(&self, _params: &Params) -> Vec<Params> {
-        Vec::new()
-    }
-
-    /// Checks what no single parameter can know, and says what the case does to
-    /// memory. Never allocates in proportion to the case.
-    fn work(&self, params: &Params) -> Result<Work, Refusal>;
-
-    /// What its own parallel model moves, where a paper has one: a ceiling of all its methods.
-    fn light(&self) -> Option<Light> {
-        None
-    }
-
-    /// Blocks of threads that an execution starts on a GPU, one after another in the order of
-    /// addresses; `None` where there are no more than are at work at once, where it takes several
-    /// launches, and on processors. Pure; what is open is what the kernels would choose.
-    fn blocks(&self, _params: &Params) -> Option<u64> {
-        None
-    }
-
-    /// What the blocks of each pass do near the processor on a GPU, in the order of
-    /// [`work`](Primitive::work)'s passes; nothing on processors, and where streams and requests say all.
-    ///
-    /// # Errors
-    /// What is not known of a method, so that no model may speak of it: to follow `n/a: `.
-    fn near(&self, _params: &Params) -> Result<Vec<Near>, String> {
-        Ok(Vec::new())
-    }
+/// A case of a primitive, typed: descriptions of its data, never the data. Pure.
+pub trait Problem {
+    /// What the case does to memory. Never allocates in proportion to the case.
+    fn work(&self) -> Work;
 
     /// Compares an implementation's whole output, as
     /// [`Prepared::read_back`](crate::device::Prepared::read_back) returns it, with
     /// the sequential oracle. For small cases: host memory, one thread.
-    fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String>;
+    ///
+    /// # Errors
+    /// The first mistake, in words.
+    fn check(&self, output: &[u8]) -> Result<(), String>;
+
+    /// Whether its method is still to be chosen.
+    fn open(&self) -> bool {
+        false
+    }
+
+    /// What open parameters became, for the record: full keys and values.
+    fn resolved(&self) -> Vec<(String, Value)> {
+        Vec::new()
+    }
+
+    /// Blocks of threads that an execution starts on a GPU, one after another in the order of
+    /// addresses; `None` where there are no more than are at work at once, where it takes several
+    /// launches, and on processors. What is open is what the kernels would choose.
+    fn blocks(&self) -> Option<u64> {
+        None
+    }
+
+    /// What the blocks of each pass do near the processor on a GPU, in the order of
+    /// [`work`](Problem::work)'s passes; nothing on processors, and where streams and requests say all.
+    ///
+    /// # Errors
+    /// What is not known of a method, so that no model may speak of it: to follow `n/a: `.
+    fn near(&self) -> Result<Vec<Near>, String> {
+        Ok(Vec::new())
+    }
 
     /// Whether this mistake can show in the result at all. Where several writers meet, any
     /// of their values is right, and one that is missing hides behind the others.
-    fn shows(&self, _params: &Params, _fault: Fault) -> bool {
+    fn shows(&self, _fault: Fault) -> bool {
         true
     }
 
     /// Further columns that this primitive adds to a record (a pattern's class …).
-    fn annotations(&self, _params: &Params) -> Vec<(&'static str, Value)> {
+    fn annotations(&self) -> Vec<(&'static str, Value)> {
         Vec::new()
     }
+
+    /// The ways through memory of the case, each of at most `most` indices; none for a
+    /// primitive without indices.
+    ///
+    /// # Errors
+    /// Indices that would take too long to make, or that are not stored.
+    fn walks(&self, _most: u64, _stored: Stored) -> Result<Vec<Walk>, String> {
+        Ok(Vec::new())
+    }
+}
+
+/// An operation with a mathematical definition: its cases, and the names that it has.
+pub trait Definition: Problem + Sized + 'static {
+    /// Its rows in the registry: one, or several where primitives have most of their definition in common.
+    const PRIMITIVES: &'static [Primitive];
+
+    /// Reads a case of the primitive of this name, and checks what no single parameter can know.
+    ///
+    /// # Errors
+    /// What is wrong with which key, and cases that do not exist.
+    fn read(name: &str, params: &Params, seed: u64) -> Result<Self, Refusal>;
+
+    /// Refuses tunables that the kernels of a GPU do not offer.
+    ///
+    /// # Errors
+    /// `n/a`, with what they offer.
+    fn tunables(name: &str, params: &Params) -> Result<(), Refusal> {
+        Tuning::of(params)?.within(name, &Offered::FETCH).map(drop)
+    }
+
+    /// The case that a plan says.
+    ///
+    /// # Errors
+    /// As [`read`](Definition::read).
+    fn of(case: &Case) -> Result<Self, Refusal> {
+        read(&case.primitive, &case.params, case.seed)
+    }
+}
+
+fn read<D: Definition>(name: &str, params: &Params, seed: u64) -> Result<D, Refusal> {
+    D::tunables(name, params)?;
+    D::read(name, params, seed)
+}
+
+fn boxed<D: Definition>(name: &str, params: &Params, seed: u64) -> Result<Box<dyn Problem>, Refusal> {
+    read::<D>(name, params, seed).map(|case| Box::new(case) as Box<dyn Problem>)
+}
+
+/// A primitive's row in the registry.
+pub struct Primitive {
+    name: &'static str,
+    summary: &'static str,
+    params: &'static [Param],
+    read: fn(&str, &Params, u64) -> Result<Box<dyn Problem>, Refusal>,
+    light: Option<Light>,
+    walks: bool,
+    longest_carried: Option<u64>,
+    completed: fn(Params) -> Params,
+    alternatives: fn(&str, &Params) -> Vec<Params>,
+}
+
+impl fmt::Debug for Primitive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Primitive {
+    /// The primitive of this name in recipes, its definition in one line, and its parameters, `method` among them.
+    pub const fn of<D: Definition>(
+        name: &'static str,
+        summary: &'static str,
+        params: &'static [Param],
+    ) -> Primitive {
+        Primitive {
+            name,
+            summary,
+            params,
+            read: boxed::<D>,
+            light: None,
+            walks: false,
+            longest_carried: None,
+            completed: |params| params,
+            alternatives: |_, _| Vec::new(),
+        }
+    }
+
+    /// With what its own parallel model moves, where a paper has one: a ceiling of all its methods.
+    pub const fn with_light(self, light: Light) -> Primitive {
+        Primitive { light: Some(light), ..self }
+    }
+
+    /// Whose cases go through indices, so that there are [`walks`](Problem::walks).
+    pub const fn with_walks(self) -> Primitive {
+        Primitive { walks: true, ..self }
+    }
+
+    /// Whose cases carry so many indices of a file in their parameters at most, as `….file.indices`; the engine
+    /// opens the others itself.
+    pub const fn carrying(self, longest: u64) -> Primitive {
+        Primitive { longest_carried: Some(longest), ..self }
+    }
+
+    /// Whose parameters are completed by those that follow from them and that a recipe may leave out.
+    pub const fn completed_by(self, completed: fn(Params) -> Params) -> Primitive {
+        Primitive { completed, ..self }
+    }
+
+    /// What a method that is still to be chosen may become: the parameters with each method in
+    /// its place, the simplest first; nothing where the method is not open.
+    pub const fn choosing(self, alternatives: fn(&str, &Params) -> Vec<Params>) -> Primitive {
+        Primitive { alternatives, ..self }
+    }
+
+    /// Name in recipes and in the registry.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The definition in one line.
+    pub fn summary(&self) -> &'static str {
+        self.summary
+    }
+
+    /// Accepted parameters.
+    pub fn params(&self) -> &'static [Param] {
+        self.params
+    }
+
+    /// The names of its methods.
+    pub fn methods(&self) -> Vec<&'static str> {
+        let method = self.params.iter().find(|param| param.name == "method");
+        match method.map(|param| param.kind) {
+            Some(Kind::Choice(variants)) => variants.iter().map(|variant| variant.name).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The parameters with those that follow from them and that a recipe may leave out.
+    pub fn completed(&self, params: Params) -> Params {
+        (self.completed)(params)
+    }
+
+    /// Most indices of a file that a case carries in its parameters; `None` where the engine opens the file itself.
+    pub fn longest_carried(&self) -> Option<u64> {
+        self.longest_carried
+    }
+
+    /// Whether its cases go through indices.
+    pub fn has_walks(&self) -> bool {
+        self.walks
+    }
+
+    /// What a method that is still to be chosen may become.
+    pub fn alternatives(&self, params: &Params) -> Vec<Params> {
+        (self.alternatives)(self.name, params)
+    }
+
+    /// What its own parallel model moves.
+    pub fn light(&self) -> Option<Light> {
+        self.light
+    }
+
+    /// The case with these parameters.
+    ///
+    /// # Errors
+    /// What is wrong with which key, and cases that do not exist.
+    pub fn case(&self, params: &Params, seed: u64) -> Result<Box<dyn Problem>, Refusal> {
+        (self.read)(self.name, params, seed)
+    }
+
+    /// What the case with these parameters does to memory.
+    ///
+    /// # Errors
+    /// As [`case`](Primitive::case).
+    pub fn work(&self, params: &Params) -> Result<Work, Refusal> {
+        self.case(params, 0).map(|case| case.work())
+    }
+}
+
+/// A plan's case, typed.
+///
+/// # Errors
+/// As [`Primitive::case`], and a primitive that does not exist, in words.
+pub fn problem(case: &Case) -> Result<Box<dyn Problem>, String> {
+    let primitive = find(&case.primitive).ok_or_else(|| format!("no primitive {}", case.primitive))?;
+    primitive.case(&case.params, case.seed).map_err(|refused| refused.to_string())
 }

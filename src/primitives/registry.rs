@@ -1,46 +1,39 @@
 //! The primitives by name.
 
+use std::sync::LazyLock;
+
 use super::{
-    Primitive, atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream,
+    Definition, Primitive, atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan,
+    stream,
 };
 
 /// Every primitive, in the order of the documentation.
-pub fn registry() -> &'static [&'static dyn Primitive] {
-    &[
-        &stream::Stream,
-        &gather_scatter::Gather,
-        &gather_scatter::Scatter,
-        &pattern::Pattern,
-        &random_access::RandomAccess,
-        &scan::Scan,
-        &scan::SegmentedScan,
-        &atop_scan::AtopScan(atop_scan::Operation::Enumerate),
-        &atop_scan::AtopScan(atop_scan::Operation::Compact),
-        &atop_scan::AtopScan(atop_scan::Operation::Distribute),
-        &atop_scan::AtopScan(atop_scan::Operation::Split),
-        &atop_scan::AtopScan(atop_scan::Operation::SplitAndSegment),
-        &histogram::Histogram,
-        &multisplit::Multisplit,
-    ]
+pub fn registry() -> &'static [&'static Primitive] {
+    static ALL: LazyLock<Vec<&'static Primitive>> = LazyLock::new(|| {
+        let definitions = [
+            stream::Spec::PRIMITIVES,
+            gather_scatter::Moves::PRIMITIVES,
+            pattern::Spec::PRIMITIVES,
+            random_access::Spec::PRIMITIVES,
+            scan::Spec::PRIMITIVES,
+            atop_scan::Spec::PRIMITIVES,
+            histogram::Spec::PRIMITIVES,
+            multisplit::Spec::PRIMITIVES,
+        ];
+        definitions.into_iter().flatten().collect()
+    });
+    &ALL
 }
 
 /// The primitive of this name.
-pub fn find(name: &str) -> Option<&'static dyn Primitive> {
+pub fn find(name: &str) -> Option<&'static Primitive> {
     registry().iter().copied().find(|p| p.name() == name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::schema::{Kind, Variant};
     use crate::case::{Params, Value};
-
-    fn variants(kind: &Kind) -> Option<&'static [Variant]> {
-        match kind {
-            Kind::Choice(variants) => Some(variants),
-            _ => None,
-        }
-    }
 
     #[test]
     fn names_are_unique_and_found() {
@@ -48,17 +41,6 @@ mod tests {
             assert_eq!(find(primitive.name()).map(|p| p.summary()), Some(primitive.summary()));
         }
         assert!(find("sort").is_none());
-    }
-
-    /// The methods that a primitive lists are the variants of its `method`.
-    #[test]
-    fn methods_are_those_of_the_schema() {
-        for primitive in registry() {
-            let method = primitive.params().iter().find(|p| p.name == "method").map(|p| &p.kind);
-            let names: Vec<&str> =
-                method.and_then(variants).unwrap_or_default().iter().map(|v| v.name).collect();
-            assert_eq!(names, primitive.methods(), "{}", primitive.name());
-        }
     }
 
     /// The smallest case of each primitive and method.
@@ -97,13 +79,13 @@ mod tests {
                         .with("method", text(method))
                         .with("heads", text(heads))
                         .with("backend", text("cuda"));
-                    let (Ok(work), Ok(near)) = (primitive.work(&params), primitive.near(&params)) else {
-                        continue;
-                    };
+                    let Ok(case) = primitive.case(&params, 1) else { continue };
+                    let (work, Ok(near)) = (case.work(), case.near()) else { continue };
                     let declared = near.is_empty() || near.len() == work.passes.len();
                     assert!(declared, "{} by {method}, {heads}: {}", primitive.name(), near.len());
                     let on_cpus = params.with("backend", text("cpu"));
-                    assert!(primitive.near(&on_cpus).unwrap_or_default().is_empty());
+                    let on_cpus = primitive.case(&on_cpus, 1);
+                    assert!(on_cpus.map_or(true, |case| case.near().unwrap_or_default().is_empty()));
                 }
             }
         }
@@ -120,10 +102,11 @@ mod tests {
                     .with("method.multipass.passes", Value::Int(2))
                     .with("method.segmented.passes", Value::Int(2))
                     .with("method.segmented.segments", Value::Int(2));
-                let work = primitive.work(&params).expect("the smallest case exists");
+                let case = primitive.case(&params, 1).expect("the smallest case exists");
+                let work = case.work();
                 assert!(work.passes.iter().all(|p| p.times > 0 && !p.accesses.is_empty()), "{method}");
                 assert!(work.effective_bytes > 0 && work.declared_bytes() >= work.effective_bytes);
-                let verdict = primitive.check_against_oracle(&params, 1, &[0; 3]).unwrap_err();
+                let verdict = case.check(&[0; 3]).unwrap_err();
                 assert!(verdict.contains("3 bytes"), "{}: {verdict}", primitive.name());
             }
         }

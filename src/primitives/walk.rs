@@ -10,10 +10,9 @@ use crate::inputs::indices::find;
 /// A case that does not exist, a file that is not there, and indices that would take too long
 /// to make.
 pub fn walks(files: &[IndexFile], case: &Case, most: u64) -> Result<Vec<Walk>, String> {
-    let primitive = super::find(&case.primitive).ok_or("no such primitive")?;
     let stored = |hash: &str| {
         let file = files.iter().find(|file| file.hash == hash).ok_or("no such file in the plan")?;
         find(file).map_err(|missing| missing.to_string())
     };
-    primitive.walks(&case.params, case.seed, most, &stored)
+    super::problem(case)?.walks(most, &stored)
 }

@@ -21,7 +21,7 @@ pub(crate) struct Draft {
     pub title: String,
     pub paper: Option<Paper>,
     pub seed: u64,
-    pub primitive: &'static dyn Primitive,
+    pub primitive: &'static Primitive,
     /// Where the primitive's key stands.
     pub place: Place,
     /// The primitive's settings and the backend's, the recipe's order.
@@ -44,7 +44,7 @@ pub(crate) const LANGUAGE: u32 = 1;
 
 /// What stands around and inside experiments, and what it is interpreted against.
 pub(crate) struct Interpreter {
-    pub registry: &'static [&'static dyn Primitive],
+    pub registry: &'static [&'static Primitive],
     /// Title of what has none.
     pub fallback: String,
 }
@@ -87,7 +87,7 @@ impl Interpreter {
         Ok((title, drafts))
     }
 
-    fn primitive(&self, name: &str) -> Option<&'static dyn Primitive> {
+    fn primitive(&self, name: &str) -> Option<&'static Primitive> {
         self.registry.iter().copied().find(|p| p.name() == name)
     }
 
@@ -134,7 +134,7 @@ impl Interpreter {
         entries: &'e Entries<'_>,
         place: Place,
         at: &str,
-    ) -> Result<(&'static dyn Primitive, &'e Key, &'e Node), Mistake> {
+    ) -> Result<(&'static Primitive, &'e Key, &'e Node), Mistake> {
         let mut found = entries.iter().filter_map(|(k, n)| Some((self.primitive(&k.text)?, *k, n.as_ref())));
         let Some(first) = found.next() else {
             let names: Vec<&str> = self.registry.iter().map(|p| p.name()).collect();
@@ -287,7 +287,7 @@ const CASES: Param = Param {
 };
 
 fn primitive_settings(
-    primitive: &'static dyn Primitive,
+    primitive: &'static Primitive,
     key: &Key,
     node: &Node,
 ) -> Result<Vec<Setting>, Mistake> {

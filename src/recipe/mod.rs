@@ -89,7 +89,7 @@ pub fn parse(file_name: &str, text: &str) -> Result<Recipe, RecipeError> {
 /// # Errors
 /// The first mistake, with its place.
 pub fn parse_with(
-    registry: &'static [&'static dyn Primitive],
+    registry: &'static [&'static Primitive],
     file_name: &str,
     text: &str,
 ) -> Result<Recipe, RecipeError> {

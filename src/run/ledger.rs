@@ -303,11 +303,10 @@ fn finished_round(record: &Record, round: &RoundResult) -> Option<FinishedRound>
 }
 
 fn blank(case: &Case) -> Record {
-    let primitive = primitives::find(&case.primitive);
     let status = case.not_applicable.clone().map_or(Status::Pending, Status::NotApplicable);
     Record {
         work: primitives::work(case, &[]),
-        annotations: primitive.map(|p| p.annotations(&case.params)).unwrap_or_default(),
+        annotations: primitives::problem(case).map(|problem| problem.annotations()).unwrap_or_default(),
         case: case.clone(),
         rounds: Vec::new(),
         set_aside: Vec::new(),

@@ -59,11 +59,11 @@ fn prove(primitive: &str, words: &str) {
     let verdict = right.certify(&cancel).unwrap();
     assert!(matches!(verdict, Verdict::Certified { checked } if checked > 0), "{words}: {verdict:?}");
     let output = right.read_back().unwrap();
-    let oracle = primitives::find(primitive).unwrap();
+    let problem = primitives::problem(&case).unwrap();
     primitives::check(&case, &right.resolved(), &output).unwrap_or_else(|e| panic!("{words}: {e}"));
     assert!(right.memory() > 0);
     drop(right);
-    for fault in Fault::ALL.into_iter().filter(|fault| oracle.shows(&case.params, *fault)) {
+    for fault in Fault::ALL.into_iter().filter(|fault| problem.shows(*fault)) {
         let mut wrong = executor.prepare(&case, Some(fault), &cancel).unwrap();
         let verdict = wrong.certify(&cancel).unwrap();
         assert!(matches!(verdict, Verdict::Wrong { .. }), "{words}: {fault:?} is {verdict:?}");
@@ -291,8 +291,7 @@ fn prove_of_nothing(primitive: &str, words: &str) {
     let verdict = prepared.certify(&Cancel::default());
     assert_eq!(verdict, Ok(Verdict::Certified { checked: 0 }), "{primitive} {words}");
     let output = prepared.read_back().unwrap();
-    let oracle = primitives::find(primitive).unwrap();
-    assert_eq!(oracle.check_against_oracle(&case.params, case.seed, &output), Ok(()), "{words}");
+    assert_eq!(primitives::problem(&case).unwrap().check(&output), Ok(()), "{words}");
 }
 
 /// What was open is in the record, and nothing else.

@@ -1,4 +1,5 @@
-//! A case on the pool: what the primitives supply, and [`Prepared`] made of it.
+//! A case on the pool: what a primitive supplies, and [`Prepared`] made of it. The harness times, poisons,
+//! certifies and reads back.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -7,8 +8,7 @@ use super::{Isa, Pool, Worker};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::Prepared;
 
-/// What a primitive prepares a case with.
-#[derive(Clone, Debug)]
+/// What a case is prepared with.
 pub struct Context<'a> {
     pub pool: Arc<Pool>,
     /// The instruction set that the recipe asks for; `None` for `auto`.
@@ -19,6 +19,8 @@ pub struct Context<'a> {
     /// Whether the record should say which threads and instruction set were used: the
     /// backend `scalar` has no such parameters.
     pub open: bool,
+    /// The index array with a hash.
+    pub stored: &'a dyn Fn(&str) -> Result<Arc<Vec<u64>>, Failure>,
 }
 
 impl Context<'_> {
@@ -34,54 +36,88 @@ impl Context<'_> {
             Some(isa) => Err(Failure::NotApplicable(format!("this processor has no {isa}"))),
         }
     }
-
-    /// The case, ready to be timed; its kernels use `isa`.
-    pub fn prepared<J: Job + 'static>(&self, job: J, isa: Isa) -> Box<dyn Prepared> {
-        let mut resolved = Vec::new();
-        if self.open {
-            let threads = self.pool.threads() as u64;
-            resolved.push(("backend.cpu.threads".to_owned(), Value::Int(threads)));
-            resolved.push(("backend.cpu.isa".to_owned(), Value::Text(isa.name().to_owned())));
-        }
-        Box::new(OnPool { job, pool: self.pool.clone(), resolved })
-    }
 }
 
-/// A primitive's case with its arrays in place.
-pub trait Job: Sync {
+/// A primitive's case with its arrays in place on the pool.
+pub trait PoolJob: Sync + Sized + 'static {
+    /// The case, typed.
+    type Case;
+
+    /// Allocates and fills the arrays, and says which instruction set the kernels use.
+    ///
+    /// # Errors
+    /// [`Failure::NotApplicable`] where memory or the instruction set is missing.
+    fn prepare(case: Self::Case, context: &Context) -> Result<(Self, Isa), Failure>;
+
     /// One worker's share of one execution, `batch` of which are timed together. Stores
     /// are complete when it returns.
     fn execute(&self, worker: Worker);
 
-    /// As [`Prepared::certify`].
-    fn certify(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure>;
+    /// Poisons what an execution writes, and forgets what executions have added up.
+    ///
+    /// # Errors
+    /// A request to stop.
+    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure>;
 
-    /// As [`Prepared::memory`].
+    /// Judges what the last execution has left; who needs more executes it again.
+    ///
+    /// # Errors
+    /// A request to stop; memory that the certificate lacks.
+    fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure>;
+
+    /// The whole output of the last execution.
+    ///
+    /// # Errors
+    /// Memory that is missing.
+    fn output(&self, pool: &Pool) -> Result<Vec<u8>, Failure>;
+
+    /// Bytes that it holds.
     fn memory(&self) -> u64;
-
-    /// What open parameters of the primitive became.
-    fn resolved(&self) -> Vec<(String, Value)> {
-        Vec::new()
-    }
-
-    /// As [`Prepared::read_back`].
-    fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure>;
 }
 
-/// A [`Job`] with the pool that runs it.
+/// A [`PoolJob`] with the pool that runs it.
 struct OnPool<J> {
     job: J,
     pool: Arc<Pool>,
     resolved: Vec<(String, Value)>,
 }
 
-impl<J: Job> Prepared for OnPool<J> {
+/// Puts a case in place on the pool; `resolved` is what its open parameters became already.
+///
+/// # Errors
+/// As of [`PoolJob::prepare`].
+pub fn on_pool<J: PoolJob>(
+    case: J::Case,
+    resolved: Vec<(String, Value)>,
+    context: &Context,
+) -> Result<Box<dyn Prepared>, Failure> {
+    let (job, isa) = J::prepare(case, context)?;
+    let of_backend = [
+        ("backend.cpu.threads".to_owned(), Value::Int(context.pool.threads() as u64)),
+        ("backend.cpu.isa".to_owned(), Value::Text(isa.name().to_owned())),
+    ];
+    let of_backend = of_backend.into_iter().filter(|_| context.open);
+    let resolved = of_backend.chain(resolved).collect();
+    Ok(Box::new(OnPool { job, pool: context.pool.clone(), resolved }))
+}
+
+impl<J: PoolJob> OnPool<J> {
+    /// One execution for its result.
+    fn once(&self, cancel: &Cancel) -> Result<(), Failure> {
+        self.job.clear(&self.pool, cancel)?;
+        self.pool.run(|worker| self.job.execute(worker));
+        Ok(())
+    }
+}
+
+impl<J: PoolJob> Prepared for OnPool<J> {
     fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
         Ok(self.pool.time(batch, |worker| self.job.execute(worker)))
     }
 
     fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
-        self.job.certify(&self.pool, cancel)
+        self.once(cancel)?;
+        self.job.judge(&self.pool, cancel)
     }
 
     fn memory(&self) -> u64 {
@@ -89,11 +125,12 @@ impl<J: Job> Prepared for OnPool<J> {
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
-        self.resolved.iter().cloned().chain(self.job.resolved()).collect()
+        self.resolved.clone()
     }
 
     fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
-        self.job.read_back(&self.pool)
+        self.once(&Cancel::default())?;
+        self.job.output(&self.pool)
     }
 }
 

@@ -11,6 +11,9 @@
 //! error of a kernel is reported by the next call that waits.
 
 mod facts;
+mod job;
+mod several;
+mod together;
 
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 #[path = "live/mod.rs"]
@@ -22,3 +25,7 @@ mod imp;
 
 pub use facts::{DevicePtr, GATE, GpuFacts, ManagedFacts, Plain, Unavailable};
 pub use imp::{Ahead, Arg, DeviceBuffer, Gpu, Kernel, Limit, Module, Persisting};
+pub use job::{AsArg, GpuJob, Launched, Named, OneGpu, POISON32, Part, Plan, Setup, named, on_gpu, poison};
+pub(crate) use job::{args, device_struct, plain_struct};
+pub use several::Several;
+pub use together::together;

@@ -2,15 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::case::{Cancel, Case, Device, Failure, Fault, Params, Refusal};
+use crate::case::{Cancel, Case, Device, Failure, Fault, Params, Value};
 use crate::device::Prepared;
 use crate::device::cpu::caches::{self, Cache};
 use crate::device::cpu::{Context, Evictor, Isa, Pool, affinity, facts};
 use crate::engine::Executor;
 use crate::inputs::indices::Store;
-use crate::primitives::{
-    atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream,
-};
+use crate::primitives::implementations::implementation;
 use crate::stats;
 
 /// What tells the two backends of the processors from each other.
@@ -69,13 +67,17 @@ impl CpuExecutor {
         (threads, isa): (Option<usize>, Option<Isa>),
         fault: Option<Fault>,
         cancel: &'a Cancel,
+        stored: Stored<'a>,
     ) -> Result<Context<'a>, Failure> {
         let pool = self.pool(self.kind.threads.or(threads))?;
         // Where nothing is the case's choice, there is nothing to resolve.
         let open = self.kind.threads.is_none();
-        Ok(Context { pool, isa: self.kind.isa.or(isa), fault, cancel, open })
+        Ok(Context { pool, isa: self.kind.isa.or(isa), fault, cancel, open, stored })
     }
 }
+
+/// The index array with a hash.
+type Stored<'a> = &'a dyn Fn(&str) -> Result<Arc<Vec<u64>>, Failure>;
 
 /// Threads and instruction set that a case asks for; `None` for `auto`.
 fn wishes(params: &Params) -> Result<(Option<usize>, Option<Isa>), Failure> {
@@ -93,67 +95,22 @@ fn wishes(params: &Params) -> Result<(Option<usize>, Option<Isa>), Failure> {
     Ok((threads, isa))
 }
 
-/// The implementation of a case's primitive.
-fn dispatch(case: &Case, indices: &Store, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
-    use gather_scatter::spec::Kernel;
-    let (params, seed) = (&case.params, case.seed);
-    let moves = |kernel| {
-        let spec = gather_scatter::Spec::from_params(kernel, params, seed);
-        let spec = spec.and_then(gather_scatter::Spec::chosen).map_err(failure)?;
-        let given = gather_scatter::given::load(&spec, params, |hash| indices.get(hash))?;
-        gather_scatter::cpu::prepare(spec, given, context)
-    };
-    match case.primitive.as_str() {
-        "stream" => stream::cpu::prepare(stream::Spec::from_params(params, seed).map_err(failure)?, context),
-        "gather" => moves(Kernel::Gather),
-        "scatter" => moves(Kernel::Scatter),
-        "pattern" => {
-            pattern::cpu::prepare(pattern::Spec::from_params(params, seed).map_err(failure)?, context)
-        }
-        "random-access" => {
-            let spec = random_access::Spec::from_params(params, seed).map_err(failure)?;
-            random_access::cpu::prepare(spec, context)
-        }
-        "scan" | "segmented-scan" => {
-            let segmented = case.primitive == "segmented-scan";
-            scan::cpu::prepare(scan::Spec::from_params(segmented, params, seed).map_err(failure)?, context)
-        }
-        "histogram" => {
-            histogram::cpu::prepare(histogram::Spec::from_params(params, seed).map_err(failure)?, context)
-        }
-        "multisplit" => {
-            multisplit::cpu::prepare(multisplit::Spec::from_params(params, seed).map_err(failure)?, context)
-        }
-        other => match atop_scan::operation(other) {
-            Some(operation) => {
-                let spec = atop_scan::Spec::from_params(operation, params, seed).map_err(failure)?;
-                atop_scan::cpu::prepare(spec, context)
-            }
-            None => Err(Failure::NotApplicable(format!("{other} has no implementation on CPUs"))),
-        },
-    }
-}
-
-fn failure(refusal: Refusal) -> Failure {
-    match refusal {
-        Refusal::NotApplicable(reason) => Failure::NotApplicable(reason),
-        invalid => Failure::Failed(invalid.to_string()),
-    }
-}
-
 /// Copies of which the median counts.
 const COPIES: usize = 5;
 
 /// GB/s of the median of five copies, both ways counted. Its arrays are given back.
 fn copy(context: &Context) -> Result<f64, Failure> {
-    use stream::spec::{Kernel, Method};
     let elements = copied(&caches::of(context.pool.cpus())) / 8;
-    let spec = stream::Spec { kernel: Kernel::Copy, method: Method::Direct, elements, seed: 0 };
-    let mut copy = stream::cpu::prepare(spec, context)?;
+    let params = Params::default()
+        .with("kernel", Value::Text("copy".to_owned()))
+        .with("elements", Value::Int(elements));
+    let (id, primitive) = (String::new(), "stream".to_owned());
+    let case = Case { id, experiment: 0, primitive, params, seed: 0, not_applicable: None };
+    let mut copy = implementation(&case)?.on_pool(&case, context)?;
     let seconds: Vec<f64> = (0..COPIES).map(|_| copy.sample(1)).collect::<Result<_, _>>()?;
     let median = stats::median(&seconds).filter(|median| *median > 0.0);
     let median = median.ok_or_else(|| Failure::Failed("the clock stands still".to_owned()))?;
-    Ok(16.0 * spec.elements as f64 / median / 1e9)
+    Ok(16.0 * elements as f64 / median / 1e9)
 }
 
 /// Bytes of each of a copy's two arrays: twice the largest cache, so that it is memory that
@@ -178,7 +135,9 @@ impl Executor for CpuExecutor {
         fault: Option<Fault>,
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared>, Failure> {
-        dispatch(case, &self.indices, &self.context(wishes(&case.params)?, fault, cancel)?)
+        let stored = |hash: &str| self.indices.get(hash);
+        let context = self.context(wishes(&case.params)?, fault, cancel, &stored)?;
+        implementation(case)?.on_pool(case, &context)
     }
 
     fn bring(&mut self, indices: &Arc<Store>) {
@@ -186,7 +145,7 @@ impl Executor for CpuExecutor {
     }
 
     fn copy_probe(&self) -> Result<f64, Failure> {
-        copy(&self.context((None, None), None, &Cancel::default())?)
+        copy(&self.context((None, None), None, &Cancel::default(), &|hash| self.indices.get(hash))?)
     }
 
     fn evict(&self) -> Result<u64, Failure> {
@@ -204,7 +163,6 @@ impl Executor for CpuExecutor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Value;
 
     #[test]
     fn a_copy_is_larger_than_the_caches_and_still_quick() {

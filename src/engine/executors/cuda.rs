@@ -9,17 +9,14 @@ use std::sync::Arc;
 
 use shown::shown;
 
-use super::{fetching, launches};
+use super::fetching;
 use crate::case::gpus::Gpus;
 use crate::case::{Availability, Cancel, Case, Device, Failure, Fault};
 use crate::device::Prepared;
-use crate::device::cuda::{Ahead, DeviceBuffer, GATE, Gpu, GpuFacts, Unavailable};
+use crate::device::cuda::{Ahead, DeviceBuffer, GATE, Gpu, GpuFacts, OneGpu, Setup, Several, Unavailable};
 use crate::engine::Executor;
 use crate::inputs::indices::Store;
-use crate::primitives::cuda::several::{Part, Several};
-use crate::primitives::{
-    self, atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream,
-};
+use crate::primitives::{self, implementations::implementation};
 use crate::stats;
 use crate::stats::noise::GpuConditions;
 
@@ -54,7 +51,7 @@ fn asked(gpus: &[Gpu], case: &Case) -> Vec<(Gpu, &'static str, String)> {
     let others = primitives::alternatives(case).into_iter().map(|params| Case { params, ..case.clone() });
     let cases: Vec<Case> = if others.len() == 0 { vec![case.clone()] } else { others.collect() };
     let on = |gpu: &Gpu, case: &Case| {
-        let kernels = launches::kernels(case, gpu.device()).unwrap_or_default();
+        let kernels = implementation(case).and_then(|of| of.kernels(case, gpu.device())).unwrap_or_default();
         let (gpu, timing) = (gpu.clone(), (GATE.0, GATE.1.to_owned()));
         kernels.into_iter().chain([timing]).map(move |(module, name)| (gpu.clone(), module, name))
     };
@@ -90,27 +87,11 @@ impl CudaExecutor {
         case: &Case,
         fault: Option<Fault>,
         cancel: &Cancel,
-    ) -> Result<Part, Failure> {
-        let spanning = Gpus::of(&case.params).spanning;
+    ) -> Result<OneGpu, Failure> {
+        let stored = |hash: &str| self.indices.get(hash);
+        let setup = Setup { gpu, others, fault, cancel, stored: &stored };
         let all = [gpu].into_iter().chain(others);
-        fetching::prepared(all, case, || match case.primitive.as_str() {
-            "gather" | "scatter" => {
-                gather_scatter::cuda::prepare(gpu, others, case, &self.indices, fault, cancel)
-            }
-            other if spanning => Err(Failure::NotApplicable(format!(
-                "{other} has no arrays that span GPUs: gather and scatter do"
-            ))),
-            "stream" => stream::cuda::prepare(gpu, case, fault, cancel),
-            "pattern" => pattern::cuda::prepare(gpu, case, fault, cancel),
-            "random-access" => random_access::cuda::prepare(gpu, case, fault, cancel),
-            "scan" | "segmented-scan" => scan::cuda::prepare(gpu, case, fault, cancel),
-            "histogram" => histogram::cuda::prepare(gpu, case, fault, cancel),
-            "multisplit" => multisplit::cuda::prepare(gpu, case, fault, cancel),
-            other if atop_scan::operation(other).is_some() => {
-                atop_scan::cuda::prepare(gpu, case, fault, cancel)
-            }
-            other => Err(Failure::NotApplicable(format!("{other} has no CUDA kernels"))),
-        })
+        fetching::prepared(all, case, || implementation(case)?.on_gpu(case, &setup))
     }
 
     /// A case on each of these GPUs. Only the last one makes a mistake that is asked for, so

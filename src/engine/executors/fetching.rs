@@ -3,13 +3,11 @@
 use crate::case::tuning::Tuning;
 use crate::case::{Cancel, Case, Failure, Value, Verdict};
 use crate::device::Prepared;
-use crate::device::cuda::{Gpu, Limit};
-use crate::primitives::cuda::refused;
-use crate::primitives::cuda::several::Part;
+use crate::device::cuda::{Gpu, Limit, OneGpu};
 
 /// A case in place, and the limits of its GPUs that go when it goes.
 struct Fetching {
-    case: Part,
+    case: OneGpu,
     limits: Vec<Limit>,
 }
 
@@ -17,9 +15,9 @@ struct Fetching {
 pub fn prepared<'a>(
     gpus: impl Iterator<Item = &'a Gpu>,
     case: &Case,
-    prepare: impl FnOnce() -> Result<Part, Failure>,
-) -> Result<Part, Failure> {
-    match Tuning::of(&case.params).map_err(refused)?.fetch {
+    prepare: impl FnOnce() -> Result<OneGpu, Failure>,
+) -> Result<OneGpu, Failure> {
+    match Tuning::of(&case.params)?.fetch {
         None => prepare(),
         Some(bytes) => {
             let limits = gpus.map(|gpu| gpu.fetching(bytes)).collect::<Result<_, _>>()?;

@@ -176,8 +176,8 @@ fn faults(case: &Case, suite: Suite) -> Vec<Option<Fault>> {
     if suite != Suite::Mutants || case.not_applicable.is_some() {
         return vec![None];
     }
-    let primitive = primitives::find(&case.primitive);
-    let shows = |fault: &Fault| primitive.is_some_and(|p| p.shows(&case.params, *fault));
+    let problem = primitives::problem(case);
+    let shows = |fault: &Fault| problem.as_ref().is_ok_and(|problem| problem.shows(*fault));
     Fault::ALL.into_iter().filter(shows).map(Some).collect()
 }
 
@@ -263,7 +263,7 @@ mod tests {
         let suites = ["cpu", "cuda"].map(|backend| suite(Suite::Small, backend, None, 5).expect("suite"));
         for primitive in primitives::registry() {
             // What is open becomes one of the others.
-            for method in primitive.methods().iter().filter(|method| **method != "auto") {
+            for method in primitive.methods().into_iter().filter(|method| *method != "auto") {
                 let covered = suites.iter().flat_map(|plan| &plan.cases).any(|case| {
                     case.primitive == primitive.name()
                         && case.not_applicable.is_none()

@@ -281,7 +281,7 @@ fn blocks(ours: &[&Measured], strided: &[Strided]) -> Vec<Start> {
     };
     let moved = nearest(Direction::Read) + nearest(Direction::Write);
     let one = |m: &&&Measured| {
-        let blocks = primitives::find(&m.primitive)?.blocks(&m.params)?;
+        let blocks = primitives::find(&m.primitive)?.case(&m.params, 0).ok()?.blocks()?;
         let seconds = (m.seconds() - m.work.elements as f64 * moved) / blocks as f64;
         (seconds > 0.0).then(|| Start { direction: direction(m), seconds: rounded(seconds) })
     };

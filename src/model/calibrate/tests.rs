@@ -34,7 +34,7 @@ impl Gpu {
             ("random-access", _) => n * self.mixed(footprint, [2e-12, 7e-12, 22e-12]),
             ("gather", _) => int("method.multipass.passes").expect("passes") * (1e-6 + n * 4.0 / 2e12),
             ("pattern", _) if int("backend.cuda.items").is_some() => {
-                let blocks = primitives::find("pattern").and_then(|p| p.blocks(&case.params)).expect("tiles");
+                let blocks = primitives::problem(case).expect("a case").blocks().expect("tiles");
                 blocks as f64 * 1e-9 + n * 8.0 / 3e13 + n / 5e12
             }
             ("pattern", method) => match (int("delta"), int("source.uniform.stride")) {

@@ -61,9 +61,9 @@ impl Model for Sector {
     fn predict(&self, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String> {
         let (backend, _) = case.place();
         covered(profile, case)?;
-        let primitive = primitives::find(&case.primitive);
-        let blocks = primitive.and_then(|p| p.blocks(&case.params));
-        let near = primitive.map_or_else(|| Ok(Vec::new()), |p| p.near(&case.params))?;
+        let problem = primitives::problem(case).ok();
+        let blocks = problem.as_ref().and_then(|problem| problem.blocks());
+        let near = problem.map_or_else(|| Ok(Vec::new()), |problem| problem.near())?;
         of_work(profile, backend, work, (blocks, &near))
     }
 }

@@ -39,64 +39,61 @@ mod work;
 
 pub use spec::{Operation, Spec};
 
-use super::Primitive;
-use crate::case::schema::Param;
-use crate::case::{Fault, Near, Params, Refusal, Work, reader};
+use super::{Definition, Primitive, Problem};
+use crate::case::{Fault, Near, Params, Refusal, Work};
 
-/// One of the five.
-pub struct AtopScan(pub Operation);
+impl Definition for Spec {
+    const PRIMITIVES: &'static [Primitive] = &[
+        Primitive::of::<Spec>(
+            "enumerate",
+            "how many flags before each element are true (sengupta2007 §2.3.1)",
+            schema::params(Operation::Enumerate),
+        ),
+        Primitive::of::<Spec>(
+            "compact",
+            "the elements whose flags are true, side by side (sengupta2007 §2.3.1)",
+            schema::params(Operation::Compact),
+        ),
+        Primitive::of::<Spec>(
+            "distribute",
+            "the first or last element of each segment in place of all (sengupta2007 §2.3.2)",
+            schema::params(Operation::Distribute),
+        ),
+        Primitive::of::<Spec>(
+            "split",
+            "the elements whose flags are false, then those whose flags are true (sengupta2007 §2.3.3)",
+            schema::params(Operation::Split),
+        ),
+        Primitive::of::<Spec>(
+            "split-and-segment",
+            "a split of each segment into a segment of falses and one of trues (sengupta2007 §2.3.3)",
+            schema::params(Operation::SplitAndSegment),
+        ),
+    ];
 
-/// The operation of a primitive's name.
-pub fn operation(name: &str) -> Option<Operation> {
-    Operation::ALL.into_iter().find(|operation| operation.name() == name)
+    fn read(name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        let unknown = || Refusal::NotApplicable(format!("{name} is not built atop scan"));
+        let operation = Operation::ALL.into_iter().find(|operation| operation.name() == name);
+        Spec::from_params(operation.ok_or_else(unknown)?, params, seed)
+    }
 }
 
-impl Primitive for AtopScan {
-    fn name(&self) -> &'static str {
-        self.0.name()
+impl Problem for Spec {
+    fn work(&self) -> Work {
+        work::work(self)
     }
 
-    fn summary(&self) -> &'static str {
-        match self.0 {
-            Operation::Enumerate => "how many flags before each element are true (sengupta2007 §2.3.1)",
-            Operation::Compact => "the elements whose flags are true, side by side (sengupta2007 §2.3.1)",
-            Operation::Distribute => {
-                "the first or last element of each segment in place of all (sengupta2007 §2.3.2)"
-            }
-            Operation::Split => {
-                "the elements whose flags are false, then those whose flags are true (sengupta2007 §2.3.3)"
-            }
-            Operation::SplitAndSegment => {
-                "a split of each segment into a segment of falses and one of trues (sengupta2007 §2.3.3)"
-            }
-        }
+    fn near(&self) -> Result<Vec<Near>, String> {
+        Ok(if self.on_cuda { near::near(self) } else { Vec::new() })
     }
 
-    fn params(&self) -> &'static [Param] {
-        schema::params(self.0)
-    }
-
-    fn methods(&self) -> &'static [&'static str] {
-        &["two-pass"]
-    }
-
-    fn work(&self, params: &Params) -> Result<Work, Refusal> {
-        Ok(work::work(&Spec::from_params(self.0, params, 0)?))
-    }
-
-    fn near(&self, params: &Params) -> Result<Vec<Near>, String> {
-        let spec = Spec::from_params(self.0, params, 0).map_err(|e| e.to_string())?;
-        if reader::on_cuda(params) { Ok(near::near(&spec)) } else { Ok(Vec::new()) }
-    }
-
-    fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
-        let spec = Spec::from_params(self.0, params, seed).map_err(|e| e.to_string())?;
-        oracle::check(&spec, output)
+    fn check(&self, output: &[u8]) -> Result<(), String> {
+        oracle::check(self, output)
     }
 
     /// Where nothing is kept, nothing is written.
-    fn shows(&self, params: &Params, _fault: Fault) -> bool {
-        Spec::from_params(self.0, params, 0).is_ok_and(|spec| spec.written() > 0)
+    fn shows(&self, _fault: Fault) -> bool {
+        self.written() > 0
     }
 }
 
@@ -125,7 +122,7 @@ mod tests {
     fn a_mistake_shows_where_something_is_written() {
         let shows = |operation, trues: f64| {
             let params = params(operation, 9, 0).with("trues", Value::Float(trues));
-            AtopScan(operation).shows(&params, Fault::MissingTail)
+            Spec::from_params(operation, &params, 1).expect("a case").shows(Fault::MissingTail)
         };
         assert!(shows(Operation::Compact, 0.2) && !shows(Operation::Compact, 0.1));
         assert!(shows(Operation::Split, 0.0));
@@ -145,7 +142,7 @@ mod tests {
                 .with("trues", Value::Float(trues))
                 .with("element", Value::Int(element))
                 .with("backend", Value::Text(backend.into()));
-            if let Ok(work) = AtopScan(operation).work(&params) {
+            if let Ok(work) = Spec::from_params(operation, &params, 1).map(|spec| spec.work()) {
                 prop_assert!(work.declared_bytes() >= work.effective_bytes);
                 prop_assert!(work.footprint >= work.effective_bytes || elements == 0);
             }

@@ -71,7 +71,7 @@ const METHOD: Param = Param {
 };
 
 /// Those of an operation.
-pub fn params(operation: Operation) -> &'static [Param] {
+pub const fn params(operation: Operation) -> &'static [Param] {
     match operation {
         Operation::Enumerate => &[ELEMENTS, TRUES, SEGMENTS, METHOD],
         Operation::Compact => &[ELEMENTS, ELEMENT, TRUES, SEGMENTS, METHOD],

@@ -1,7 +1,6 @@
 //! What a primitive atop scan computes: its parameters, typed.
 
 use super::inputs::Inputs;
-use crate::case::tuning::{Offered, Tuning};
 use crate::case::{Params, Refusal, reader};
 use crate::primitives::scan::segments::{Heads, Lengths, Segments};
 use crate::primitives::scan::spec::Direction;
@@ -11,9 +10,6 @@ pub const MAX_ELEMENTS: u64 = 1 << 31;
 
 /// Elements that a warp of a GPU sums up, and then places.
 pub const TILE: u64 = 4096;
-
-/// What the kernels of a GPU leave open.
-const OFFERED: Offered = Offered { fetch: &[32, 64, 128], ..Offered::NOTHING };
 
 /// Which of them (sengupta2007 §2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +96,6 @@ impl Spec {
             seed,
             on_cuda: reader::on_cuda(params),
         };
-        Tuning::of(params)?.within(operation.name(), &OFFERED)?;
         Ok(spec)
     }
 

@@ -31,6 +31,11 @@ impl Finding {
         (self.first != u64::MAX).then_some(self.first)
     }
 
+    /// That not all of `n` elements, which are called so, were looked at.
+    pub fn unchecked(&self, n: u64, what: &str) -> Option<String> {
+        (self.checked != n).then(|| format!("{} of {n} {what} were checked", self.checked))
+    }
+
     /// The first mistake in words, `None` without one. `output` names the array that
     /// was checked.
     pub fn mistake(&self, output: &str) -> Option<String> {

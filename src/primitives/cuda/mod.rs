@@ -2,47 +2,22 @@
 //! launches of everything that is not timed.
 
 pub mod finding;
-pub mod several;
 pub mod tiles;
-pub mod together;
 mod zipf;
 
-use crate::case::{Failure, Refusal};
-use crate::device::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, Kernel, Module};
+use crate::case::Failure;
+use crate::device::cuda::{Arg, DevicePtr, Gpu, Kernel, Module, args, plain_struct};
 use crate::inputs::mix::key64;
+use crate::inputs::{Permutation, Scramble};
 
 pub use crate::case::tuning::DEFAULT_BLOCK as BLOCK;
 pub use zipf::ZipfTable;
 
-/// Both halves of the poison word (`certify.cuh`).
-pub const POISON32: u32 = 0xDEAD_BEEF;
-
-/// What one execution of a case launches, timed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Launched {
-    /// The kernel's name in the PTX, which profilers show.
-    pub kernel: String,
-    pub launches: u64,
-}
-
-/// A kernel: its module, and its name in the PTX.
-pub type Named = (&'static str, String);
-
-/// Kernels of a module by their names.
-pub fn named(module: &'static str, names: impl IntoIterator<Item = impl Into<String>>) -> Vec<Named> {
-    names.into_iter().map(|name| (module, name.into())).collect()
-}
+plain_struct!(Permutation: 40);
+plain_struct!(Scramble: 24);
 
 /// Most blocks of a launch in one dimension.
 const MAX_GRID: u64 = (1 << 31) - 1;
-
-/// A recipe's mistake at this point is the plan's: the case fails, or is `n/a`.
-pub fn refused(refusal: Refusal) -> Failure {
-    match refusal {
-        Refusal::NotApplicable(reason) => Failure::NotApplicable(reason),
-        invalid => Failure::Failed(invalid.to_string()),
-    }
-}
 
 /// A length as the driver takes it.
 pub fn length(n: u64) -> Result<usize, Failure> {
@@ -91,16 +66,11 @@ impl Fill {
     where
         T: 'static,
     {
-        launch_over(gpu, &self.words64, n, &[(&out).into(), (&key64(seed)).into(), (&n).into()])
+        launch_over(gpu, &self.words64, n, args![out, key64(seed), n])
     }
 
     /// `n` 64-bit words at `out` become `word`.
     pub fn constant(&self, gpu: &Gpu, out: DevicePtr<u64>, word: u64, n: u64) -> Result<(), Failure> {
-        launch_over(gpu, &self.constant, n, &[(&out).into(), (&word).into(), (&n).into()])
+        launch_over(gpu, &self.constant, n, args![out, word, n])
     }
-}
-
-/// Poisons a whole buffer.
-pub fn poison<T: crate::device::cuda::Plain>(gpu: &Gpu, buffer: &mut DeviceBuffer<T>) -> Result<(), Failure> {
-    gpu.memset32(buffer, POISON32)
 }

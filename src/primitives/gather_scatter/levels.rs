@@ -173,12 +173,24 @@ fn taken(spec: &Spec, k: usize, location: u64) -> Vec<Access> {
 mod tests {
     use super::super::spec::{Kernel, Locations, Method};
     use super::*;
+    use crate::case::Backend;
+    use crate::case::tuning::Tuning;
     use crate::case::{Params, Value};
 
     fn levels(tuples: u64, tuple: u64, bits: u64, passes: u64) -> (Spec, Levels) {
         let method = Method::Partitioned { bits, passes };
         let locations = Locations::Random;
-        let spec = Spec { kernel: Kernel::Scatter, method, tuples, tuple, index: 4, locations, seed: 0 };
+        let spec = Spec {
+            kernel: Kernel::Scatter,
+            method,
+            tuples,
+            tuple,
+            index: 4,
+            locations,
+            seed: 0,
+            backend: Backend::Cuda,
+            tuning: Tuning::default(),
+        };
         let cut = spec.cut().expect("partitioned");
         (spec, Levels::new(&spec, &cut))
     }

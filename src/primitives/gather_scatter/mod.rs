@@ -21,162 +21,88 @@ pub mod work;
 
 pub use spec::Spec;
 
-use super::Primitive;
-use crate::case::schema::Param;
-use crate::case::{Fault, Near, Params, Refusal, Walk, Work, reader};
-use spec::Kernel;
+use super::{Definition, Primitive, Problem, Stored};
+use crate::case::{Fault, Near, Params, Refusal, Value, Walk, Work};
+use spec::{Kernel, Method};
 
-/// The primitive `gather`.
-pub struct Gather;
-
-/// The primitive `scatter`.
-pub struct Scatter;
-
-fn work_of(kernel: Kernel, params: &Params) -> Result<Work, Refusal> {
-    let spec = Spec::from_params(kernel, params, 0)?;
-    Ok(if reader::on_cuda(params) { work::on_gpu(&spec) } else { work::work(&spec) })
+/// A gather or scatter: what it computes, and the locations that the recipe itself lists.
+#[derive(Clone, Debug)]
+pub struct Moves {
+    pub spec: Spec,
+    pub params: Params,
 }
 
-fn blocks_of(kernel: Kernel, params: &Params) -> Option<u64> {
-    let spec = Spec::from_params(kernel, params, 0).ok().filter(|_| reader::on_cuda(params))?;
-    tuned::blocks(&spec, params)
+const fn primitive(
+    name: &'static str,
+    summary: &'static str,
+    params: &'static [crate::case::schema::Param],
+) -> Primitive {
+    Primitive::of::<Moves>(name, summary, params)
+        .with_walks()
+        .completed_by(given::completed)
+        .choosing(|name, params| auto::alternatives(kernel(name), params))
 }
 
-fn check(kernel: Kernel, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
-    let spec = Spec::from_params(kernel, params, seed).map_err(|e| e.to_string())?;
-    oracle::check(&spec, given::list(params), output)
+fn kernel(name: &str) -> Kernel {
+    if name == "scatter" { Kernel::Scatter } else { Kernel::Gather }
 }
 
-fn walks(
-    kernel: Kernel,
-    params: &Params,
-    seed: u64,
-    most: u64,
-    stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
-) -> Result<Vec<Walk>, String> {
-    let spec = Spec::from_params(kernel, params, seed).map_err(|e| e.to_string())?;
-    given::walk(&spec, params, most, stored).map(|walk| vec![walk])
-}
+impl Definition for Moves {
+    const PRIMITIVES: &'static [Primitive] = &[
+        primitive(
+            "gather",
+            "R_out[i] = R_in[L[i]]: tuples read through a location array (he2007)",
+            schema::GATHER,
+        ),
+        primitive(
+            "scatter",
+            "R_out[L[i]] = R_in[i]: tuples written through a location array (he2007)",
+            schema::SCATTER,
+        ),
+    ];
 
-fn shows(kernel: Kernel, params: &Params, fault: Fault) -> bool {
-    Spec::from_params(kernel, params, 0).is_ok_and(|spec| given::shows(&spec, params, fault))
-}
-
-impl Primitive for Gather {
-    fn name(&self) -> &'static str {
-        "gather"
+    fn read(name: &str, params: &Params, seed: u64) -> Result<Moves, Refusal> {
+        Ok(Moves { spec: Spec::from_params(kernel(name), params, seed)?, params: params.clone() })
     }
 
-    fn summary(&self) -> &'static str {
-        "R_out[i] = R_in[L[i]]: tuples read through a location array (he2007)"
-    }
-
-    fn params(&self) -> &'static [Param] {
-        schema::GATHER
-    }
-
-    fn methods(&self) -> &'static [&'static str] {
-        &["direct", "streaming", "multipass", "segmented", "auto"]
-    }
-
-    fn alternatives(&self, params: &Params) -> Vec<Params> {
-        auto::alternatives(Kernel::Gather, params)
-    }
-
-    fn work(&self, params: &Params) -> Result<Work, Refusal> {
-        work_of(Kernel::Gather, params)
-    }
-
-    fn blocks(&self, params: &Params) -> Option<u64> {
-        blocks_of(Kernel::Gather, params)
-    }
-
-    fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
-        check(Kernel::Gather, params, seed, output)
-    }
-
-    fn completed(&self, params: Params) -> Params {
-        given::completed(params)
-    }
-
-    fn shows(&self, params: &Params, fault: Fault) -> bool {
-        shows(Kernel::Gather, params, fault)
-    }
-
-    fn has_walks(&self) -> bool {
-        true
-    }
-
-    fn walks(
-        &self,
-        params: &Params,
-        seed: u64,
-        most: u64,
-        stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
-    ) -> Result<Vec<Walk>, String> {
-        walks(Kernel::Gather, params, seed, most, stored)
+    fn tunables(name: &str, params: &Params) -> Result<(), Refusal> {
+        offered::check(kernel(name), params)
     }
 }
 
-impl Primitive for Scatter {
-    fn name(&self) -> &'static str {
-        "scatter"
+impl Problem for Moves {
+    fn work(&self) -> Work {
+        if self.spec.backend.is_cuda() { work::on_gpu(&self.spec) } else { work::work(&self.spec) }
     }
 
-    fn summary(&self) -> &'static str {
-        "R_out[L[i]] = R_in[i]: tuples written through a location array (he2007)"
+    fn check(&self, output: &[u8]) -> Result<(), String> {
+        oracle::check(&self.spec, given::list(&self.params), output)
     }
 
-    fn params(&self) -> &'static [Param] {
-        schema::SCATTER
+    fn open(&self) -> bool {
+        self.spec.method == Method::Auto
     }
 
-    fn methods(&self) -> &'static [&'static str] {
-        &["direct", "multipass", "segmented", "partitioned", "auto"]
+    fn resolved(&self) -> Vec<(String, Value)> {
+        self.spec.resolved()
     }
 
-    fn alternatives(&self, params: &Params) -> Vec<Params> {
-        auto::alternatives(Kernel::Scatter, params)
+    fn blocks(&self) -> Option<u64> {
+        tuned::blocks(&self.spec).filter(|_| self.spec.backend.is_cuda())
     }
 
-    fn work(&self, params: &Params) -> Result<Work, Refusal> {
-        work_of(Kernel::Scatter, params)
+    fn near(&self) -> Result<Vec<Near>, String> {
+        let cut = self.spec.cut().filter(|_| self.spec.backend.is_cuda());
+        let near = |cut| near::near(&self.spec, &levels::Levels::new(&self.spec, &cut));
+        Ok(cut.filter(|_| self.spec.kernel == Kernel::Scatter).map_or_else(Vec::new, near))
     }
 
-    fn blocks(&self, params: &Params) -> Option<u64> {
-        blocks_of(Kernel::Scatter, params)
+    fn shows(&self, fault: Fault) -> bool {
+        given::shows(&self.spec, &self.params, fault)
     }
 
-    fn near(&self, params: &Params) -> Result<Vec<Near>, String> {
-        let spec = Spec::from_params(Kernel::Scatter, params, 0).map_err(|e| e.to_string())?;
-        let cut = spec.cut().filter(|_| reader::on_cuda(params));
-        Ok(cut.map_or_else(Vec::new, |cut| near::near(&spec, &levels::Levels::new(&spec, &cut))))
-    }
-
-    fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
-        check(Kernel::Scatter, params, seed, output)
-    }
-
-    fn completed(&self, params: Params) -> Params {
-        given::completed(params)
-    }
-
-    fn shows(&self, params: &Params, fault: Fault) -> bool {
-        shows(Kernel::Scatter, params, fault)
-    }
-
-    fn has_walks(&self) -> bool {
-        true
-    }
-
-    fn walks(
-        &self,
-        params: &Params,
-        seed: u64,
-        most: u64,
-        stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
-    ) -> Result<Vec<Walk>, String> {
-        walks(Kernel::Scatter, params, seed, most, stored)
+    fn walks(&self, most: u64, stored: Stored) -> Result<Vec<Walk>, String> {
+        given::walk(&self.spec, &self.params, most, stored).map(|walk| vec![walk])
     }
 }
 

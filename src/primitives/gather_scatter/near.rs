@@ -103,11 +103,23 @@ fn random() -> f64 {
 mod tests {
     use super::super::spec::{Kernel, Locations, Method};
     use super::*;
+    use crate::case::Backend;
+    use crate::case::tuning::Tuning;
 
     fn of(tuples: u64, tuple: u64, bits: u64, passes: u64) -> (Spec, Levels) {
         let method = Method::Partitioned { bits, passes };
         let locations = Locations::Random;
-        let spec = Spec { kernel: Kernel::Scatter, method, tuples, tuple, index: 4, locations, seed: 0 };
+        let spec = Spec {
+            kernel: Kernel::Scatter,
+            method,
+            tuples,
+            tuple,
+            index: 4,
+            locations,
+            seed: 0,
+            backend: Backend::Cuda,
+            tuning: Tuning::default(),
+        };
         let levels = Levels::new(&spec, &spec.cut().expect("partitioned"));
         (spec, levels)
     }

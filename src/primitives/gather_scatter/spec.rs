@@ -1,7 +1,8 @@
 //! What a gather or scatter case computes: its parameters, typed, and its data.
 
-use super::{levels, offered, partitioned};
-use crate::case::{Params, Refusal, reader};
+use super::{levels, partitioned};
+use crate::case::tuning::Tuning;
+use crate::case::{Backend, Params, Refusal, reader};
 use crate::inputs::mix::{index_of_word32, index_of_word64, word32, word64};
 use crate::inputs::permutation::{MAX_ELEMENTS, Permutation};
 use crate::inputs::zipf::{self, Zipf};
@@ -150,6 +151,8 @@ pub struct Spec {
     pub index: u64,
     pub locations: Locations,
     pub seed: u64,
+    pub backend: Backend,
+    pub tuning: Tuning,
 }
 
 impl Spec {
@@ -166,11 +169,12 @@ impl Spec {
             index: reader::one_of(params, "index", &[4, 8], 4)?,
             locations,
             seed,
+            backend: Backend::of(params),
+            tuning: Tuning::of(params)?,
         };
         spec.check_sizes()?;
         spec.check_scheme()?;
         spec.check_backend(params)?;
-        offered::check(kernel, params)?;
         Ok(spec)
     }
 
@@ -213,17 +217,6 @@ impl Spec {
     /// Whether several tuples may go to one place of R_out, and none to another.
     pub fn overwrites(&self) -> bool {
         self.kernel == Kernel::Scatter && matches!(self.locations, Locations::Given { .. })
-    }
-
-    /// What an implementation is asked for.
-    ///
-    /// # Errors
-    /// `n/a` where the method has not been chosen.
-    pub fn chosen(self) -> Result<Spec, Refusal> {
-        match self.method {
-            Method::Auto => Err(Refusal::NotApplicable("the method has not been chosen".to_owned())),
-            _ => Ok(self),
-        }
     }
 
     /// Words of a tuple: u64, or one u32 for 4 bytes.

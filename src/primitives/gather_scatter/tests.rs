@@ -33,7 +33,7 @@ fn computed(spec: &Spec) -> Vec<u8> {
 
 #[test]
 fn the_oracle_accepts_the_definition_and_nothing_else() {
-    for (kernel, primitive) in [(Kernel::Gather, &Gather as &dyn Primitive), (Kernel::Scatter, &Scatter)] {
+    for (kernel, primitive) in [(Kernel::Gather, &Gather as &Primitive), (Kernel::Scatter, &Scatter)] {
         for locations in ["sequential", "random", "partitions", "zipf"] {
             for size in [4, 8, 16, 32] {
                 let p = params(37, size, locations);
@@ -101,7 +101,7 @@ proptest! {
             .with("method.segmented.segments", Value::Int(segments))
             .with("locations.partitions.count", Value::Int(count))
             .with("locations.zipf.exponent", Value::Float(exponent));
-        for primitive in [&Gather as &dyn Primitive, &Scatter] {
+        for primitive in [&Gather as &Primitive, &Scatter] {
             if let Ok(work) = primitive.work(&p) {
                 prop_assert!(work.declared_bytes() >= work.system_bytes);
                 prop_assert!(work.passes.len() <= 9);

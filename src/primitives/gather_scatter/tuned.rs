@@ -1,6 +1,5 @@
 //! Which of the kernels a case takes, and what its open tunables become. Pure.
 
-use crate::case::Params;
 use crate::case::tuning::{DEFAULT_BLOCK as BLOCK, Grid, Hint, Tuning};
 use crate::primitives::gather_scatter::spec::{Locations, Method, Spec};
 
@@ -40,8 +39,8 @@ impl Tuned {
 }
 
 /// Blocks of a direct move's launch where each tile of tuples has its own.
-pub fn blocks(spec: &Spec, params: &Params) -> Option<u64> {
-    let tuning = Tuned::new(spec, Tuning::of(params).ok()?).0;
+pub fn blocks(spec: &Spec) -> Option<u64> {
+    let tuning = Tuned::new(spec, spec.tuning).0;
     let direct = spec.method == Method::Direct && tuning.grid == Some(Grid::Tiles);
     let tile = u64::from(tuning.block?) * u64::from(tuning.items?);
     direct.then(|| spec.moves().div_ceil(tile))
@@ -67,10 +66,21 @@ fn at_random(spec: &Spec) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Backend;
     use crate::primitives::gather_scatter::spec::Kernel;
 
     fn spec(tuple: u64, locations: Locations, method: Method) -> Spec {
-        Spec { kernel: Kernel::Gather, method, tuples: 100, tuple, index: 4, locations, seed: 1 }
+        Spec {
+            kernel: Kernel::Gather,
+            method,
+            tuples: 100,
+            tuple,
+            index: 4,
+            locations,
+            seed: 1,
+            backend: Backend::Cuda,
+            tuning: Tuning::default(),
+        }
     }
 
     #[test]

@@ -233,11 +233,23 @@ pub(super) fn access(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Backend;
+    use crate::case::tuning::Tuning;
     use crate::primitives::gather_scatter::spec::Method;
     use proptest::prelude::*;
 
     fn spec(kernel: Kernel, method: Method, tuples: u64, locations: Locations) -> Spec {
-        Spec { kernel, method, tuples, tuple: 8, index: 4, locations, seed: 0 }
+        Spec {
+            kernel,
+            method,
+            tuples,
+            tuple: 8,
+            index: 4,
+            locations,
+            seed: 0,
+            backend: Backend::Cuda,
+            tuning: Tuning::default(),
+        }
     }
 
     #[test]

@@ -22,159 +22,68 @@ pub mod values;
 
 pub use spec::Spec;
 
-use super::Primitive;
-use crate::case::schema::{Default, Kind, Param, Variant};
-use crate::case::work::Order;
-use crate::case::{Access, Concurrency, Direction, Fault, Near, Params, Pass, Refusal, Work, reader};
-use spec::{Ending, MAX_BINS, Method};
+use super::{Definition, Primitive, Problem};
+use crate::case::{Access, Direction, Fault, Near, Params, Pass, Refusal, Work};
+use spec::{Ending, Method};
 
-/// The primitive `histogram`.
-pub struct Histogram;
+impl Definition for Spec {
+    const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
+        "histogram",
+        "how many of the values lie in each bin, bins of the same width or between splitters",
+        Spec::TABLE,
+    )];
 
-const ENDING: Param = Param {
-    name: "ending",
-    kind: Kind::Word(&["atomics", "reduction"]),
-    default: Default::Is("atomics"),
-    doc: "atomics: the counts of 2^16 elements are added to the result in place; reduction: they are stored, and \
-          each bin's summed (ashkiani2017 §7.3)",
-};
+    fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        Spec::from_params(params, seed)
+    }
+}
 
-const EXPONENT: Param = Param {
-    name: "exponent",
-    kind: Kind::Float { min: 0.0, max: 16.0 },
-    default: Default::Required,
-    doc: "the 4096th of rank r is drawn in proportion to r^-exponent",
-};
-
-const PARAMS: &[Param] = &[
-    Param {
-        name: "elements",
-        kind: Kind::Count { min: 1, max: 1 << 45 },
-        default: Default::Required,
-        doc: "f32 values (ashkiani2017's n)",
-    },
-    Param {
-        name: "bins",
-        kind: Kind::Count { min: 2, max: MAX_BINS },
-        default: Default::Required,
-        doc: "bins (ashkiani2017's m)",
-    },
-    Param {
-        name: "by",
-        kind: Kind::Word(&["even", "range"]),
-        default: Default::Is("even"),
-        doc: "even: bins of the same width; range: between random splitters",
-    },
-    Param {
-        name: "distribution",
-        kind: Kind::Choice(&[
-            Variant::plain("uniform", "everywhere alike"),
-            Variant::plain("skewed", "15 of 16 in one 4096th of the domain, the others everywhere"),
-            Variant {
-                name: "zipf",
-                params: &[EXPONENT],
-                main: Some("exponent"),
-                doc: "4096ths of the domain by Zipf's law",
-            },
-        ]),
-        default: Default::Is("uniform"),
-        doc: "where in [0, 1024) the values lie",
-    },
-    Param {
-        name: "method",
-        kind: Kind::Choice(&[
-            Variant::plain(
-                "best",
-                "ours: as many copies of the counts as there is room for close to the processor",
-            ),
-            Variant {
-                name: "ballot",
-                params: &[ENDING],
-                main: Some("ending"),
-                doc: "warps vote on each bit of their elements' bins (ashkiani2017 Algorithm 2), on GPUs, up to 256 bins",
-            },
-        ]),
-        default: Default::Is("best"),
-        doc: "how it is computed",
-    },
-];
-
-impl Primitive for Histogram {
-    fn name(&self) -> &'static str {
-        "histogram"
+impl Problem for Spec {
+    fn work(&self) -> Work {
+        Work {
+            passes: passes(self),
+            elements: self.elements,
+            effective_bytes: self.input(),
+            system_bytes: self.input(),
+            footprint: self.input() + self.output() + self.stored(),
+            scratch: self.output(),
+        }
     }
 
-    fn summary(&self) -> &'static str {
-        "how many of the values lie in each bin, bins of the same width or between splitters"
+    fn near(&self) -> Result<Vec<Near>, String> {
+        Ok(if self.backend.is_cuda() { near::near(self) } else { Vec::new() })
     }
 
-    fn params(&self) -> &'static [Param] {
-        PARAMS
-    }
-
-    fn methods(&self) -> &'static [&'static str] {
-        &["best", "ballot"]
-    }
-
-    fn work(&self, params: &Params) -> Result<Work, Refusal> {
-        let spec = Spec::from_params(params, 0)?;
-        Ok(Work {
-            passes: passes(&spec, reader::on_cuda(params)),
-            elements: spec.elements,
-            effective_bytes: spec.input(),
-            system_bytes: spec.input(),
-            footprint: spec.input() + spec.output() + spec.stored(),
-            scratch: spec.output(),
-        })
-    }
-
-    fn near(&self, params: &Params) -> Result<Vec<Near>, String> {
-        let spec = Spec::from_params(params, 0).map_err(|e| e.to_string())?;
-        Ok(if reader::on_cuda(params) { near::near(&spec) } else { Vec::new() })
-    }
-
-    fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
-        let spec = Spec::from_params(params, seed).map_err(|e| e.to_string())?;
-        oracle::check(&spec, output)
+    fn check(&self, output: &[u8]) -> Result<(), String> {
+        oracle::check(self, output)
     }
 
     /// Of an even number of values a worker that counts its neighbour's in the place of its own
     /// counts as many, which may lie in the same bins.
-    fn shows(&self, params: &Params, fault: Fault) -> bool {
-        fault != Fault::WrongChunk || params.int("elements").is_some_and(|n| !n.is_multiple_of(2))
+    fn shows(&self, fault: Fault) -> bool {
+        fault != Fault::WrongChunk || !self.elements.is_multiple_of(2)
     }
 }
 
 /// The counts that all methods end with are no access: m are few beside n. On GPUs they are cleared by a launch
 /// of its own where they are added to.
-fn passes(spec: &Spec, on_cuda: bool) -> Vec<Pass> {
-    let pass = |accesses| Pass { times: 1, accesses };
-    let values = access("x", Direction::Read, (4, spec.elements), spec.input());
-    let cleared = pass(vec![access("counts", Direction::Write, (8, spec.bins), spec.output())]);
-    let counts = spec.bins * spec.subproblems();
+fn passes(spec: &Spec) -> Vec<Pass> {
+    let values = Access::sequential("x", Direction::Read, 4, spec.elements);
+    let counts = Access::sequential("counts", Direction::Write, 8, spec.bins);
+    let of_subproblems = spec.bins * spec.subproblems();
     let counted = match spec.method {
-        Method::Best => pass(vec![values]),
-        Method::Ballot(Ending::Atomics) => {
-            pass(vec![values, access("counts", Direction::Write, (8, counts), spec.output())])
+        Method::Best => vec![values],
+        Method::Ballot { ending: Ending::Atomics } => {
+            vec![values, Access { count: of_subproblems, ..counts.clone() }]
         }
-        Method::Ballot(Ending::Reduction) => {
-            let stored = |direction| access("h", direction, (4, counts), spec.stored());
-            return vec![pass(vec![values, stored(Direction::Write)]), pass(vec![stored(Direction::Read)])];
+        Method::Ballot { ending: Ending::Reduction } => {
+            let stored = |direction| Access::sequential("h", direction, 4, of_subproblems);
+            let counted = vec![values, stored(Direction::Write)];
+            return vec![Pass::once(counted), Pass::once(vec![stored(Direction::Read)])];
         }
     };
-    on_cuda.then_some(cleared).into_iter().chain([counted]).collect()
-}
-
-fn access(array: &str, direction: Direction, (element, count): (u64, u64), footprint: u64) -> Access {
-    Access {
-        array: array.to_owned(),
-        direction,
-        element,
-        count,
-        footprint,
-        order: Order::Sequential,
-        concurrency: Concurrency::Independent,
-    }
+    let cleared = spec.backend.is_cuda().then(|| Pass::once(vec![counts]));
+    cleared.into_iter().chain([Pass::once(counted)]).collect()
 }
 
 #[cfg(test)]
@@ -189,7 +98,7 @@ mod tests {
     }
 
     fn work(words: &str) -> Work {
-        Histogram.work(&params(words)).expect("a case")
+        self::spec(words).work()
     }
 
     #[test]
@@ -207,8 +116,7 @@ mod tests {
 
     #[test]
     fn a_mistake_shows_where_it_changes_the_number_of_values() {
-        let shows =
-            |n: u64| Fault::ALL.map(|fault| Histogram.shows(&params(&format!("elements={n} bins=2")), fault));
+        let shows = |n: u64| Fault::ALL.map(|fault| self::spec(&format!("elements={n} bins=2")).shows(fault));
         assert_eq!(shows(33), [true; 4]);
         assert_eq!(shows(34), [true, true, false, true]);
     }
@@ -224,7 +132,7 @@ mod tests {
         ) {
             let words = format!("by={by} method={method} backend={backend}");
             let params = params(&words).with("elements", Value::Int(elements)).with("bins", Value::Int(bins));
-            if let Ok(work) = Histogram.work(&params) {
+            if let Ok(work) = Spec::from_params(&params, 1).map(|spec| spec.work()) {
                 prop_assert_eq!(work.effective_bytes, 4 * elements);
                 prop_assert!(work.declared_bytes() >= work.effective_bytes);
             }

@@ -34,8 +34,8 @@ const SHARED: u32 = 128 << 10;
 pub fn near(spec: &Spec) -> Vec<Near> {
     match spec.method {
         Method::Best => vec![Near::default(), shared(spec)],
-        Method::Ballot(Ending::Atomics) => vec![Near::default(), voted(spec)],
-        Method::Ballot(Ending::Reduction) => vec![voted(spec), Near::default()],
+        Method::Ballot { ending: Ending::Atomics } => vec![Near::default(), voted(spec)],
+        Method::Ballot { ending: Ending::Reduction } => vec![voted(spec), Near::default()],
     }
 }
 

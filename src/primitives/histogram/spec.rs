@@ -1,8 +1,9 @@
 //! What a histogram case computes: its parameters, typed, and its splitters.
 
-use crate::case::tuning::{Offered, Tuning};
+use crate::case::table::{choice, count, float, parameters, words};
 use crate::case::{Params, Refusal, reader};
 use crate::inputs::mix::{scale, word64};
+use crate::inputs::zipf::MAX_EXPONENT;
 
 /// Bits of a value: it is k · 2^-14 with k < 2^24, so that every value is an f32.
 pub const BITS: u32 = 24;
@@ -18,92 +19,87 @@ pub const SUBPROBLEM: u64 = 1 << 16;
 
 const TAG: u64 = 0x5350_4C49_5454_4552;
 
-/// What the kernels of a GPU leave open.
-const OFFERED: Offered = Offered { fetch: &[32, 64, 128], ..Offered::NOTHING };
-
-/// What bounds the bins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
-    /// Evenly spaced splitters.
-    Even,
-    /// Random ones.
-    Range,
+words! {
+    /// What bounds the bins.
+    pub enum By {
+        /// Evenly spaced splitters.
+        Even = "even",
+        /// Random ones.
+        Range = "range",
+    }
 }
 
-/// Where the values lie.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Distribution {
-    Uniform,
-    /// 15 of 16 in one 4096th of the domain, the others uniform.
-    Skewed,
-    /// 4096ths of the domain by Zipf's law, uniform within.
-    Zipf {
-        exponent: f64,
-    },
+words! {
+    /// How the counts of the subproblems become those of all (ashkiani2017 §7.3).
+    pub enum Ending {
+        /// Added to the result in place.
+        Atomics = "atomics",
+        /// Stored, and each bin's summed.
+        Reduction = "reduction",
+    }
 }
 
-/// How the counts of the subproblems become those of all (ashkiani2017 §7.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// Added to the result in place.
-    Atomics,
-    /// Stored, and each bin's summed.
-    Reduction,
+choice! {
+    /// Where the values lie.
+    pub enum Distribution {
+        /// everywhere alike
+        Uniform = "uniform",
+        /// 15 of 16 in one 4096th of the domain, the others everywhere
+        Skewed = "skewed",
+        /// 4096ths of the domain by Zipf's law
+        Zipf = "zipf" main "exponent" {
+            /// the 4096th of rank r is drawn in proportion to r^-exponent
+            exponent: f64 [float(0.0, MAX_EXPONENT)],
+        },
+    }
 }
 
-/// How it is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// Ours.
-    Best,
-    /// By warps that vote on each bit of their elements' bins (ashkiani2017 Algorithm 2).
-    Ballot(Ending),
+choice! {
+    /// How it is computed.
+    #[derive(Eq)]
+    pub enum Method {
+        /// ours: as many copies of the counts as there is room for close to the processor
+        Best = "best",
+        /// warps vote on each bit of their elements' bins (ashkiani2017 Algorithm 2), on GPUs, up to 256 bins
+        Ballot = "ballot" main "ending" {
+            /// atomics: the counts of 2^16 elements are added to the result in place; reduction: they are stored, and
+            /// each bin's summed (ashkiani2017 §7.3)
+            ending: Ending = "atomics",
+        },
+    }
 }
 
-/// A histogram case, typed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spec {
-    pub by: By,
-    pub distribution: Distribution,
-    pub method: Method,
-    /// n. A recipe asks for at least 1; `verify` runs 0 as well.
-    pub elements: u64,
-    /// m.
-    pub bins: u64,
-    pub seed: u64,
+parameters! {
+    /// A histogram case, typed.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Spec {
+        /// f32 values (ashkiani2017's n)
+        elements: u64 [count(1, 1 << 45)],
+        /// bins (ashkiani2017's m)
+        bins: u64 [count(2, MAX_BINS)],
+        /// even: bins of the same width; range: between random splitters
+        by: By = "even",
+        /// where in [0, 1024) the values lie
+        distribution: Distribution = "uniform",
+        /// how it is computed
+        method: Method = "best",
+    }
 }
 
 impl Spec {
     /// Reads and checks a case's parameters.
     pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
-        Tuning::of(params)?.within("histogram", &OFFERED)?;
-        let spec = Spec {
-            by: reader::word_or(params, "by", &[("even", By::Even), ("range", By::Range)], By::Even)?,
-            distribution: distribution(params)?,
-            method: method(params)?,
-            elements: reader::int(params, "elements")?,
-            bins: reader::int(params, "bins")?,
-            seed,
-        };
+        let spec = Spec::of_table(params, seed)?;
         reader::bytes("elements", &[spec.elements, 4])?;
-        if !(2..=MAX_BINS).contains(&spec.bins) {
-            return Err(Refusal::invalid("bins", format!("{} is not from 2 to {MAX_BINS}", spec.bins)));
+        match spec.method {
+            Method::Ballot { .. } if spec.backend.is_cpu() => {
+                Err(Refusal::NotApplicable("ballots are a method of GPUs".to_owned()))
+            }
+            Method::Ballot { .. } if spec.bins > MAX_BALLOT_BINS => Err(Refusal::NotApplicable(format!(
+                "the lanes of a warp keep the counts of at most {MAX_BALLOT_BINS} bins"
+            ))),
+            _ => Ok(spec),
         }
-        if spec.method != Method::Best {
-            spec.check_ballot(params)?;
-        }
-        Ok(spec)
-    }
-
-    fn check_ballot(&self, params: &Params) -> Result<(), Refusal> {
-        let reason = if matches!(params.text("backend"), Some("scalar" | "cpu")) {
-            "ballots are a method of GPUs".to_owned()
-        } else if self.bins > MAX_BALLOT_BINS {
-            format!("the lanes of a warp keep the counts of at most {MAX_BALLOT_BINS} bins")
-        } else {
-            return Ok(());
-        };
-        Err(Refusal::NotApplicable(reason))
     }
 
     /// Bytes of the values.
@@ -124,7 +120,7 @@ impl Spec {
     /// Bytes of the counts of all subproblems, where they are stored.
     pub fn stored(&self) -> u64 {
         match self.method {
-            Method::Ballot(Ending::Reduction) => 4 * self.bins * self.subproblems(),
+            Method::Ballot { ending: Ending::Reduction } => 4 * self.bins * self.subproblems(),
             _ => 0,
         }
     }
@@ -163,35 +159,6 @@ fn least(j: u64, m: u64) -> f32 {
 #[inline(always)]
 pub fn real(k: u32) -> f32 {
     k as f32 * (DOMAIN / (1u32 << BITS) as f32)
-}
-
-fn distribution(params: &Params) -> Result<Distribution, Refusal> {
-    match params.text("distribution") {
-        Some("zipf") => exponent(params).map(|exponent| Distribution::Zipf { exponent }),
-        _ => {
-            let names = [("uniform", Distribution::Uniform), ("skewed", Distribution::Skewed)];
-            reader::word_or(params, "distribution", &names, Distribution::Uniform)
-        }
-    }
-}
-
-fn exponent(params: &Params) -> Result<f64, Refusal> {
-    const KEY: &str = "distribution.zipf.exponent";
-    let given = params.float(KEY).ok_or_else(|| Refusal::Missing { key: KEY.to_owned() })?;
-    match (0.0..=crate::inputs::zipf::MAX_EXPONENT).contains(&given) {
-        true => Ok(given),
-        false => Err(Refusal::invalid(KEY, format!("{given} is not from 0 to 16"))),
-    }
-}
-
-fn method(params: &Params) -> Result<Method, Refusal> {
-    let endings = [("atomics", Ending::Atomics), ("reduction", Ending::Reduction)];
-    match params.text("method") {
-        Some("ballot") => {
-            reader::word_or(params, "method.ballot.ending", &endings, Ending::Atomics).map(Method::Ballot)
-        }
-        _ => reader::word_or(params, "method", &[("best", Method::Best)], Method::Best),
-    }
 }
 
 #[cfg(test)]

@@ -37,70 +37,50 @@ mod work;
 
 pub use spec::Spec;
 
-use super::Primitive;
-use crate::case::schema::Param;
-use crate::case::{Light, Near, Params, Refusal, Walk, Work, reader};
+use super::{Definition, Primitive, Problem, Stored};
+use crate::case::{Light, Near, Params, Refusal, Value, Walk, Work};
 
-/// The primitive `multisplit`.
-pub struct Multisplit;
+impl Definition for Spec {
+    const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
+        "multisplit",
+        "keys, alone or with values, permuted so that those of a bucket lie together, in their order",
+        schema::PARAMS,
+    )
+    .with_walks()
+    .with_light(Light {
+        moves: "keys are read and counted, then keys and values are read and stored (ashkiani2017 §6.2.2)",
+        bytes: |params| Ok(work::light(&Spec::from_params(params, 0)?)),
+    })];
 
-impl Primitive for Multisplit {
-    fn name(&self) -> &'static str {
-        "multisplit"
-    }
-
-    fn summary(&self) -> &'static str {
-        "keys, alone or with values, permuted so that those of a bucket lie together, in their order"
-    }
-
-    fn params(&self) -> &'static [Param] {
-        schema::PARAMS
-    }
-
-    fn methods(&self) -> &'static [&'static str] {
-        &["best", "direct", "write-combining", "scan-split", "rb-sort", "fused", "dms", "wms", "bms"]
-    }
-
-    /// The places of the keys in the order in which methods of three kinds store them.
-    fn has_walks(&self) -> bool {
-        true
-    }
-
-    fn walks(
-        &self,
-        params: &Params,
-        seed: u64,
-        most: u64,
-        _stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
-    ) -> Result<Vec<Walk>, String> {
+    fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         Spec::from_params(params, seed)
-            .map(|spec| arrangement::walks(&spec, most))
-            .map_err(|refused| refused.to_string())
+    }
+}
+
+impl Problem for Spec {
+    fn work(&self) -> Work {
+        work::work(self)
     }
 
-    fn work(&self, params: &Params) -> Result<Work, Refusal> {
-        Ok(work::work(&Spec::from_params(params, 0)?))
+    fn resolved(&self) -> Vec<(String, Value)> {
+        self.resolved()
     }
 
-    fn near(&self, params: &Params) -> Result<Vec<Near>, String> {
-        let spec = Spec::from_params(params, 0).map_err(|e| e.to_string())?;
-        match reader::on_cuda(params) {
-            true => near::near(&spec),
+    fn near(&self) -> Result<Vec<Near>, String> {
+        match self.backend.is_cuda() {
+            true => near::near(self),
             // Several times what the moves take, and no figure of a profile says it.
             false => Err("how long processors rank keys, no profile says".to_owned()),
         }
     }
 
-    fn light(&self) -> Option<Light> {
-        Some(Light {
-            moves: "keys are read and counted, then keys and values are read and stored (ashkiani2017 §6.2.2)",
-            bytes: |params| Ok(work::light(&Spec::from_params(params, 0)?)),
-        })
+    /// The places of the keys in the order in which methods of three kinds store them.
+    fn walks(&self, most: u64, _stored: Stored) -> Result<Vec<Walk>, String> {
+        Ok(arrangement::walks(self, most))
     }
 
-    fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
-        let spec = Spec::from_params(params, seed).map_err(|e| e.to_string())?;
-        oracle::check(&spec, output)
+    fn check(&self, output: &[u8]) -> Result<(), String> {
+        oracle::check(self, output)
     }
 }
 
@@ -129,7 +109,7 @@ mod tests {
         ) {
             let words = format!("by={by} values={values} method={method} backend={backend}");
             let params = params(&words).with("keys", Value::Int(keys)).with("buckets", Value::Int(buckets));
-            if let Ok(work) = Multisplit.work(&params) {
+            if let Ok(work) = Spec::from_params(&params, 1).map(|spec| spec.work()) {
                 prop_assert!(work.effective_bytes >= 8 * keys);
                 prop_assert!(work.declared_bytes() >= work.effective_bytes);
             }

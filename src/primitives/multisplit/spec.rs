@@ -2,8 +2,7 @@
 
 use super::rounds::{Rounds, has_digits};
 use super::subproblems::{Localisation, MOST_BUCKETS, Subproblems};
-use crate::case::tuning::{Offered, Tuning};
-use crate::case::{Params, Refusal, Value, reader};
+use crate::case::{Backend, Params, Refusal, Value, reader};
 
 /// Most keys: 32 bits count them and more.
 pub const MAX_KEYS: u64 = 1 << 31;
@@ -13,9 +12,6 @@ pub const MAX_BUCKETS: u64 = 1 << 16;
 pub const KEY: u64 = 4;
 /// Bytes of an offset.
 pub const OFFSET: u64 = 4;
-
-/// What the kernels of a GPU leave open.
-const OFFERED: Offered = Offered { fetch: &[32, 64, 128], ..Offered::NOTHING };
 
 /// What a key's bucket follows from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,12 +93,12 @@ pub struct Spec {
     /// m.
     pub buckets: u64,
     pub seed: u64,
+    pub backend: Backend,
 }
 
 impl Spec {
     /// Reads and checks a case's parameters.
     pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
-        Tuning::of(params)?.within("multisplit", &OFFERED)?;
         let value = reader::word_or(params, "values", &[("none", 0), ("4B", 4), ("8B", 8)], 0)?;
         let buckets = reader::int(params, "buckets")?;
         let by = by(params)?;
@@ -115,6 +111,7 @@ impl Spec {
             value,
             buckets,
             seed,
+            backend: Backend::of(params),
         };
         spec.values_in_range()?;
         match (params.text("backend"), spec.method.on_cpus()) {

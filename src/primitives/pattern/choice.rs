@@ -26,8 +26,7 @@
 //!   to global memory were not measured; they get what those get that store to shared memory.
 
 use super::walk::{Shape, Steps};
-use crate::case::tuning::{DEFAULT_BLOCK as BLOCK, Grid, Offered, Tuning};
-use crate::case::{Params, Refusal};
+use crate::case::tuning::{DEFAULT_BLOCK as BLOCK, Grid, Offered};
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 use crate::primitives::pattern::{Starts, uses};
 use crate::primitives::range::Range;
@@ -54,18 +53,14 @@ const fn tiles(items: u32) -> Steps {
 const RESIDENT: Steps = Steps { items: 8, grid: Grid::Resident };
 
 /// What a case is executed with.
-///
-/// # Errors
-/// A tunable that these kernels do not have, or not with that value.
-pub fn steps(spec: &Spec, params: &Params) -> Result<Steps, Refusal> {
-    let asked = Tuning::of(params)?.within("pattern", &OFFERED)?;
-    let best = best(spec);
-    Ok(Steps { items: asked.items.unwrap_or(best.items), grid: asked.grid.unwrap_or(best.grid) })
+pub fn steps(spec: &Spec) -> Steps {
+    let (asked, best) = (spec.tuning, best(spec));
+    Steps { items: asked.items.unwrap_or(best.items), grid: asked.grid.unwrap_or(best.grid) }
 }
 
 /// Blocks of a launch where each tile of iterations has its own; `None` for a resident grid.
-pub fn blocks(spec: &Spec, params: &Params) -> Option<u64> {
-    let steps = steps(spec, params).ok().filter(|steps| steps.grid == Grid::Tiles)?;
+pub fn blocks(spec: &Spec) -> Option<u64> {
+    let steps = Some(steps(spec)).filter(|steps| steps.grid == Grid::Tiles)?;
     let all = Range { first: 0, count: spec.count };
     Some(Shape::of(spec.length()).ok()?.walk(all, steps, 1).blocks().into())
 }

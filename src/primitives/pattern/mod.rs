@@ -26,115 +26,93 @@ pub use starts::Starts;
 
 use std::collections::HashSet;
 
-use super::Primitive;
-use crate::case::schema::Param;
+use super::{Definition, Primitive, Problem, Stored};
+use crate::case::tuning::Tuning;
 use crate::case::work::Order;
-use crate::case::{Access, Concurrency, Direction, Fault, Params, Pass, Refusal, Value, Walk, Work, reader};
+use crate::case::{Access, Concurrency, Direction, Fault, Params, Pass, Refusal, Value, Walk, Work};
 use crate::inputs::class::classify;
 use spec::{Kernel, Method};
 
-/// The primitive `pattern`.
-pub struct Pattern;
+impl Definition for Spec {
+    const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
+        "pattern",
+        "gathers and scatters by a short index pattern that moves by a delta (Spatter, lavin2020)",
+        schema::PARAMS,
+    )
+    .with_walks()
+    .carrying(schema::LONGEST_LIST as u64)];
 
-impl Primitive for Pattern {
-    fn name(&self) -> &'static str {
-        "pattern"
+    fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        Spec::from_params(params, seed)
     }
 
-    fn summary(&self) -> &'static str {
-        "gathers and scatters by a short index pattern that moves by a delta (Spatter, lavin2020)"
+    fn tunables(name: &str, params: &Params) -> Result<(), Refusal> {
+        Tuning::of(params)?.within(name, &choice::OFFERED).map(drop)
     }
+}
 
-    fn params(&self) -> &'static [Param] {
-        schema::PARAMS
-    }
-
-    fn methods(&self) -> &'static [&'static str] {
-        &["direct", "read-only", "global", "atomic"]
-    }
-
-    fn longest_carried(&self) -> Option<u64> {
-        Some(schema::LONGEST_LIST as u64)
-    }
-
-    fn work(&self, params: &Params) -> Result<Work, Refusal> {
-        let spec = Spec::from_params(params, 0)?;
-        let bytes = spec.bytes_each() * spec.count;
-        let words = spec.sparse_words() + spec.source_words() + spec.dense_words();
-        Ok(Work {
-            passes: vec![Pass { times: 1, accesses: accesses(&spec) }],
-            elements: spec.length() * spec.count,
+impl Problem for Spec {
+    fn work(&self) -> Work {
+        let bytes = self.bytes_each() * self.count;
+        let words = self.sparse_words() + self.source_words() + self.dense_words();
+        Work {
+            passes: vec![Pass::once(accesses(self))],
+            elements: self.length() * self.count,
             effective_bytes: bytes,
             // Every store leaves the multiprocessor.
-            system_bytes: if spec.global { 2 * bytes } else { bytes },
-            footprint: 8 * words + spec.index * indices(&spec) + spec.bases_bytes(),
-            scratch: scratch(&spec),
-        })
+            system_bytes: if self.global { 2 * bytes } else { bytes },
+            footprint: 8 * words + self.index * indices(self) + self.bases_bytes(),
+            scratch: scratch(self),
+        }
     }
 
-    fn blocks(&self, params: &Params) -> Option<u64> {
-        let spec = Spec::from_params(params, 0).ok().filter(|_| reader::on_cuda(params))?;
-        choice::blocks(&spec, params)
+    fn blocks(&self) -> Option<u64> {
+        choice::blocks(self).filter(|_| self.backend.is_cuda())
     }
 
-    fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
-        oracle::check(&Spec::from_params(params, seed).map_err(|e| e.to_string())?, output)
+    fn check(&self, output: &[u8]) -> Result<(), String> {
+        oracle::check(self, output)
     }
 
     /// A scatter that visits a word twice hides a missing store; one that moves on shows
     /// at least where its last iterations are missing.
-    fn shows(&self, params: &Params, fault: Fault) -> bool {
-        let Ok(spec) = Spec::from_params(params, 0) else { return false };
-        if spec.method == Method::ReadOnly && spec.based() && fault == Fault::WrongChunk {
+    fn shows(&self, fault: Fault) -> bool {
+        if self.method == Method::ReadOnly && self.based() && fault == Fault::WrongChunk {
             // The neighbour's uses may read the same words.
-            return !spec.starts().deltas().contains(&0);
+            return !self.starts().deltas().contains(&0);
         }
-        if !spec.kernel.scatters() || fault == Fault::OffByOne || writes_once(&spec) {
+        if !self.kernel.scatters() || fault == Fault::OffByOne || writes_once(self) {
             return true;
         }
-        !spec.based() && spec.starts().total > 0 && fault != Fault::SkippedStore
+        !self.based() && self.starts().total > 0 && fault != Fault::SkippedStore
     }
 
-    fn has_walks(&self) -> bool {
-        true
-    }
-
-    fn walks(
-        &self,
-        params: &Params,
-        seed: u64,
-        most: u64,
-        _stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
-    ) -> Result<Vec<Walk>, String> {
-        let spec = Spec::from_params(params, seed).map_err(|e| e.to_string())?;
+    fn walks(&self, most: u64, _stored: Stored) -> Result<Vec<Walk>, String> {
         let walk = |side, pattern: &[u64], starts: &Starts| Walk {
             side,
             element: 8,
-            indices: uses(pattern, starts, spec.count).take(most as usize).collect(),
-            total: spec.length() * spec.count,
+            indices: uses(pattern, starts, self.count).take(most as usize).collect(),
+            total: self.length() * self.count,
         };
-        Ok(match spec.kernel {
+        Ok(match self.kernel {
             Kernel::Gs => vec![
-                walk("p_g", &spec.gather, &spec.source_starts()),
-                walk("p_s", &spec.scatter, &spec.starts()),
+                walk("p_g", &self.gather, &self.source_starts()),
+                walk("p_s", &self.scatter, &self.starts()),
             ],
-            _ => vec![walk("p", &spec.applied(), &spec.starts())],
+            _ => vec![walk("p", &self.applied(), &self.starts())],
         })
     }
 
     /// Class (lavin2020 §2; of gs the writing side's pattern), length, delta (unless it is a
     /// list) and count.
-    fn annotations(&self, params: &Params) -> Vec<(&'static str, Value)> {
-        let Ok(spec) = Spec::from_params(params, 0) else {
-            return Vec::new();
-        };
-        let (pattern, starts) = spec.written();
-        let delta = spec.deltas.is_empty().then_some(("pattern-delta", Value::Int(starts.total)));
+    fn annotations(&self) -> Vec<(&'static str, Value)> {
+        let (pattern, starts) = self.written();
+        let delta = self.deltas.is_empty().then_some(("pattern-delta", Value::Int(starts.total)));
         let shape = [
             ("class", Value::Text(classify(&pattern).to_string())),
-            ("pattern-length", Value::Int(spec.length())),
+            ("pattern-length", Value::Int(self.length())),
         ];
-        shape.into_iter().chain(delta).chain([("pattern-count", Value::Int(spec.count))]).collect()
+        shape.into_iter().chain(delta).chain([("pattern-count", Value::Int(self.count))]).collect()
     }
 }
 

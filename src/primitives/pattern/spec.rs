@@ -1,11 +1,10 @@
 //! What a pattern case computes: its parameters, typed, with the index vectors
 //! generated and the count resolved.
 
-use super::choice::OFFERED;
 use super::source::{DEFAULT_DELTA, Source};
 use super::starts::Starts;
 use crate::case::tuning::Tuning;
-use crate::case::{Params, Refusal, reader};
+use crate::case::{Backend, Params, Refusal, reader};
 use crate::inputs::Permutation;
 use crate::inputs::applications::Use;
 
@@ -98,6 +97,8 @@ pub struct Spec {
     /// Whether each thread ends an execution with a release fence.
     pub fenced: bool,
     pub seed: u64,
+    pub backend: Backend,
+    pub tuning: Tuning,
 }
 
 impl Spec {
@@ -124,13 +125,14 @@ impl Spec {
             shuffled: reader::word_or(params, "visits", &[("sequential", false), ("random", true)], false)?,
             fenced: reader::word_or(params, "fence", &[("none", false), ("release", true)], false)?,
             seed,
+            backend: Backend::of(params),
+            tuning: Tuning::of(params)?,
         };
         spec.fill_patterns(params, source)?;
         spec.check_indices()?;
         spec.count = spec.resolve_count(params)?;
         spec.check_sizes()?;
         spec.check_method(params)?;
-        Tuning::of(params)?.within("pattern", &OFFERED)?;
         Ok(spec)
     }
 

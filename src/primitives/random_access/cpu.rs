@@ -6,12 +6,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::spec::{Kernel, Method, Spec};
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::Prepared;
-use crate::device::cpu::{Buffer, Context, Isa, Job, POISON, Pool, Slot, Worker, check, memory, pieces};
+use crate::device::cpu::{Buffer, Context, Isa, POISON, Pool, PoolJob, Slot, Worker, check, memory, pieces};
 use crate::inputs::Scramble;
 
 /// A case with its array.
-struct RandomAccess {
+pub struct RandomAccess {
     spec: Spec,
     array: Buffer,
     timed: Timed,
@@ -207,30 +206,11 @@ fn direct<P: Place>(spec: &Spec) -> Timed {
     }
 }
 
-/// Allocates and fills the array of a case.
-///
-/// # Errors
-/// [`Failure::NotApplicable`] where memory is missing, and for vectors.
-pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
-    let isa = context.isa_or(|| Isa::Scalar)?;
-    if isa != Isa::Scalar {
-        let reason = format!("random-access loads and stores element by element, without {isa}");
-        return Err(Failure::NotApplicable(reason));
-    }
-    memory::require(spec.bytes())?;
-    let array = Buffer::new(spec.bytes() as usize)?;
-    let slots = || (0..context.pool.threads()).map(|_| Slot::default()).collect();
-    let (sums, executed) = (slots(), slots());
-    let job = RandomAccess { timed: timed(&spec), spec, array, fault: context.fault, sums, executed };
-    job.fill(&context.pool, context.cancel)?;
-    Ok(context.prepared(job, isa))
-}
-
 impl RandomAccess {
     /// What is read becomes itself, what is written poison.
     fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
         if self.spec.kernel == Kernel::Write {
-            return self.poison(pool, cancel);
+            return self.clear(pool, cancel);
         }
         pool.for_blocks(self.spec.elements() as usize, cancel, |block| {
             for (j, w) in block.flat_map(|j| (0..self.spec.words()).map(move |w| (j as u64, w))) {
@@ -269,14 +249,6 @@ impl RandomAccess {
                 4 => u64::from(self.array.read::<u32>(at..at + 1)[0]),
                 _ => self.array.read::<u64>(at..at + 1)[0],
             }
-        }
-    }
-
-    fn poison(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        self.sums.iter().chain(&self.executed).for_each(|slot| slot.0.store(0, Ordering::Relaxed));
-        match self.spec.kernel {
-            Kernel::Read => Ok(()),
-            Kernel::Write => check::poison(pool, &self.array, self.spec.element as usize, cancel),
         }
     }
 
@@ -327,7 +299,24 @@ impl RandomAccess {
     }
 }
 
-impl Job for RandomAccess {
+impl PoolJob for RandomAccess {
+    type Case = Spec;
+
+    fn prepare(spec: Spec, context: &Context) -> Result<(RandomAccess, Isa), Failure> {
+        let isa = context.isa_or(|| Isa::Scalar)?;
+        if isa != Isa::Scalar {
+            let reason = format!("random-access loads and stores element by element, without {isa}");
+            return Err(Failure::NotApplicable(reason));
+        }
+        memory::require(spec.footprint)?;
+        let array = Buffer::new(spec.footprint as usize)?;
+        let slots = || (0..context.pool.threads()).map(|_| Slot::default()).collect();
+        let (sums, executed) = (slots(), slots());
+        let job = RandomAccess { timed: timed(&spec), spec, array, fault: context.fault, sums, executed };
+        job.fill(&context.pool, context.cancel)?;
+        Ok((job, isa))
+    }
+
     fn execute(&self, worker: Worker) {
         let beside = if self.fault == Some(Fault::OffByOne) { self.spec.element as usize } else { 0 };
         let (array, order) = (self.array.ptr::<u8>().wrapping_add(beside), self.spec.order());
@@ -346,27 +335,31 @@ impl Job for RandomAccess {
         self.sums[worker.index].0.store(sum, Ordering::Relaxed);
     }
 
-    fn certify(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        self.poison(pool, cancel)?;
-        pool.run(|worker| self.execute(worker));
+    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        self.sums.iter().chain(&self.executed).for_each(|slot| slot.0.store(0, Ordering::Relaxed));
+        match self.spec.kernel {
+            Kernel::Read => Ok(()),
+            Kernel::Write => check::poison(pool, &self.array, self.spec.element as usize, cancel),
+        }
+    }
+
+    fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let mistake = match self.spec.kernel {
             Kernel::Read => self.wrong_sum(pool, cancel)?,
             Kernel::Write => self.wrong_element(pool, cancel)?,
         };
-        Ok(check::verdict(mistake, self.spec.accesses))
+        Ok(Verdict::of(mistake, self.spec.accesses))
+    }
+
+    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
+        Ok(match self.spec.kernel {
+            Kernel::Read => self.total().to_le_bytes().to_vec(),
+            // SAFETY: the workers are done.
+            Kernel::Write => unsafe { self.array.to_vec() },
+        })
     }
 
     fn memory(&self) -> u64 {
         self.array.bytes() as u64
-    }
-
-    fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
-        self.poison(pool, &Cancel::default())?;
-        pool.run(|worker| self.execute(worker));
-        match self.spec.kernel {
-            Kernel::Read => Ok(self.total().to_le_bytes().to_vec()),
-            // SAFETY: the workers are done.
-            Kernel::Write => Ok(unsafe { self.array.to_vec() }),
-        }
     }
 }

@@ -3,17 +3,15 @@
 
 use super::Spec;
 use super::spec::{Kernel, Method};
-use crate::case::{Cancel, Case, Failure, Fault, Verdict};
-use crate::device::Prepared;
-use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
+use crate::case::{Cancel, Failure, Fault, Verdict};
+use crate::device::cuda::{
+    self, DeviceBuffer, Gpu, GpuFacts, GpuJob, Launched, Module, Named, Part, Plan, Setup, args,
+    device_struct, named, poison,
+};
 use crate::inputs::Scramble;
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::finding::find;
-use crate::primitives::cuda::several::Part;
-use crate::primitives::cuda::{
-    BLOCK, Fill, Launched, Named, grid, launch_over, length, named, poison, refused,
-};
-use crate::primitives::range::{Range, ranges};
+use crate::primitives::cuda::{BLOCK, Fill, grid, launch_over, length};
 
 /// Accesses of a block, `BLOCK * UNROLL` in the kernels.
 const TILE: u64 = 8 * BLOCK as u64;
@@ -21,94 +19,47 @@ const TILE: u64 = 8 * BLOCK as u64;
 /// `PARTIALS` in the kernels.
 const PARTIALS: usize = 1024;
 
-// SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers.
-unsafe impl Plain for Scramble {}
-
-/// `Claim` in the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Claim {
-    key: u64,
-    elements: u64,
-    accesses: u64,
-    element: u32,
-    /// 1 where elements hold the places of a chain.
-    chained: u32,
-    order: Scramble,
+device_struct! {
+    /// `Claim` in the kernels.
+    struct Claim: 56 {
+        key: u64,
+        elements: u64,
+        accesses: u64,
+        element: u32,
+        /// 1 where elements hold the places of a chain.
+        chained: u32,
+        order: Scramble,
+    }
 }
-
-// SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers.
-unsafe impl Plain for Claim {}
 
 /// A case in place. The array has a guard element behind its last one, which the deliberately
 /// wrong implementations may touch.
-struct RandomAccess {
-    gpu: Gpu,
+pub struct RandomAccess {
     spec: Spec,
     timed: cuda::Kernel,
     check: cuda::Kernel,
     array: DeviceBuffer<u32>,
     partials: DeviceBuffer<u64>,
-    /// What an execution launches.
-    ranges: Vec<Range>,
-    /// Elements by which the array is misplaced.
-    shift: u64,
-    /// Executions since the last clearing.
+    /// Executions since the last clearing, and where the present one begins.
     executed: u64,
+    begin: u64,
 }
 
 const MODULE: &str = "random_access";
 
-/// Allocates and fills the array of a case.
-///
-/// # Errors
-/// `NotApplicable` where it does not fit; what the driver reports.
-pub fn prepare(gpu: &Gpu, case: &Case, fault: Option<Fault>, cancel: &Cancel) -> Result<Part, Failure> {
-    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
-    gpu.require(spec.bytes() + spec.element)?;
-    let module = gpu.module(MODULE)?;
-    cancel.check()?;
-    let mut array = gpu.alloc(length((spec.bytes() + spec.element) / 4)?)?;
-    poison(gpu, &mut array)?;
-    if spec.kernel == Kernel::Read {
-        fill(gpu, &module, &spec, &array)?;
+fn fill(gpu: &Gpu, module: &Module, spec: &Spec, array: &DeviceBuffer<u32>) -> Result<(), Failure> {
+    let (n, element) = (spec.elements(), spec.element as u32);
+    match (spec.method, spec.element) {
+        // The guard is filled, too, so that a wrong chain does not leave the array.
+        (Method::Chained, _) => {
+            let (kernel, n) = (module.kernel("random_fill_chain")?, n + 1);
+            launch_over(gpu, &kernel, n, args![array, spec.order(), element, n])
+        }
+        (Method::Direct, 4) => {
+            launch_over(gpu, &module.kernel("random_fill_4")?, n, args![array, key64(spec.seed), n])
+        }
+        (Method::Direct, _) => Fill::new(module)?.words64(gpu, array.pointer(), spec.seed, n * spec.words()),
     }
-    gpu.synchronize()?;
-    Ok(Box::new(RandomAccess {
-        gpu: gpu.clone(),
-        timed: module.kernel(&timed_name(&spec))?,
-        check: module.kernel(check_name(&spec))?,
-        array,
-        partials: gpu.upload(&[0; PARTIALS])?,
-        ranges: ranges(spec.accesses, fault),
-        shift: u64::from(fault == Some(Fault::OffByOne)),
-        executed: 0,
-        spec,
-    }))
-}
-
-fn fill(gpu: &Gpu, module: &cuda::Module, spec: &Spec, array: &DeviceBuffer<u32>) -> Result<(), Failure> {
-    if spec.method == Method::Chained {
-        return fill_chain(gpu, module, spec, array);
-    }
-    if spec.element != 4 {
-        let words = spec.elements() * spec.words();
-        return Fill::new(module)?.words64(gpu, array.pointer(), spec.seed, words);
-    }
-    let (key, n) = (key64(spec.seed), spec.elements());
-    launch_over(gpu, &module.kernel("random_fill_4")?, n, &[array.into(), (&key).into(), (&n).into()])
-}
-
-/// The guard is filled, too, so that a wrong chain does not leave the array.
-fn fill_chain(
-    gpu: &Gpu,
-    module: &cuda::Module,
-    spec: &Spec,
-    array: &DeviceBuffer<u32>,
-) -> Result<(), Failure> {
-    let (order, element, n) = (spec.order(), spec.element as u32, spec.elements() + 1);
-    let args = [array.into(), (&order).into(), (&element).into(), (&n).into()];
-    launch_over(gpu, &module.kernel("random_fill_chain")?, n, &args)
 }
 
 /// The timed kernel's name in the PTX.
@@ -139,58 +90,100 @@ fn fill_names(spec: &Spec) -> &'static [&'static str] {
     }
 }
 
-/// The kernels that a case asks for.
-///
-/// # Errors
-/// A case that does not exist.
-pub fn kernels(case: &Case) -> Result<Vec<Named>, Failure> {
-    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
-    let own = named(MODULE, [timed_name(&spec).as_str(), check_name(&spec)]);
-    Ok([named(MODULE, fill_names(&spec).iter().copied()), own].concat())
-}
+impl GpuJob for RandomAccess {
+    type Case = Spec;
 
-/// What an execution of a case launches.
-///
-/// # Errors
-/// A case that does not exist.
-pub fn launched(case: &Case) -> Result<Launched, Failure> {
-    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
-    Ok(Launched { kernel: timed_name(&spec), launches: 1 })
+    fn launched(spec: &Spec) -> Result<Launched, Failure> {
+        Ok(Launched { kernel: timed_name(spec), launches: 1 })
+    }
+
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
+        let own = named(MODULE, [timed_name(spec).as_str(), check_name(spec)]);
+        Ok([named(MODULE, fill_names(spec).iter().copied()), own].concat())
+    }
+
+    fn needed(spec: &Spec, _gpus: u64) -> u64 {
+        spec.footprint + spec.element
+    }
+
+    fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
+        Plan::ranges(spec.accesses, fault)
+    }
+
+    fn prepare(spec: Spec, setup: &Setup) -> Result<RandomAccess, Failure> {
+        let gpu = setup.gpu;
+        let module = gpu.module(MODULE)?;
+        let mut array = gpu.alloc(length((spec.footprint + spec.element) / 4)?)?;
+        poison(gpu, &mut array)?;
+        if spec.kernel == Kernel::Read {
+            fill(gpu, &module, &spec, &array)?;
+        }
+        Ok(RandomAccess {
+            timed: module.kernel(&timed_name(&spec))?,
+            check: module.kernel(check_name(&spec))?,
+            array,
+            partials: gpu.upload(&[0; PARTIALS])?,
+            executed: 0,
+            begin: 0,
+            spec,
+        })
+    }
+
+    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        self.executed = 0;
+        gpu.memset32(&mut self.partials, 0)?;
+        match self.spec.kernel {
+            Kernel::Read => Ok(()),
+            Kernel::Write => poison(gpu, &mut self.array),
+        }
+    }
+
+    /// An execution goes on where the one before it ended.
+    fn begin(&mut self, _gpu: &Gpu) -> Result<(), Failure> {
+        self.begin = self.spec.begin(self.executed);
+        self.executed += 1;
+        Ok(())
+    }
+
+    fn enqueue(&mut self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
+        let array = self.array.pointer_at(length(part.shift * self.spec.element / 4)?)?;
+        let (order, first, count) = (self.spec.order(), self.begin + part.first, part.count);
+        let args = args![array, order, first, count, self.partials];
+        let args = if self.spec.kernel == Kernel::Read { &args[..] } else { &args[..4] };
+        let (blocks, threads) = match self.spec.method {
+            Method::Direct => (grid(count, TILE), BLOCK),
+            Method::Chained => (1, 1),
+        };
+        gpu.launch(&self.timed, blocks, threads, 0, args)
+    }
+
+    fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
+        let (claim, n) = (self.claim(), self.spec.elements());
+        let finding = find(gpu, |report| {
+            let args = args![self.array, claim, report];
+            let args = if self.spec.kernel == Kernel::Read { &args[1..] } else { &args[..] };
+            launch_over(gpu, &self.check, n, args)
+        })?;
+        let found = if self.spec.kernel == Kernel::Read { self.sum()? } else { finding.sum };
+        let sum = || (found != finding.sum).then(|| format!("the sum is {found:#x}, not {:#x}", finding.sum));
+        let mistake = finding.unchecked(n, "elements").or_else(|| finding.mistake("a")).or_else(sum);
+        Ok(Verdict::of(mistake, self.spec.accesses))
+    }
+
+    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
+        if self.spec.kernel == Kernel::Read {
+            return Ok(self.sum()?.to_le_bytes().to_vec());
+        }
+        let words = self.array.range_to_host(0..length(self.spec.footprint / 4)?)?;
+        Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
+    }
+
+    fn memory(&self) -> u64 {
+        self.array.bytes() + self.partials.bytes()
+    }
 }
 
 impl RandomAccess {
-    /// Queues one execution.
-    fn execute(&mut self) -> Result<(), Failure> {
-        let begin = self.spec.begin(self.executed);
-        self.executed += 1;
-        let moved = |range: &Range| Range { first: begin + range.first, ..*range };
-        self.ranges.iter().try_for_each(|range| self.execute_range(moved(range)))
-    }
-
-    fn execute_range(&self, range: Range) -> Result<(), Failure> {
-        let array: DevicePtr<u32> = self.array.pointer_at(length(self.shift * self.spec.element / 4)?)?;
-        let order = self.spec.order();
-        let mut args = vec![(&array).into(), (&order).into(), (&range.first).into(), (&range.count).into()];
-        if self.spec.kernel == Kernel::Read {
-            args.push((&self.partials).into());
-        }
-        let (blocks, threads) = match self.spec.method {
-            Method::Direct => (grid(range.count, TILE), BLOCK),
-            Method::Chained => (1, 1),
-        };
-        self.gpu.launch(&self.timed, blocks, threads, 0, &args)
-    }
-
-    /// What is written becomes poison, what was read is forgotten.
-    fn clear(&mut self) -> Result<(), Failure> {
-        self.executed = 0;
-        self.gpu.memset32(&mut self.partials, 0)?;
-        match self.spec.kernel {
-            Kernel::Read => Ok(()),
-            Kernel::Write => poison(&self.gpu, &mut self.array),
-        }
-    }
-
     /// What the executions since the last clearing have read.
     fn sum(&self) -> Result<u64, Failure> {
         Ok(self.partials.to_host()?.into_iter().fold(0, u64::wrapping_add))
@@ -205,55 +198,5 @@ impl RandomAccess {
             chained: u32::from(self.spec.method == Method::Chained),
             order: self.spec.order(),
         }
-    }
-
-    fn judge(&self) -> Result<Option<String>, Failure> {
-        let (claim, n) = (self.claim(), self.spec.elements());
-        let finding = find(&self.gpu, |report| match self.spec.kernel {
-            Kernel::Read => launch_over(&self.gpu, &self.check, n, &[(&claim).into(), report.into()]),
-            Kernel::Write => {
-                let args = [(&self.array).into(), (&claim).into(), report.into()];
-                launch_over(&self.gpu, &self.check, n, &args)
-            }
-        })?;
-        if finding.checked != n {
-            return Ok(Some(format!("{} of {n} elements were checked", finding.checked)));
-        }
-        if self.spec.kernel == Kernel::Write {
-            return Ok(finding.mistake("a"));
-        }
-        let found = self.sum()?;
-        Ok((found != finding.sum).then(|| format!("the sum is {found:#x}, not {:#x}", finding.sum)))
-    }
-}
-
-impl Prepared for RandomAccess {
-    fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
-        let gpu = self.gpu.clone();
-        gpu.timed(&mut || (0..batch).try_for_each(|_| self.execute()))
-    }
-
-    fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
-        self.clear()?;
-        self.execute()?;
-        cancel.check()?;
-        Ok(match self.judge()? {
-            Some(mistake) => Verdict::Wrong { mistake },
-            None => Verdict::Certified { checked: self.spec.accesses },
-        })
-    }
-
-    fn memory(&self) -> u64 {
-        self.array.bytes() + self.partials.bytes()
-    }
-
-    fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
-        self.clear()?;
-        self.execute()?;
-        if self.spec.kernel == Kernel::Read {
-            return Ok(self.sum()?.to_le_bytes().to_vec());
-        }
-        let words = self.array.range_to_host(0..length(self.spec.bytes() / 4)?)?;
-        Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
     }
 }

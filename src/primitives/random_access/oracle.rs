@@ -25,7 +25,7 @@ fn check_sum(spec: &Spec, output: &[u8]) -> Result<(), String> {
 }
 
 fn check_array(spec: &Spec, output: &[u8]) -> Result<(), String> {
-    check_length(output, spec.bytes())?;
+    check_length(output, spec.footprint)?;
     let mut expected = POISON.to_le_bytes().repeat(output.len() / 4);
     let (order, element) = (spec.order(), spec.element as usize);
     for i in 0..spec.accesses {

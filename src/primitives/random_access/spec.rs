@@ -1,68 +1,64 @@
 //! What a random-access case computes: its parameters, typed, and its data.
 
-use crate::case::tuning::{Offered, Tuning};
-use crate::case::{Params, Refusal, reader};
+use crate::case::table::{bytes, choice, count, parameters, sizes, words};
+use crate::case::{Params, Refusal};
 use crate::inputs::Scramble;
 use crate::inputs::mix::{word32, word64};
 
 /// Most bytes of the array.
 pub const MAX_BYTES: u64 = 1 << 45;
 
-/// What the kernels of a GPU leave open.
-const OFFERED: Offered = Offered { fetch: &[32, 64, 128], ..Offered::NOTHING };
-
-/// Whether elements are read or written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kernel {
-    Read,
-    Write,
+words! {
+    /// Whether elements are read or written.
+    pub enum Kernel {
+        Read = "read",
+        Write = "write",
+    }
 }
 
-/// How accesses follow each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// None waits for another one.
-    Direct,
-    /// Each needs what the one before it has read.
-    Chained,
+choice! {
+    /// How accesses follow each other.
+    #[derive(Eq)]
+    pub enum Method {
+        /// accesses that do not wait for each other
+        Direct = "direct",
+        /// reads of which each says where the next one goes
+        Chained = "chained",
+    }
 }
 
-/// A case, typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spec {
-    pub kernel: Kernel,
-    pub method: Method,
-    /// Bytes of an element: 4, 8 or 16.
-    pub element: u64,
-    /// log2 of the elements.
-    pub bits: u32,
-    /// A recipe asks for at least 1; `verify` runs 0 as well.
-    pub accesses: u64,
-    pub seed: u64,
+parameters! {
+    /// A case, typed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Spec {
+        /// read: the sum of the elements visited; write: each becomes its own place
+        kernel: Kernel,
+        /// size of the array: a power of two times the element
+        footprint: u64 [bytes(4, MAX_BYTES)],
+        /// elements visited, in random order, each once before the first comes again
+        accesses: u64 [count(1, 1 << 40)],
+        /// size of an element
+        element: u64 [sizes(&[4, 8, 16])] = "8B",
+        /// how they follow each other
+        method: Method = "direct",
+    }
+    with {
+        /// log2 of the elements.
+        bits: u32 = 0,
+    }
 }
 
 impl Spec {
     /// Reads and checks a case's parameters.
     pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
-        Tuning::of(params)?.within("random-access", &OFFERED)?;
-        let element = reader::one_of(params, "element", &[4, 8, 16], 8)?;
-        let footprint = reader::int(params, "footprint")?;
-        let elements = footprint / element;
-        if footprint > MAX_BYTES || !footprint.is_multiple_of(element) || !elements.is_power_of_two() {
+        let mut spec = Spec::of_table(params, seed)?;
+        let (footprint, element) = (spec.footprint, spec.element);
+        if !footprint.is_multiple_of(element) || !(footprint / element).is_power_of_two() {
             let message = format!("{footprint} bytes are no power of two of elements of {element} bytes");
             return Err(Refusal::invalid("footprint", message));
         }
-        let methods = [("direct", Method::Direct), ("chained", Method::Chained)];
-        let spec = Spec {
-            kernel: reader::word(params, "kernel", &[("read", Kernel::Read), ("write", Kernel::Write)])?,
-            method: reader::word_or(params, "method", &methods, Method::Direct)?,
-            element,
-            bits: elements.ilog2(),
-            accesses: accesses(params, element)?,
-            seed,
-        };
-        spec.check_chain()?;
-        Ok(spec)
+        spec.bits = (footprint / element).ilog2();
+        spec.check_chain().map(|()| spec)
     }
 
     fn check_chain(&self) -> Result<(), Refusal> {
@@ -81,11 +77,6 @@ impl Spec {
     /// m.
     pub fn elements(&self) -> u64 {
         1 << self.bits
-    }
-
-    /// Bytes of the array.
-    pub fn bytes(&self) -> u64 {
-        self.element << self.bits
     }
 
     /// 64-bit words of an element; a 4-byte one counts as one.
@@ -139,14 +130,6 @@ impl Spec {
     pub fn sum_of(&self, j: u64) -> u64 {
         let chained = u64::from(self.method == Method::Chained);
         (0..self.words()).fold(chained, |sum, w| sum.wrapping_add(self.word(j, w)))
-    }
-}
-
-fn accesses(params: &Params, element: u64) -> Result<u64, Refusal> {
-    let accesses = reader::int(params, "accesses")?;
-    match accesses.checked_mul(element) {
-        Some(_) => Ok(accesses),
-        None => Err(Refusal::invalid("accesses", "more than 2^64 bytes would be visited")),
     }
 }
 

@@ -29,85 +29,43 @@ mod work;
 
 pub use spec::Spec;
 
-use super::Primitive;
-use crate::case::schema::Param;
-use crate::case::{Near, Params, Refusal, Work, reader};
+use super::{Definition, Primitive, Problem};
+use crate::case::{Near, Params, Refusal, Value, Work};
 
-/// The primitive `scan`.
-pub struct Scan;
+impl Definition for Spec {
+    const PRIMITIVES: &'static [Primitive] = &[
+        Primitive::of::<Spec>(
+            "scan",
+            "prefix sums, and what other operators make of all elements before each (sengupta2007)",
+            schema::SCAN,
+        ),
+        Primitive::of::<Spec>(
+            "segmented-scan",
+            "scans of the segments of an array, each by itself (sengupta2007)",
+            schema::SEGMENTED,
+        ),
+    ];
 
-/// The primitive `segmented-scan`.
-pub struct SegmentedScan;
-
-const METHODS: &[&str] = &["best", "spine", "lookback", "two-pass", "sengupta2007"];
-
-fn check(segmented: bool, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
-    let spec = Spec::from_params(segmented, params, seed).map_err(|e| e.to_string())?;
-    oracle::check(&spec, output)
-}
-
-fn near(segmented: bool, params: &Params) -> Result<Vec<Near>, String> {
-    let spec = Spec::from_params(segmented, params, 0).map_err(|e| e.to_string())?;
-    Ok(if reader::on_cuda(params) { near::near(&spec) } else { Vec::new() })
-}
-
-impl Primitive for Scan {
-    fn name(&self) -> &'static str {
-        "scan"
-    }
-
-    fn summary(&self) -> &'static str {
-        "prefix sums, and what other operators make of all elements before each (sengupta2007)"
-    }
-
-    fn params(&self) -> &'static [Param] {
-        schema::SCAN
-    }
-
-    fn methods(&self) -> &'static [&'static str] {
-        METHODS
-    }
-
-    fn work(&self, params: &Params) -> Result<Work, Refusal> {
-        Ok(work::work(&Spec::from_params(false, params, 0)?))
-    }
-
-    fn near(&self, params: &Params) -> Result<Vec<Near>, String> {
-        near(false, params)
-    }
-
-    fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
-        check(false, params, seed, output)
+    fn read(name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        Spec::from_params(name == "segmented-scan", params, seed)
     }
 }
 
-impl Primitive for SegmentedScan {
-    fn name(&self) -> &'static str {
-        "segmented-scan"
+impl Problem for Spec {
+    fn work(&self) -> Work {
+        work::work(self)
     }
 
-    fn summary(&self) -> &'static str {
-        "scans of the segments of an array, each by itself (sengupta2007)"
+    fn resolved(&self) -> Vec<(String, Value)> {
+        self.resolved()
     }
 
-    fn params(&self) -> &'static [Param] {
-        schema::SEGMENTED
+    fn near(&self) -> Result<Vec<Near>, String> {
+        Ok(if self.on_cuda { near::near(self) } else { Vec::new() })
     }
 
-    fn methods(&self) -> &'static [&'static str] {
-        METHODS
-    }
-
-    fn work(&self, params: &Params) -> Result<Work, Refusal> {
-        Ok(work::work(&Spec::from_params(true, params, 0)?))
-    }
-
-    fn near(&self, params: &Params) -> Result<Vec<Near>, String> {
-        near(true, params)
-    }
-
-    fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
-        check(true, params, seed, output)
+    fn check(&self, output: &[u8]) -> Result<(), String> {
+        oracle::check(self, output)
     }
 }
 
@@ -130,19 +88,20 @@ mod tests {
     #[test]
     fn the_oracle_accepts_the_definition_and_nothing_else() {
         let params = params(true, 20).with("kind", Value::Text("inclusive".into()));
-        let inputs = Spec::from_params(true, &params, 5).expect("a case").inputs();
+        let [segmented, whole] = [true, false].map(|of| Spec::from_params(of, &params, 5).expect("a case"));
+        let inputs = segmented.inputs();
         let mut total = 0u32;
         let sums = (0..20u64).map(|i| {
             total = if i % 7 == 0 { 0 } else { total }.wrapping_add(inputs.bits(i)[0] as u32);
             total
         });
         let mut output: Vec<u8> = sums.flat_map(u32::to_le_bytes).collect();
-        assert_eq!(SegmentedScan.check_against_oracle(&params, 5, &output), Ok(()));
-        assert!(Scan.check_against_oracle(&params, 5, &output).is_err_and(|e| e.starts_with("out[7]")));
+        assert_eq!(segmented.check(&output), Ok(()));
+        assert!(whole.check(&output).is_err_and(|e| e.starts_with("out[7]")));
         output[79] ^= 1;
-        let mistake = SegmentedScan.check_against_oracle(&params, 5, &output);
+        let mistake = segmented.check(&output);
         assert!(mistake.is_err_and(|e| e.starts_with("out[19]")));
-        assert!(SegmentedScan.check_against_oracle(&params, 5, &output[..76]).is_err());
+        assert!(segmented.check(&output[..76]).is_err());
     }
 
     proptest! {
@@ -168,8 +127,7 @@ mod tests {
                 .with("segments.geometric.mean", Value::Int(length))
                 .with("heads", text(heads))
                 .with("elements", Value::Int(elements));
-            let primitive: &dyn Primitive = if segmented { &SegmentedScan } else { &Scan };
-            if let Ok(work) = primitive.work(&p) {
+            if let Ok(work) = Spec::from_params(segmented, &p, 1).map(|spec| spec.work()) {
                 prop_assert!(work.declared_bytes() >= work.effective_bytes);
                 prop_assert!(work.effective_bytes >= 8 * elements && work.footprint >= work.effective_bytes);
             }

@@ -3,7 +3,6 @@
 use super::inputs::Inputs;
 use super::operator::{Operator, Type};
 use super::segments::{Heads, Lengths, Segments};
-use crate::case::tuning::{Offered, Tuning};
 use crate::case::{Params, Refusal, Value, reader};
 
 /// Most elements.
@@ -14,9 +13,6 @@ const MAX_ADDRESSED: u64 = 1 << 32;
 
 /// Threads of a block of [`Method::Sengupta2007`].
 pub const BLOCK: u64 = 128;
-
-/// What the kernels of a GPU leave open.
-const OFFERED: Offered = Offered { fetch: &[32, 64, 128], ..Offered::NOTHING };
 
 /// What out\[i\] is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,8 +90,6 @@ impl Spec {
         spec.check_sizes()?;
         spec.check_meaning()?;
         spec.check_backend(params)?;
-        let name = if segmented { "segmented-scan" } else { "scan" };
-        Tuning::of(params)?.within(name, &OFFERED)?;
         Ok(spec)
     }
 

@@ -9,90 +9,51 @@ pub mod cpu;
 pub mod cuda;
 mod oracle;
 pub mod spec;
+mod tuned;
 
 pub use spec::Spec;
 
-use super::Primitive;
-use crate::case::schema::{Default, Kind, Param, Variant};
-use crate::case::work::Order;
-use crate::case::{Access, Concurrency, Direction, Params, Pass, Refusal, Work};
-use spec::Array;
+use super::{Definition, Primitive, Problem};
+use crate::case::tuning::Tuning;
+use crate::case::{Access, Direction, Params, Pass, Refusal, Work};
 
-/// The primitive `stream`.
-pub struct Stream;
+impl Definition for Spec {
+    const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
+        "stream",
+        "read, write, copy, scale, add or triad of f64 arrays, in order",
+        Spec::TABLE,
+    )];
 
-const PARAMS: &[Param] = &[
-    Param {
-        name: "kernel",
-        kind: Kind::Word(&["read", "write", "copy", "scale", "add", "triad"]),
-        default: Default::Required,
-        doc: "read: sum of a; write: a = 7; copy: c = a; scale: b = 3c; add: c = a + b; triad: a = b + 3c",
-    },
-    Param {
-        name: "elements",
-        kind: Kind::Count { min: 1, max: 1 << 45 },
-        default: Default::Required,
-        doc: "f64 elements of each array",
-    },
-    Param {
-        name: "method",
-        kind: Kind::Choice(&[
-            Variant::plain("direct", "ordinary stores"),
-            Variant::plain("streaming", "non-temporal stores, on CPUs"),
-        ]),
-        default: Default::Is("direct"),
-        doc: "how results are stored",
-    },
-];
-
-impl Primitive for Stream {
-    fn name(&self) -> &'static str {
-        "stream"
+    fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        Spec::from_params(params, seed)
     }
 
-    fn summary(&self) -> &'static str {
-        "read, write, copy, scale, add or triad of f64 arrays, in order"
+    fn tunables(name: &str, params: &Params) -> Result<(), Refusal> {
+        Tuning::of(params)?.within(name, &spec::OFFERED).map(drop)
     }
+}
 
-    fn params(&self) -> &'static [Param] {
-        PARAMS
-    }
-
-    fn methods(&self) -> &'static [&'static str] {
-        &["direct", "streaming"]
-    }
-
-    fn work(&self, params: &Params) -> Result<Work, Refusal> {
-        let spec = Spec::from_params(params, 0)?;
-        let reads = spec.kernel.sources().iter().map(|&a| access(&spec, a, Direction::Read));
-        let writes = spec.kernel.destination().map(|a| access(&spec, a, Direction::Write));
+impl Problem for Spec {
+    fn work(&self) -> Work {
+        let access = |direction| {
+            move |array: spec::Array| Access::sequential(array.name(), direction, 8, self.elements)
+        };
+        let reads = self.kernel.sources().iter().copied().map(access(Direction::Read));
+        let writes = self.kernel.destination().map(access(Direction::Write));
         let accesses: Vec<Access> = reads.chain(writes).collect();
         let bytes = accesses.iter().map(Access::bytes).sum();
-        Ok(Work {
-            passes: vec![Pass { times: 1, accesses }],
-            elements: spec.elements,
+        Work {
+            passes: vec![Pass::once(accesses)],
+            elements: self.elements,
             effective_bytes: bytes,
             system_bytes: bytes,
             footprint: bytes,
             scratch: 0,
-        })
+        }
     }
 
-    fn check_against_oracle(&self, params: &Params, seed: u64, output: &[u8]) -> Result<(), String> {
-        let spec = Spec::from_params(params, seed).map_err(|e| e.to_string())?;
-        oracle::check(&spec, output)
-    }
-}
-
-fn access(spec: &Spec, array: Array, direction: Direction) -> Access {
-    Access {
-        array: array.name().to_owned(),
-        direction,
-        element: 8,
-        count: spec.elements,
-        footprint: spec.elements * 8,
-        order: Order::Sequential,
-        concurrency: Concurrency::Independent,
+    fn check(&self, output: &[u8]) -> Result<(), String> {
+        oracle::check(self, output)
     }
 }
 
@@ -108,7 +69,7 @@ mod tests {
 
     #[test]
     fn bytes_are_those_of_stream() {
-        let bytes = |kernel: &str| Stream.work(&params(kernel, 100)).unwrap().effective_bytes;
+        let bytes = |kernel: &str| Spec::from_params(&params(kernel, 100), 1).unwrap().work().effective_bytes;
         let kernels = ["read", "write", "copy", "scale", "add", "triad"];
         assert_eq!(kernels.map(bytes), [800, 800, 1600, 1600, 2400, 2400]);
     }
@@ -124,7 +85,7 @@ mod tests {
             let p = params(kernel, elements)
                 .with("method", Value::Text(method.into()))
                 .with("backend", Value::Text(backend.into()));
-            if let Ok(work) = Stream.work(&p) {
+            if let Ok(work) = Spec::from_params(&p, 1).map(|spec| spec.work()) {
                 prop_assert_eq!(work.declared_bytes(), work.effective_bytes);
                 prop_assert!(work.effective_bytes >= 8 * elements);
             }
@@ -137,10 +98,10 @@ mod tests {
             let p = params(kernel, 33);
             let spec = Spec::from_params(&p, 5).unwrap();
             let mut out: Vec<u8> = (0..33).flat_map(|i| spec.kernel.element(5, i).to_le_bytes()).collect();
-            assert_eq!(Stream.check_against_oracle(&p, 5, &out), Ok(()), "{kernel}");
+            assert_eq!(spec.check(&out), Ok(()), "{kernel}");
             out[32 * 8] ^= 1;
-            assert!(Stream.check_against_oracle(&p, 5, &out).unwrap_err().starts_with("word 32"), "{kernel}");
-            assert!(Stream.check_against_oracle(&p, 5, &out[8..]).is_err(), "{kernel}");
+            assert!(spec.check(&out).unwrap_err().starts_with("word 32"), "{kernel}");
+            assert!(spec.check(&out[8..]).is_err(), "{kernel}");
         }
     }
 
@@ -149,7 +110,7 @@ mod tests {
         let p = params("read", 1000);
         let spec = Spec::from_params(&p, 5).unwrap();
         let sum: f64 = (0..1000).rev().map(|i| spec.kernel.element(5, i)).sum();
-        assert_eq!(Stream.check_against_oracle(&p, 5, &sum.to_le_bytes()), Ok(()));
-        assert!(Stream.check_against_oracle(&p, 5, &(sum + 1.0).to_le_bytes()).is_err());
+        assert_eq!(spec.check(&sum.to_le_bytes()), Ok(()));
+        assert!(spec.check(&(sum + 1.0).to_le_bytes()).is_err());
     }
 }

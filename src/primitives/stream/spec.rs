@@ -1,6 +1,7 @@
 //! What a stream case computes: its parameters, typed, and its data.
 
-use crate::case::tuning::{Grid, Hint, Offered, Tuning};
+use crate::case::table::{choice, count, parameters, words};
+use crate::case::tuning::{Grid, Hint, Offered};
 use crate::case::{Params, Refusal, reader};
 use crate::inputs::mix::word64;
 
@@ -15,7 +16,7 @@ pub const Q: f64 = 3.0;
 pub const WRITTEN: f64 = 7.0;
 
 /// What the CUDA kernels are built for.
-const OFFERED: Offered = Offered {
+pub const OFFERED: Offered = Offered {
     block: 1024,
     items: &[1, 2, 4, 8],
     grids: &[Grid::Tiles, Grid::Resident],
@@ -25,30 +26,46 @@ const OFFERED: Offered = Offered {
     persist: false,
 };
 
-/// STREAM's kernels (McCalpin) and a read and a write alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kernel {
-    /// `Σ a[i]`
-    Read,
-    /// `a[i] = 7`
-    Write,
-    /// `c[i] = a[i]`
-    Copy,
-    /// `b[i] = q·c[i]`
-    Scale,
-    /// `c[i] = a[i] + b[i]`
-    Add,
-    /// `a[i] = b[i] + q·c[i]`
-    Triad,
+words! {
+    /// STREAM's kernels (McCalpin) and a read and a write alone.
+    pub enum Kernel {
+        /// `Σ a[i]`
+        Read = "read",
+        /// `a[i] = 7`
+        Write = "write",
+        /// `c[i] = a[i]`
+        Copy = "copy",
+        /// `b[i] = q·c[i]`
+        Scale = "scale",
+        /// `c[i] = a[i] + b[i]`
+        Add = "add",
+        /// `a[i] = b[i] + q·c[i]`
+        Triad = "triad",
+    }
 }
 
-/// How results are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// Ordinary stores.
-    Direct,
-    /// Non-temporal stores, which do not read the line first.
-    Streaming,
+choice! {
+    /// How results are stored.
+    #[derive(Eq)]
+    pub enum Method {
+        /// ordinary stores
+        Direct = "direct",
+        /// non-temporal stores, on CPUs
+        Streaming = "streaming",
+    }
+}
+
+parameters! {
+    /// A stream case, typed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Spec {
+        /// read: sum of a; write: a = 7; copy: c = a; scale: b = 3c; add: c = a + b; triad: a = b + 3c
+        kernel: Kernel,
+        /// f64 elements of each array
+        elements: u64 [count(1, 1 << 45)],
+        /// how results are stored
+        method: Method = "direct",
+    }
 }
 
 /// One of the three arrays.
@@ -60,20 +77,6 @@ pub enum Array {
 }
 
 impl Kernel {
-    pub(super) const NAMES: [(&'static str, Kernel); 6] = [
-        ("read", Kernel::Read),
-        ("write", Kernel::Write),
-        ("copy", Kernel::Copy),
-        ("scale", Kernel::Scale),
-        ("add", Kernel::Add),
-        ("triad", Kernel::Triad),
-    ];
-
-    /// Its name, as in a recipe.
-    pub fn name(self) -> &'static str {
-        Kernel::NAMES.iter().find(|(_, kernel)| *kernel == self).map_or("", |(name, _)| name)
-    }
-
     /// Arrays that it reads, in the order of its formula.
     pub fn sources(self) -> &'static [Array] {
         match self {
@@ -131,44 +134,18 @@ pub fn input(seed: u64, array: Array, i: u64) -> f64 {
     (word64(array.seed(seed), i) >> 44) as f64
 }
 
-/// A stream case, typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spec {
-    pub kernel: Kernel,
-    pub method: Method,
-    /// f64 elements of each array. A recipe asks for at least 1; `verify` runs 0 as well.
-    pub elements: u64,
-    pub seed: u64,
-}
-
 impl Spec {
     /// Reads and checks a case's parameters.
     pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
-        let methods = [("direct", Method::Direct), ("streaming", Method::Streaming)];
-        let spec = Spec {
-            kernel: reader::word(params, "kernel", &Kernel::NAMES)?,
-            method: reader::word_or(params, "method", &methods, Method::Direct)?,
-            elements: reader::int(params, "elements")?,
-            seed,
-        };
+        let spec = Spec::of_table(params, seed)?;
         reader::bytes("elements", &[spec.elements, 8])?;
         if spec.kernel == Kernel::Read && spec.elements > MAX_SUMMED {
             return Err(Refusal::invalid("elements", "beyond 2^33 elements a sum in f64 is not exact"));
         }
-        if spec.method == Method::Streaming {
-            spec.check_streaming(params)?;
-        }
-        Tuning::of(params)?.within("stream", &OFFERED)?;
-        Ok(spec)
-    }
-
-    fn check_streaming(&self, params: &Params) -> Result<(), Refusal> {
-        let reason = if reader::on_cuda(params) {
-            "non-temporal stores are a method of CPUs"
-        } else if self.kernel == Kernel::Read {
-            "read stores nothing"
-        } else {
-            return Ok(());
+        let reason = match spec.method {
+            Method::Streaming if spec.backend.is_cuda() => "non-temporal stores are a method of CPUs",
+            Method::Streaming if spec.kernel == Kernel::Read => "read stores nothing",
+            _ => return Ok(spec),
         };
         Err(Refusal::NotApplicable(reason.to_owned()))
     }
@@ -198,7 +175,10 @@ mod tests {
             let spec = Spec::from_params(&params(kernel, 4), 1).unwrap();
             spec.arrays().map(Array::name).collect::<String>()
         };
-        assert_eq!(Kernel::NAMES.map(|(name, _)| arrays(name)), ["a", "a", "ac", "cb", "abc", "bca"]);
+        assert_eq!(
+            Kernel::NAMES.iter().map(|(name, _)| arrays(name)).collect::<Vec<_>>(),
+            ["a", "a", "ac", "cb", "abc", "bca"]
+        );
     }
 
     #[test]

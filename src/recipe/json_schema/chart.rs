@@ -14,7 +14,7 @@ use crate::recipe::chart::{CEILINGS, MAX_NAMES, NO_MODEL, QUANTITIES};
 use crate::recipe::plan::{Ceiling, Quantity};
 
 /// The chart of one of these primitives' experiments, under its name in the definitions.
-pub(super) fn chart(name: &str, primitives: &[&'static dyn Primitive], schemas: &mut Schemas) -> Json {
+pub(super) fn chart(name: &str, primitives: &[&'static Primitive], schemas: &mut Schemas) -> Json {
     let names = Names::of(primitives);
     let axis = schemas.shared(&format!("axis.{name}"), names.axis());
     let axes = json!({ "anyOf": [axis, { "type": "array", "items": axis, "maxItems": MAX_NAMES }] });
@@ -83,7 +83,7 @@ struct Names {
 }
 
 impl Names {
-    fn of(primitives: &[&'static dyn Primitive]) -> Names {
+    fn of(primitives: &[&'static Primitive]) -> Names {
         let mut names = Names {
             primitives: primitives.iter().map(|p| p.name()).collect(),
             short: BTreeMap::new(),

@@ -67,7 +67,7 @@ impl Schemas {
 
 /// The keys of an experiment, whether it stands alone or in a list.
 fn experiment_keys(
-    primitives: &[&'static dyn Primitive],
+    primitives: &[&'static Primitive],
     schemas: &mut Schemas,
 ) -> serde_json::Map<String, Json> {
     let seed = Param {
@@ -97,7 +97,7 @@ fn experiment_keys(
 
 /// A list item. What it lacks it inherits.
 fn experiment(
-    primitives: &[&'static dyn Primitive],
+    primitives: &[&'static Primitive],
     keys: serde_json::Map<String, Json>,
     schemas: &mut Schemas,
 ) -> Json {
@@ -128,13 +128,13 @@ fn version() -> Json {
     json!({ "type": "integer", "minimum": 1, "maximum": LANGUAGE, "default": LANGUAGE, "description": doc })
 }
 
-fn one_primitive(primitives: &[&'static dyn Primitive]) -> Vec<Json> {
+fn one_primitive(primitives: &[&'static Primitive]) -> Vec<Json> {
     primitives.iter().map(|primitive| json!({ "required": [primitive.name()] })).collect()
 }
 
 /// Each primitive's chart with the names of its parameters; with all of them where there
 /// is no primitive.
-fn charts(primitives: &[&'static dyn Primitive], schemas: &mut Schemas) -> Vec<Json> {
+fn charts(primitives: &[&'static Primitive], schemas: &mut Schemas) -> Vec<Json> {
     let mut charts: Vec<Json> = Vec::new();
     for primitive in primitives {
         let chart = chart::chart(primitive.name(), &[*primitive], schemas);
@@ -238,7 +238,7 @@ fn only_variants(choice: &str, variants: &[&str]) -> Json {
 }
 
 /// A primitive's parameters, beside `cases` whose items may hold the required ones.
-fn of_primitive(primitive: &'static dyn Primitive, schemas: &mut Schemas) -> Json {
+fn of_primitive(primitive: &'static Primitive, schemas: &mut Schemas) -> Json {
     let name = primitive.name();
     let mut item = Map::of(primitive.params(), Sweep::One, &format!("{name}.cases"), schemas).partial();
     item["minProperties"] = json!(1);

@@ -31,7 +31,7 @@ impl<'a> Brought<'a> {
     ///
     /// # Errors
     /// The key whose file is wrong, and why.
-    pub fn add(&mut self, primitive: &dyn Primitive, mut params: Params) -> Result<Params, (String, String)> {
+    pub fn add(&mut self, primitive: &Primitive, mut params: Params) -> Result<Params, (String, String)> {
         let keys: Vec<String> = params.0.keys().filter(|key| key.ends_with(PATH)).cloned().collect();
         for key in keys {
             let Some(owner) = key.strip_suffix(".path") else { continue };

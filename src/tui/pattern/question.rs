@@ -92,7 +92,7 @@ impl Question {
     }
 
     fn annotation(&self, name: &str) -> Option<u64> {
-        let annotations = primitives::find(&self.case.primitive)?.annotations(&self.case.params);
+        let annotations = primitives::problem(&self.case).ok()?.annotations();
         annotations.into_iter().find_map(|(known, value)| match value {
             Value::Int(value) if known == name => Some(value),
             _ => None,

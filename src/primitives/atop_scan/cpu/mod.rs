@@ -15,14 +15,13 @@ use super::inputs::Inputs;
 use super::spec::{Operation, Spec};
 use super::{flaws, work};
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::Prepared;
-use crate::device::cpu::{Buffer, Context, Isa, Job, Pool, Slot, Worker, check, memory, part};
+use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Slot, Worker, check, memory, part};
 use crate::primitives::scan::cpu::chain::{Chain, Total};
 use crate::primitives::scan::cpu::heads;
 use kernels::Element;
 
 /// A case with its arrays.
-struct AtopScan {
+pub struct AtopScan {
     spec: Spec,
     inputs: Inputs,
     isa: Isa,
@@ -58,23 +57,6 @@ impl Reach {
     fn total(self, begun: bool) -> Total {
         Total { value: [self.at as u64, self.trues as u64], begun }
     }
-}
-
-/// Allocates and fills the arrays of a case.
-///
-/// # Errors
-/// [`Failure::NotApplicable`] where memory or the instruction set is missing.
-pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
-    let moves = spec.operation.moves();
-    let isa =
-        context.isa_or(|| if kernels::has(Isa::widest(), moves) { Isa::widest() } else { Isa::Scalar })?;
-    if !kernels::has(isa, moves) {
-        return Err(Failure::NotApplicable(format!("{} is computed without {isa}", spec.operation.name())));
-    }
-    memory::require(work::work(&spec).footprint)?;
-    let job = AtopScan::new(spec, isa, &context.pool, context.fault)?;
-    job.fill(&context.pool, context.cancel)?;
-    Ok(context.prepared(job, isa))
 }
 
 impl AtopScan {
@@ -128,13 +110,7 @@ impl AtopScan {
                 }
             }
         })?;
-        self.poison(pool, cancel)
-    }
-
-    fn poison(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        self.number.0.store(u64::MAX, Ordering::Relaxed);
-        check::poison(pool, &self.beside, 4, cancel)?;
-        check::poison(pool, &self.output, 4, cancel)
+        self.clear(pool, cancel)
     }
 
     /// The elements of this worker: whole words of flags.
@@ -311,21 +287,27 @@ impl AtopScan {
         let beside = if self.fault == Some(Fault::OffByOne) { 1 } else { 0 };
         self.output.ptr::<T>().wrapping_add(beside)
     }
-
-    /// One execution for its result.
-    fn once(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        self.poison(pool, cancel)?;
-        pool.run(|worker| self.execute(worker));
-        if let Some(at) = flaws::skipped(&self.spec, self.fault) {
-            let size = self.spec.out_element() as usize;
-            // SAFETY: the workers are done.
-            unsafe { self.output.write::<u8>(at as usize * size..(at as usize + 1) * size) }.fill(0xDE);
-        }
-        Ok(())
-    }
 }
 
-impl Job for AtopScan {
+impl PoolJob for AtopScan {
+    type Case = Spec;
+
+    fn prepare(spec: Spec, context: &Context) -> Result<(AtopScan, Isa), Failure> {
+        let moves = spec.operation.moves();
+        let isa = context
+            .isa_or(|| if kernels::has(Isa::widest(), moves) { Isa::widest() } else { Isa::Scalar })?;
+        if !kernels::has(isa, moves) {
+            return Err(Failure::NotApplicable(format!(
+                "{} is computed without {isa}",
+                spec.operation.name()
+            )));
+        }
+        memory::require(work::work(&spec).footprint)?;
+        let job = AtopScan::new(spec, isa, &context.pool, context.fault)?;
+        job.fill(&context.pool, context.cancel)?;
+        Ok((job, isa))
+    }
+
     fn execute(&self, worker: Worker) {
         self.leave(worker);
         worker.meet();
@@ -334,22 +316,25 @@ impl Job for AtopScan {
             _ => self.place::<u64>(worker),
         }
         worker.meet();
+        if let Some(at) = flaws::skipped(&self.spec, self.fault).filter(|_| worker.index == 0) {
+            let size = self.spec.out_element() as usize;
+            // SAFETY: all workers have met, and only this one goes on to write.
+            unsafe { self.output.write::<u8>(at as usize * size..(at as usize + 1) * size) }.fill(0xDE);
+        }
     }
 
-    fn certify(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        self.once(pool, cancel)?;
+    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        self.number.0.store(u64::MAX, Ordering::Relaxed);
+        check::poison(pool, &self.beside, 4, cancel)?;
+        check::poison(pool, &self.output, 4, cancel)
+    }
+
+    fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let mistake = certificate::first_mistake(self, pool, cancel)?;
-        Ok(check::verdict(mistake, self.spec.elements))
+        Ok(Verdict::of(mistake, self.spec.elements))
     }
 
-    fn memory(&self) -> u64 {
-        let heads = self.heads.as_ref().map_or(0, Buffer::bytes);
-        let all = [&self.input, &self.flags, &self.output, &self.beside].map(Buffer::bytes);
-        (all.iter().sum::<usize>() + heads) as u64
-    }
-
-    fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
-        self.once(pool, &Cancel::default())?;
+    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
         // SAFETY: the workers are done.
         let (mut out, beside) = unsafe { (self.output.to_vec(), self.beside.to_vec()) };
         let mut all = Vec::new();
@@ -361,5 +346,11 @@ impl Job for AtopScan {
         all.extend(out);
         all.extend(beside);
         Ok(all)
+    }
+
+    fn memory(&self) -> u64 {
+        let heads = self.heads.as_ref().map_or(0, Buffer::bytes);
+        let all = [&self.input, &self.flags, &self.output, &self.beside].map(Buffer::bytes);
+        (all.iter().sum::<usize>() + heads) as u64
     }
 }

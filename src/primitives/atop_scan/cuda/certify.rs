@@ -1,10 +1,10 @@
 //! The certificates of the primitives atop scan: each element of out, and what is beside it, by
 //! the elements, flags and segments as functions of the seed.
 
-use super::Case;
+use super::AtopScan;
 use super::forms::Given;
 use crate::case::{Failure, Verdict};
-use crate::device::cuda::{Arg, Kernel, Module};
+use crate::device::cuda::{Gpu, Kernel, Module, args};
 use crate::primitives::atop_scan::spec::Operation;
 use crate::primitives::cuda::finding::{Finding, find};
 use crate::primitives::cuda::launch_over;
@@ -30,44 +30,30 @@ impl Certificate {
 }
 
 /// Judges what the last execution left.
-pub fn verdict(case: &Case) -> Result<Verdict, Failure> {
+pub fn verdict(case: &AtopScan, gpu: &Gpu) -> Result<Verdict, Failure> {
     let (spec, certificate) = (&case.spec, &case.certificate);
     let number = if spec.operation == Operation::Compact { case.number()? } else { spec.written() };
     if number != spec.written() {
-        return Ok(Verdict::Wrong {
-            mistake: format!("out has {number} elements instead of {}", spec.written()),
-        });
+        let mistake = format!("out has {number} elements instead of {}", spec.written());
+        return Ok(Verdict::Wrong { mistake });
     }
-    let finding = find(&case.gpu, |report| {
-        let args = [(&case.output).into(), (&certificate.given).into(), report.into()];
-        launch_over(&case.gpu, &certificate.out, spec.elements, &args)
+    let finding = find(gpu, |report| {
+        launch_over(gpu, &certificate.out, spec.elements, args![case.output, certificate.given, report])
     })?;
     let words = spec.beside() / 4;
     let mistake = match (finding.mistake("out"), spec.operation) {
         (Some(mistake), _) => Some(mistake),
         _ if words == 0 => None,
-        (None, Operation::Compact) => beside(case, &certificate.pointers, words)?.mistake("pointers"),
-        (None, _) => beside(case, &certificate.heads, words)?.mistake("new heads"),
+        (None, Operation::Compact) => beside(case, gpu, &certificate.pointers, words)?.mistake("pointers"),
+        (None, _) => beside(case, gpu, &certificate.heads, words)?.mistake("new heads"),
     };
-    Ok(match mistake {
-        Some(mistake) => Verdict::Wrong { mistake },
-        None if finding.checked != spec.elements => Verdict::Wrong {
-            mistake: format!("{} of {} elements were checked", finding.checked, spec.elements),
-        },
-        None => Verdict::Certified { checked: finding.checked },
-    })
+    Ok(Verdict::of(mistake.or_else(|| finding.unchecked(spec.elements, "elements")), spec.elements))
 }
 
 /// Judges the words beside out.
-fn beside(case: &Case, kernel: &Kernel, words: u64) -> Result<Finding, Failure> {
-    find(&case.gpu, |report| {
-        let args: [Arg; 5] = [
-            (&case.beside).into(),
-            (&case.output).into(),
-            (&case.certificate.given).into(),
-            (&words).into(),
-            report.into(),
-        ];
-        launch_over(&case.gpu, kernel, words, &args)
+fn beside(case: &AtopScan, gpu: &Gpu, kernel: &Kernel, words: u64) -> Result<Finding, Failure> {
+    find(gpu, |report| {
+        let args = args![case.beside, case.output, case.certificate.given, words, report];
+        launch_over(gpu, kernel, words, args)
     })
 }

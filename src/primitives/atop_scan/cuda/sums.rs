@@ -2,10 +2,11 @@
 
 use super::forms::Bits;
 use crate::case::Failure;
+use crate::device::cuda::Named;
 use crate::device::cuda::{DeviceBuffer, Gpu, Kernel, Module};
 use crate::primitives::atop_scan::spec::Spec;
 use crate::primitives::atop_scan::work::{sums_needed, tiles};
-use crate::primitives::cuda::{Named, length};
+use crate::primitives::cuda::length;
 use crate::primitives::scan;
 use crate::primitives::scan::cuda::one_pass::{self, Arrays, Manner, Means, OnePass};
 

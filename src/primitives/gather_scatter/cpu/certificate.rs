@@ -10,7 +10,7 @@ use crate::primitives::gather_scatter::spec::{Kernel, Source, index_of_tuple_wor
 
 impl Moves {
     /// Checks R_out after an execution on poisoned memory.
-    pub(super) fn prove(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+    pub(super) fn judged(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let mistake = match self.wrong_location(pool, cancel)? {
             Some(mistake) => Some(mistake),
             None if self.spec.overwrites() => self.wrong_landing(pool, cancel)?,

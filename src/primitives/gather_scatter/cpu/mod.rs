@@ -10,19 +10,18 @@ mod sort;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::case::{Cancel, Failure, Fault, Refusal, Value, Verdict};
-use crate::device::Prepared;
+use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::check::poison;
-use crate::device::cpu::{Buffer, Context, Isa, Job, Pool, Worker, fence, memory, pieces};
-use crate::primitives::gather_scatter::Spec;
+use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, fence, memory, pieces};
 use crate::primitives::gather_scatter::spec::{Kernel, Locations, Method, Source, tuple_word};
 use crate::primitives::gather_scatter::work::workspace;
+use crate::primitives::gather_scatter::{self, Spec, given};
 use body::Move;
 use kernels::Timed;
 use partition::Partition;
 
 /// A case with its arrays: R_in, R_out and L.
-struct Moves {
+pub struct Moves {
     spec: Spec,
     source: Source,
     from: Buffer,
@@ -36,43 +35,6 @@ struct Moves {
     /// What the method `partitioned` needs beside them.
     partition: Option<Partition>,
     fault: Option<Fault>,
-}
-
-/// Allocates and fills the arrays of a case. `given` is L where somebody brought it.
-///
-/// # Errors
-/// [`Failure::NotApplicable`] where memory or the instruction set is missing.
-pub fn prepare(
-    spec: Spec,
-    given: Option<Arc<Vec<u64>>>,
-    context: &Context,
-) -> Result<Box<dyn Prepared>, Failure> {
-    let isa = context.isa_or(|| auto(&spec))?;
-    if spec.kernel == Kernel::Scatter && isa == Isa::Avx2 {
-        return Err(Failure::NotApplicable("AVX2 has no scatter instruction".to_owned()));
-    }
-    if spec.method == Method::Streaming && cfg!(not(target_arch = "x86_64")) {
-        return Err(Failure::NotApplicable("no non-temporal stores on this architecture".to_owned()));
-    }
-    let (input, output) = (spec.input() * spec.tuple, spec.output() * spec.tuple);
-    let indices = spec.moves() * spec.index;
-    let cut = spec.cut();
-    let pairs = cut.as_ref().map_or(0, |cut| workspace(&spec, cut));
-    memory::require([output, indices, pairs, bitmap(&spec)].into_iter().fold(input, u64::saturating_add))?;
-    let source = spec.source().map_err(refused)?;
-    let (from, to) = (Buffer::new(input as usize)?, Buffer::new(output as usize)?);
-    let locations = Buffer::new(indices as usize)?;
-    let origin = (&source, given.as_deref().map(Vec::as_slice));
-    let starts = locations::generate(&spec, origin, &locations, &context.pool, context.cancel)?;
-    let timed = kernels::timed(&spec, isa);
-    let partition = match cut {
-        Some(cut) => Some(Partition::new(&spec, cut, isa, &context.pool, context.cancel)?),
-        None => None,
-    };
-    let fault = context.fault;
-    let job = Moves { spec, source, from, to, locations, starts, given, timed, partition, fault };
-    job.fill(&context.pool, context.cancel)?;
-    Ok(context.prepared(job, isa))
 }
 
 /// Tuples of 4 and 8 bytes move by gather and scatter instructions in a single pass;
@@ -98,10 +60,6 @@ fn auto(spec: &Spec) -> Isa {
 fn bitmap(spec: &Spec) -> u64 {
     let needed = matches!(spec.locations, Locations::Partitions { .. }) || spec.overwrites();
     if needed { spec.tuples / 8 } else { 0 }
-}
-
-fn refused(refusal: Refusal) -> Failure {
-    Failure::Failed(refusal.to_string())
 }
 
 impl Moves {
@@ -167,7 +125,42 @@ fn share(n: u64, k: u64, shares: u64) -> u64 {
     (u128::from(n) * u128::from(k) / u128::from(shares)) as u64
 }
 
-impl Job for Moves {
+impl PoolJob for Moves {
+    type Case = gather_scatter::Moves;
+
+    fn prepare(case: gather_scatter::Moves, context: &Context) -> Result<(Moves, Isa), Failure> {
+        let spec = case.spec;
+        let given = given::load(&spec, &case.params, context.stored)?;
+        let isa = context.isa_or(|| auto(&spec))?;
+        if spec.kernel == Kernel::Scatter && isa == Isa::Avx2 {
+            return Err(Failure::NotApplicable("AVX2 has no scatter instruction".to_owned()));
+        }
+        if spec.method == Method::Streaming && cfg!(not(target_arch = "x86_64")) {
+            return Err(Failure::NotApplicable("no non-temporal stores on this architecture".to_owned()));
+        }
+        let (input, output) = (spec.input() * spec.tuple, spec.output() * spec.tuple);
+        let indices = spec.moves() * spec.index;
+        let cut = spec.cut();
+        let pairs = cut.as_ref().map_or(0, |cut| workspace(&spec, cut));
+        memory::require(
+            [output, indices, pairs, bitmap(&spec)].into_iter().fold(input, u64::saturating_add),
+        )?;
+        let source = spec.source()?;
+        let (from, to) = (Buffer::new(input as usize)?, Buffer::new(output as usize)?);
+        let locations = Buffer::new(indices as usize)?;
+        let origin = (&source, given.as_deref().map(Vec::as_slice));
+        let starts = locations::generate(&spec, origin, &locations, &context.pool, context.cancel)?;
+        let timed = kernels::timed(&spec, isa);
+        let partition = match cut {
+            Some(cut) => Some(Partition::new(&spec, cut, isa, &context.pool, context.cancel)?),
+            None => None,
+        };
+        let fault = context.fault;
+        let job = Moves { spec, source, from, to, locations, starts, given, timed, partition, fault };
+        job.fill(&context.pool, context.cancel)?;
+        Ok((job, isa))
+    }
+
     fn execute(&self, worker: Worker) {
         if let Some(partition) = &self.partition {
             return self.partitioned(partition, worker);
@@ -187,25 +180,21 @@ impl Job for Moves {
         }
     }
 
-    fn certify(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        poison(pool, &self.to, self.spec.tuple as usize, cancel)?;
-        pool.run(|worker| self.execute(worker));
-        self.prove(pool, cancel)
+    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        poison(pool, &self.to, self.spec.tuple as usize, cancel)
+    }
+
+    fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+        self.judged(pool, cancel)
+    }
+
+    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
+        // SAFETY: the workers are done.
+        Ok(unsafe { self.to.to_vec() })
     }
 
     fn memory(&self) -> u64 {
         let arrays = [&self.from, &self.to, &self.locations].iter().map(|b| b.bytes() as u64).sum::<u64>();
         arrays + self.partition.as_ref().map_or(0, Partition::memory)
-    }
-
-    fn resolved(&self) -> Vec<(String, Value)> {
-        self.spec.resolved()
-    }
-
-    fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
-        poison(pool, &self.to, self.spec.tuple as usize, &Cancel::default())?;
-        pool.run(|worker| self.execute(worker));
-        // SAFETY: the workers are done.
-        Ok(unsafe { self.to.to_vec() })
     }
 }

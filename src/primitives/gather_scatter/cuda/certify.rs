@@ -75,6 +75,8 @@ fn judge(finding: &Finding, tuples: u64, counted: bool) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Backend;
+    use crate::case::tuning::Tuning;
 
     /// The kernels' struct: 64 bytes and the locations' 80.
     #[test]
@@ -86,7 +88,17 @@ mod tests {
     fn bitmaps_only_where_they_are_needed() {
         let bytes = |kernel, locations| {
             let method = crate::primitives::gather_scatter::spec::Method::Direct;
-            bitmap(&Spec { kernel, method, tuples: 100, tuple: 8, index: 4, locations, seed: 0 })
+            bitmap(&Spec {
+                kernel,
+                method,
+                tuples: 100,
+                tuple: 8,
+                index: 4,
+                locations,
+                seed: 0,
+                backend: Backend::Cuda,
+                tuning: Tuning::default(),
+            })
         };
         let given = Locations::Given { count: 7, end: 100 };
         assert_eq!(bytes(Kernel::Scatter, Locations::Random), 0);

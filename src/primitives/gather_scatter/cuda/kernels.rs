@@ -4,9 +4,10 @@ use super::locations::ClosedForm;
 use super::spans::Span;
 use crate::case::Failure;
 use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
+use crate::device::cuda::{Named, named};
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::tiles::Tiles;
-use crate::primitives::cuda::{BLOCK, Fill, Named, grid, launch_over, length, named};
+use crate::primitives::cuda::{BLOCK, Fill, grid, launch_over, length};
 use crate::primitives::gather_scatter::spec::{Kernel, Spec};
 use crate::primitives::gather_scatter::tuned::Tuned;
 

@@ -5,7 +5,7 @@ use super::kernels::Kernels;
 use crate::case::{Cancel, Failure};
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Plain};
 use crate::inputs::Permutation;
-use crate::primitives::cuda::{ZipfTable, length, refused};
+use crate::primitives::cuda::{ZipfTable, length};
 use crate::primitives::gather_scatter::given::checksum;
 use crate::primitives::gather_scatter::spec::{Source, Spec};
 use crate::primitives::gather_scatter::work::COUNTING_CHUNKS;
@@ -73,7 +73,7 @@ impl Locations {
         kernels: &Kernels,
         cancel: &Cancel,
     ) -> Result<Locations, Failure> {
-        let source = spec.source().map_err(refused)?;
+        let source = spec.source()?;
         let table = match &source {
             Source::Zipf(zipf) => Some(ZipfTable::new(gpu, zipf)?),
             _ => None,

@@ -125,11 +125,23 @@ fn without(span: Span, i: u64) -> Vec<Span> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Backend;
+    use crate::case::tuning::Tuning;
     use crate::primitives::gather_scatter::spec::{Kernel, Locations, Spec};
 
     fn spec(n: u64, method: Method) -> Spec {
         let locations = Locations::Random;
-        Spec { kernel: Kernel::Gather, method, tuples: n, tuple: 8, index: 4, locations, seed: 5 }
+        Spec {
+            kernel: Kernel::Gather,
+            method,
+            tuples: n,
+            tuple: 8,
+            index: 4,
+            locations,
+            seed: 5,
+            backend: Backend::Cuda,
+            tuning: Tuning::default(),
+        }
     }
 
     const METHODS: [Method; 6] = [

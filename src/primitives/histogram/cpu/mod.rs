@@ -12,12 +12,11 @@ use super::table::{self, Cell};
 use super::values::Values;
 use super::{Spec, oracle};
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::Prepared;
-use crate::device::cpu::{Buffer, Context, Isa, Job, Pool, Worker, check, memory, part, pieces};
+use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, check, memory, part, pieces};
 use kernels::{Call, MOST, Timed};
 
 /// A case with its arrays.
-struct Histogram {
+pub struct Histogram {
     spec: Spec,
     values: Values,
     splitters: Vec<u32>,
@@ -38,30 +37,6 @@ struct Private {
     counts: Buffer,
     /// Its table of the splitters.
     cells: Buffer,
-}
-
-/// Allocates and fills the arrays of a case.
-///
-/// # Errors
-/// [`Failure::NotApplicable`] where memory or the instruction set is missing.
-pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
-    let isa = context.isa_or(Isa::widest)?;
-    memory::require(spec.input().saturating_add(spec.output()))?;
-    let values = Values::new(&spec).ok_or_else(|| Failure::Failed("no such distribution".to_owned()))?;
-    let threads = context.pool.threads();
-    let job = Histogram {
-        values,
-        splitters: spec.splitters(),
-        bounds: spec.bounds(),
-        input: Buffer::new(spec.input() as usize + 4)?,
-        counts: Buffer::new(spec.output() as usize)?,
-        private: (0..threads).map(|_| Private::new(&spec)).collect::<Result<_, _>>()?,
-        timed: kernels::timed(spec.by, spec.bins as usize, isa),
-        fault: context.fault,
-        spec,
-    };
-    job.fill(&context.pool, context.cancel)?;
-    Ok(context.prepared(job, isa))
 }
 
 impl Private {
@@ -177,7 +152,29 @@ impl Histogram {
     }
 }
 
-impl Job for Histogram {
+impl PoolJob for Histogram {
+    type Case = Spec;
+
+    fn prepare(spec: Spec, context: &Context) -> Result<(Histogram, Isa), Failure> {
+        let isa = context.isa_or(Isa::widest)?;
+        memory::require(spec.input().saturating_add(spec.output()))?;
+        let values = Values::new(&spec).ok_or_else(|| Failure::Failed("no such distribution".to_owned()))?;
+        let threads = context.pool.threads();
+        let job = Histogram {
+            values,
+            splitters: spec.splitters(),
+            bounds: spec.bounds(),
+            input: Buffer::new(spec.input() as usize + 4)?,
+            counts: Buffer::new(spec.output() as usize)?,
+            private: (0..threads).map(|_| Private::new(&spec)).collect::<Result<_, _>>()?,
+            timed: kernels::timed(spec.by, spec.bins as usize, isa),
+            fault: context.fault,
+            spec,
+        };
+        job.fill(&context.pool, context.cancel)?;
+        Ok((job, isa))
+    }
+
     fn execute(&self, worker: Worker) {
         let private = &self.private[worker.index];
         // SAFETY: each worker has its own, and all meet before and after they are summed; a
@@ -198,22 +195,22 @@ impl Job for Histogram {
         }
     }
 
-    fn certify(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        check::poison(pool, &self.counts, 8, cancel)?;
-        pool.run(|worker| self.execute(worker));
+    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        check::poison(pool, &self.counts, 8, cancel)
+    }
+
+    fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let wanted = self.recount(pool, cancel)?;
-        Ok(check::verdict(self.mistake(&wanted), self.spec.elements))
+        Ok(Verdict::of(self.mistake(&wanted), self.spec.elements))
+    }
+
+    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
+        // SAFETY: the workers are done.
+        Ok(unsafe { self.counts.to_vec() })
     }
 
     fn memory(&self) -> u64 {
         let private: u64 = self.private.iter().map(Private::bytes).sum();
         (self.input.bytes() + self.counts.bytes()) as u64 + private
-    }
-
-    fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
-        check::poison(pool, &self.counts, 8, &Cancel::default())?;
-        pool.run(|worker| self.execute(worker));
-        // SAFETY: the workers are done.
-        Ok(unsafe { self.counts.to_vec() })
     }
 }

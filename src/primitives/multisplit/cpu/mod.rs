@@ -8,17 +8,16 @@ use super::Spec;
 use super::buckets::Buckets;
 use super::keys::Keys;
 use super::spec::{KEY, Method, OFFSET};
-use crate::case::{Cancel, Failure, Fault, Value, Verdict};
-use crate::device::Prepared;
-use crate::device::cpu::check::{self, poison};
-use crate::device::cpu::{Buffer, Context, Isa, Job, Pool, Worker, fence, memory, pieces};
+use crate::case::{Cancel, Failure, Fault, Verdict};
+use crate::device::cpu::check::poison;
+use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, fence, memory, pieces};
 use crate::primitives::cpu::combine::{Own, Part, begin};
 use crate::primitives::groups;
 use certificate::Output;
 use kernels::Loops;
 
 /// A case with its arrays.
-struct Multisplit {
+pub struct Multisplit {
     spec: Spec,
     buckets: Buckets,
     /// Keys and values, and one more of each, which a case without a fault does not read.
@@ -33,33 +32,6 @@ struct Multisplit {
     group: usize,
     loops: Loops,
     fault: Option<Fault>,
-}
-
-/// Allocates and fills the arrays of a case.
-///
-/// # Errors
-/// [`Failure::NotApplicable`] where memory or the instruction set is missing.
-pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
-    let isa = context.isa_or(Isa::widest)?;
-    memory::require(spec.key_bytes() + spec.value_bytes() + spec.output())?;
-    let [keys, values] = [KEY, spec.value].map(|element| (spec.keys * element) as usize);
-    let (group, staging) = staging(&spec);
-    let own = |_| Own::new(spec.buckets as usize, staging);
-    let job = Multisplit {
-        buckets: Buckets::new(&spec).strength_reduced(),
-        keys: Buffer::new(keys + KEY as usize)?,
-        values: Buffer::new(values + spec.value as usize)?,
-        keys_out: Buffer::new(keys)?,
-        values_out: Buffer::new(values)?,
-        offsets: Buffer::new(spec.offset_bytes() as usize)?,
-        own: (0..context.pool.threads()).map(own).collect::<Result<_, _>>()?,
-        group,
-        loops: kernels::loops(&spec, isa),
-        fault: context.fault,
-        spec,
-    };
-    job.fill(&context.pool, context.cancel)?;
-    Ok(context.prepared(job, isa))
 }
 
 /// Keys of a group, and bytes of all groups.
@@ -86,7 +58,7 @@ impl Multisplit {
             self.fill_block(&source, self.n(), 1);
             self.keys.ptr::<u32>().add(self.n()).write(source.behind());
         }
-        self.poison(pool, cancel)
+        self.clear(pool, cancel)
     }
 
     /// Writes keys and values from `first` on.
@@ -106,12 +78,6 @@ impl Multisplit {
                 }
             }
         }
-    }
-
-    fn poison(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        poison(pool, &self.keys_out, KEY as usize, cancel)?;
-        poison(pool, &self.values_out, self.spec.value.max(4) as usize, cancel)?;
-        poison(pool, &self.offsets, OFFSET as usize, cancel)
     }
 
     /// A worker's part with its tables, but for its range.
@@ -155,7 +121,7 @@ impl Multisplit {
     ///
     /// # Safety
     /// The workers are done.
-    unsafe fn output(&self) -> Output<'_> {
+    unsafe fn left(&self) -> Output<'_> {
         let values = |element: u64| if self.spec.value == element { self.n() } else { 0 };
         // SAFETY: by the caller's promise.
         unsafe {
@@ -169,7 +135,32 @@ impl Multisplit {
     }
 }
 
-impl Job for Multisplit {
+impl PoolJob for Multisplit {
+    type Case = Spec;
+
+    fn prepare(spec: Spec, context: &Context) -> Result<(Multisplit, Isa), Failure> {
+        let isa = context.isa_or(Isa::widest)?;
+        memory::require(spec.key_bytes() + spec.value_bytes() + spec.output())?;
+        let [keys, values] = [KEY, spec.value].map(|element| (spec.keys * element) as usize);
+        let (group, staging) = staging(&spec);
+        let own = |_| Own::new(spec.buckets as usize, staging);
+        let job = Multisplit {
+            buckets: Buckets::new(&spec).strength_reduced(),
+            keys: Buffer::new(keys + KEY as usize)?,
+            values: Buffer::new(values + spec.value as usize)?,
+            keys_out: Buffer::new(keys)?,
+            values_out: Buffer::new(values)?,
+            offsets: Buffer::new(spec.offset_bytes() as usize)?,
+            own: (0..context.pool.threads()).map(own).collect::<Result<_, _>>()?,
+            group,
+            loops: kernels::loops(&spec, isa),
+            fault: context.fault,
+            spec,
+        };
+        job.fill(&context.pool, context.cancel)?;
+        Ok((job, isa))
+    }
+
     fn execute(&self, worker: Worker) {
         let own = &self.own[worker.index];
         let (m, mut part) = (self.spec.buckets as usize, self.part(own));
@@ -198,29 +189,27 @@ impl Job for Multisplit {
         worker.meet();
     }
 
-    fn certify(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        self.poison(pool, cancel)?;
-        pool.run(|worker| self.execute(worker));
+    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        poison(pool, &self.keys_out, KEY as usize, cancel)?;
+        poison(pool, &self.values_out, self.spec.value.max(4) as usize, cancel)?;
+        poison(pool, &self.offsets, OFFSET as usize, cancel)
+    }
+
+    fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         // SAFETY: the workers are done.
-        let output = unsafe { self.output() };
+        let output = unsafe { self.left() };
         let mistake = certificate::judge(&self.spec, &output, pool, cancel)?;
-        Ok(check::verdict(mistake, self.spec.keys))
+        Ok(Verdict::of(mistake, self.spec.keys))
+    }
+
+    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
+        // SAFETY: the workers are done.
+        Ok(unsafe { [&self.keys_out, &self.values_out, &self.offsets].map(|array| array.to_vec()) }.concat())
     }
 
     fn memory(&self) -> u64 {
         let arrays = [&self.keys, &self.values, &self.keys_out, &self.values_out, &self.offsets];
         let arrays: u64 = arrays.into_iter().map(|buffer| buffer.bytes() as u64).sum();
         arrays + self.own.iter().map(Own::bytes).sum::<u64>()
-    }
-
-    fn resolved(&self) -> Vec<(String, Value)> {
-        self.spec.resolved()
-    }
-
-    fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
-        self.poison(pool, &Cancel::default())?;
-        pool.run(|worker| self.execute(worker));
-        // SAFETY: the workers are done.
-        Ok(unsafe { [&self.keys_out, &self.values_out, &self.offsets].map(|array| array.to_vec()) }.concat())
     }
 }

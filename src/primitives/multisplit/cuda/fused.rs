@@ -5,7 +5,7 @@ use super::passes::{Arrays, Passes, Step};
 use super::{Split, Splitter, passes};
 use crate::case::Failure;
 use crate::device::cuda::{Gpu, GpuFacts};
-use crate::primitives::cuda::{Launched, Named};
+use crate::device::cuda::{Launched, Named};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::tiles::{field, way};
 

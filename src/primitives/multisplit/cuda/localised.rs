@@ -5,7 +5,8 @@ use super::input::Function;
 use super::{MODULE, Split, Splitter, Summed};
 use crate::case::Failure;
 use crate::device::cuda::{self, DevicePtr, Gpu, Plain};
-use crate::primitives::cuda::{Launched, Named, length, named};
+use crate::device::cuda::{Launched, Named, named};
+use crate::primitives::cuda::length;
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::subproblems::{Localisation, Subproblems, WINDOW};
 

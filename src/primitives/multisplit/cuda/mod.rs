@@ -11,11 +11,11 @@ mod scan_split;
 mod summed;
 
 use super::Spec;
-use crate::case::{Cancel, Case, Failure, Fault, Value, Verdict};
-use crate::device::Prepared;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, GpuFacts};
-use crate::primitives::cuda::several::Part;
-use crate::primitives::cuda::{Launched, Named, POISON32, length, named, poison, refused};
+use crate::case::{Cancel, Failure, Fault, Value, Verdict};
+use crate::device::cuda::{
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Launched, Named, Part, Plan, Setup, named, poison,
+};
+use crate::primitives::cuda::length;
 use crate::primitives::multisplit::rounds::Rounds;
 use crate::primitives::multisplit::spec::Method;
 use crate::primitives::multisplit::{labels, rounds as digits, tiles};
@@ -69,28 +69,14 @@ pub trait Splitter: Send {
 }
 
 /// A case in place.
-struct Multisplit {
-    gpu: Gpu,
+pub struct Multisplit {
     spec: Spec,
     splitter: Box<dyn Splitter>,
     certificate: Certificate,
     input: Input,
     output: Output,
-    flaws: Flaws,
-    /// Whether there are samples.
-    sampled: bool,
     /// Seconds of each stage, once they were timed.
     stages: Vec<f64>,
-}
-
-/// What a fault makes of an execution.
-struct Flaws {
-    /// Keys that are split, one launch after another, each from the first key on.
-    counts: Vec<u64>,
-    /// Keys by which the input is misplaced.
-    shift: u64,
-    /// The key that is not stored, and what is there instead.
-    skipped: Option<(u64, DeviceBuffer<u32>)>,
 }
 
 /// The method of a case.
@@ -122,164 +108,83 @@ fn of_cpus() -> Failure {
     Failure::NotApplicable("a method of CPUs".to_owned())
 }
 
-/// What an execution of a case launches.
-///
-/// # Errors
-/// A case that does not exist.
-pub fn launched(case: &Case) -> Result<Launched, Failure> {
-    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
-    match spec.method {
-        Method::Direct | Method::WriteCombining => Err(of_cpus()),
-        Method::Fused if Rounds::of(&spec).is_some() => Ok(rounds::launched(&spec)),
-        Method::Fused => Ok(fused::launched(&spec)),
-        Method::RbSort => Ok(rb_sort::launched(&spec)),
-        Method::ScanSplit => Ok(scan_split::launched(&spec)),
-        Method::Localised(shape) => Ok(localised::launched(&spec, &shape)),
+impl GpuJob for Multisplit {
+    type Case = Spec;
+
+    fn launched(spec: &Spec) -> Result<Launched, Failure> {
+        match spec.method {
+            Method::Direct | Method::WriteCombining => Err(of_cpus()),
+            Method::Fused if Rounds::of(spec).is_some() => Ok(rounds::launched(spec)),
+            Method::Fused => Ok(fused::launched(spec)),
+            Method::RbSort => Ok(rb_sort::launched(spec)),
+            Method::ScanSplit => Ok(scan_split::launched(spec)),
+            Method::Localised(shape) => Ok(localised::launched(spec, &shape)),
+        }
     }
-}
 
-/// The kernels that a case asks for on such a GPU.
-///
-/// # Errors
-/// A case that does not exist.
-pub fn kernels(case: &Case, gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
-    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
-    let method = match spec.method {
-        Method::Direct | Method::WriteCombining => return Err(of_cpus()),
-        Method::Fused if Rounds::of(&spec).is_some() => rounds::kernels(&spec, gpu),
-        Method::Fused => fused::kernels(&spec, gpu),
-        Method::RbSort => rb_sort::kernels(&spec, gpu),
-        Method::ScanSplit => scan_split::kernels(),
-        Method::Localised(shape) => localised::kernels(&spec, &shape),
-    };
-    Ok([named(MODULE, [input::FILL]), method, named(MODULE, Certificate::KERNELS)].concat())
-}
-
-/// Allocates and generates the arrays of a case.
-///
-/// # Errors
-/// `NotApplicable` where it does not fit; what the driver reports.
-pub fn prepare(gpu: &Gpu, case: &Case, fault: Option<Fault>, cancel: &Cancel) -> Result<Part, Failure> {
-    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
-    let arrays = 2 * (spec.keys + 1) * (4 + spec.value) + spec.offset_bytes();
-    gpu.require(arrays + certify::bytes(&spec) + needed(&spec))?;
-    let module = gpu.module(MODULE)?;
-    cancel.check()?;
-    let input = Input::new(gpu, &module, &spec)?;
-    let multisplit = Multisplit {
-        gpu: gpu.clone(),
-        splitter: splitter(gpu, &spec, &input)?,
-        certificate: Certificate::new(gpu, &module, &spec)?,
-        output: Output {
-            keys: gpu.alloc(length(spec.keys)?)?,
-            values: gpu.alloc(length(spec.value_bytes() / 4)?)?,
-            offsets: gpu.alloc(length(spec.buckets + 1)?)?,
-        },
-        input,
-        flaws: Flaws::new(gpu, &spec, fault)?,
-        sampled: false,
-        stages: Vec::new(),
-        spec,
-    };
-    gpu.synchronize()?;
-    Ok(Box::new(multisplit))
-}
-
-impl Flaws {
-    fn new(gpu: &Gpu, spec: &Spec, fault: Option<Fault>) -> Result<Flaws, Failure> {
-        let skipped = match fault {
-            Some(Fault::SkippedStore) if spec.keys > 0 => Some((spec.keys / 2, gpu.upload(&[POISON32])?)),
-            _ => None,
+    fn kernels(spec: &Spec, gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
+        let method = match spec.method {
+            Method::Direct | Method::WriteCombining => return Err(of_cpus()),
+            Method::Fused if Rounds::of(spec).is_some() => rounds::kernels(spec, gpu),
+            Method::Fused => fused::kernels(spec, gpu),
+            Method::RbSort => rb_sort::kernels(spec, gpu),
+            Method::ScanSplit => scan_split::kernels(),
+            Method::Localised(shape) => localised::kernels(spec, &shape),
         };
-        Ok(Flaws {
-            counts: counts(spec.keys, fault),
-            shift: u64::from(fault == Some(Fault::OffByOne)),
-            skipped,
-        })
-    }
-}
-
-/// Keys of each launch: with a fault the last one is left out, or the second half's worker works
-/// on the first half.
-fn counts(n: u64, fault: Option<Fault>) -> Vec<u64> {
-    match fault {
-        Some(Fault::MissingTail) => vec![n.saturating_sub(1)],
-        Some(Fault::WrongChunk) => vec![n / 2; 2],
-        _ => vec![n],
-    }
-}
-
-impl Multisplit {
-    /// Queues one execution.
-    fn execute(&mut self) -> Result<(), Failure> {
-        for n in self.flaws.counts.clone() {
-            let what = self.split(n)?;
-            self.splitter.split(&self.gpu, &what)?;
-        }
-        match &self.flaws.skipped {
-            Some((at, instead)) => self.gpu.copy(instead, 0..1, &mut self.output.keys, length(*at)?),
-            None => Ok(()),
-        }
+        Ok([named(MODULE, [input::FILL]), method, named(MODULE, Certificate::KERNELS)].concat())
     }
 
-    /// The first `n` keys.
-    fn split(&self, n: u64) -> Result<Split, Failure> {
-        let shift = self.flaws.shift;
-        Ok(Split {
-            keys: self.input.keys.pointer_at(length(shift)?)?,
-            values: self.input.values.pointer_at(length(shift * self.spec.value / 4)?)?,
-            n,
-            keys_out: self.output.keys.pointer(),
-            values_out: self.output.values.pointer(),
-            offsets: self.output.offsets.pointer(),
+    fn needed(spec: &Spec, _gpus: u64) -> u64 {
+        let arrays = 2 * (spec.keys + 1) * (4 + spec.value) + spec.offset_bytes();
+        arrays + certify::bytes(spec) + needed(spec)
+    }
+
+    fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
+        Plan::prefix(spec.keys, fault)
+    }
+
+    fn prepare(spec: Spec, setup: &Setup) -> Result<Multisplit, Failure> {
+        let gpu = setup.gpu;
+        let module = gpu.module(MODULE)?;
+        let input = Input::new(gpu, &module, &spec)?;
+        Ok(Multisplit {
+            splitter: splitter(gpu, &spec, &input)?,
+            certificate: Certificate::new(gpu, &module, &spec)?,
+            output: Output {
+                keys: gpu.alloc(length(spec.keys)?)?,
+                values: gpu.alloc(length(spec.value_bytes() / 4)?)?,
+                offsets: gpu.alloc(length(spec.buckets + 1)?)?,
+            },
+            input,
+            stages: Vec::new(),
+            spec,
         })
     }
 
-    /// Times the stages by themselves, beside the samples, which have no events between them.
-    fn time_stages(&mut self) -> Result<(), Failure> {
-        let what = self.split(self.spec.keys)?;
-        let count = self.splitter.stages().len();
-        let (gpu, splitter) = (&self.gpu, &mut self.splitter);
-        let mut once = |_| gpu.timed_parts(count, &mut |stage| splitter.stage(gpu, &what, stage));
-        let runs = (0..STAGED).map(&mut once).collect::<Result<Vec<_>, _>>()?;
-        let of_stage = |stage: usize| runs.iter().map(|run| run[stage]).collect::<Vec<_>>();
-        self.stages = (0..count).filter_map(|stage| median(&of_stage(stage))).collect();
-        Ok(())
+    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        poison(gpu, &mut self.output.keys)?;
+        poison(gpu, &mut self.output.values)?;
+        poison(gpu, &mut self.output.offsets)
     }
 
-    fn poison(&mut self) -> Result<(), Failure> {
-        poison(&self.gpu, &mut self.output.keys)?;
-        poison(&self.gpu, &mut self.output.values)?;
-        poison(&self.gpu, &mut self.output.offsets)
-    }
-}
-
-impl Prepared for Multisplit {
-    fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
-        let gpu = self.gpu.clone();
-        self.sampled = true;
-        gpu.timed(&mut || (0..batch).try_for_each(|_| self.execute()))
+    fn enqueue(&mut self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
+        let what = self.split(part)?;
+        self.splitter.split(gpu, &what)
     }
 
-    fn resolved(&self) -> Vec<(String, Value)> {
-        let stages = self.splitter.stages().iter().zip(&self.stages);
-        let stages = stages.map(|(name, &seconds)| (format!("stages.{name}"), Value::Float(seconds)));
-        self.spec.resolved().into_iter().chain(stages).collect()
+    fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
+        let mistake = self.certificate.judge(gpu, &self.spec, &self.input, &self.output)?;
+        Ok(Verdict::of(mistake, self.spec.keys))
     }
 
-    /// Of a case that was measured, its stages are timed here: once, as it is certified.
-    fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
-        self.poison()?;
-        self.execute()?;
-        cancel.check()?;
-        let mistake = self.certificate.judge(&self.gpu, &self.spec, &self.input, &self.output)?;
-        if self.sampled && mistake.is_none() {
-            self.time_stages()?;
-        }
-        Ok(match mistake {
-            Some(mistake) => Verdict::Wrong { mistake },
-            None => Verdict::Certified { checked: self.spec.keys },
-        })
+    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
+        let Output { keys, values, offsets } = &self.output;
+        let words = [keys, values, offsets].into_iter().map(DeviceBuffer::to_host);
+        Ok(words.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().flat_map(u32::to_le_bytes).collect())
+    }
+
+    fn written(&mut self) -> Option<(&mut DeviceBuffer<u32>, u64)> {
+        Some((&mut self.output.keys, 1))
     }
 
     fn memory(&self) -> u64 {
@@ -288,25 +193,34 @@ impl Prepared for Multisplit {
         self.input.bytes() + output + self.certificate.bytes() + self.splitter.bytes()
     }
 
-    fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
-        self.poison()?;
-        self.execute()?;
-        let Output { keys, values, offsets } = &self.output;
-        let words = [keys, values, offsets].into_iter().map(DeviceBuffer::to_host);
-        Ok(words.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().flat_map(u32::to_le_bytes).collect())
+    fn resolved(&self) -> Vec<(String, Value)> {
+        let stages = self.splitter.stages().iter().zip(&self.stages);
+        stages.map(|(name, &seconds)| (format!("stages.{name}"), Value::Float(seconds))).collect()
+    }
+
+    /// The stages are timed by themselves, beside the samples, which have no events between them.
+    fn certified(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        let what = self.split(Part { first: 0, count: self.spec.keys, shift: 0 })?;
+        let count = self.splitter.stages().len();
+        let splitter = &mut self.splitter;
+        let mut once = |_| gpu.timed_parts(count, &mut |stage| splitter.stage(gpu, &what, stage));
+        let runs = (0..STAGED).map(&mut once).collect::<Result<Vec<_>, _>>()?;
+        let of_stage = |stage: usize| runs.iter().map(|run| run[stage]).collect::<Vec<_>>();
+        self.stages = (0..count).filter_map(|stage| median(&of_stage(stage))).collect();
+        Ok(())
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_fault_leaves_a_key_out() {
-        assert_eq!((counts(5, None), counts(5, Some(Fault::OffByOne))), (vec![5], vec![5]));
-        assert_eq!(
-            (counts(5, Some(Fault::MissingTail)), counts(5, Some(Fault::WrongChunk))),
-            (vec![4], vec![2, 2])
-        );
+impl Multisplit {
+    /// The first keys, as many as a part has.
+    fn split(&self, part: Part) -> Result<Split, Failure> {
+        Ok(Split {
+            keys: self.input.keys.pointer_at(length(part.shift)?)?,
+            values: self.input.values.pointer_at(length(part.shift * self.spec.value / 4)?)?,
+            n: part.count,
+            keys_out: self.output.keys.pointer(),
+            values_out: self.output.values.pointer(),
+            offsets: self.output.offsets.pointer(),
+        })
     }
 }

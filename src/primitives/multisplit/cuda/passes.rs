@@ -4,8 +4,9 @@
 use super::MODULE;
 use super::input::Function;
 use crate::case::Failure;
+use crate::device::cuda::Named;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, GpuFacts, Kernel, Plain};
-use crate::primitives::cuda::{Named, grid, length};
+use crate::primitives::cuda::{grid, length};
 use crate::primitives::multisplit::tiles::{GROUP, Shape, Way};
 
 /// The module of the passes with bulk copies.

@@ -8,7 +8,8 @@ use super::passes::{Arrays, Passes};
 use super::{MODULE, Split, Splitter, passes};
 use crate::case::Failure;
 use crate::device::cuda::{Arg, DeviceBuffer, DevicePtr, Gpu, GpuFacts, Kernel};
-use crate::primitives::cuda::{Launched, Named, launch_over, length, named};
+use crate::device::cuda::{Launched, Named, named};
+use crate::primitives::cuda::{launch_over, length};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::labels::{Load, digits, loads, way};
 

@@ -5,7 +5,8 @@ use super::input::Function;
 use super::{MODULE, Split, Splitter, Summed};
 use crate::case::Failure;
 use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
-use crate::primitives::cuda::{BLOCK, Launched, Named, grid, length, named};
+use crate::device::cuda::{Launched, Named, named};
+use crate::primitives::cuda::{BLOCK, grid, length};
 use crate::primitives::multisplit::Spec;
 
 /// Keys of a block: `EACH` of a thread in the kernels.

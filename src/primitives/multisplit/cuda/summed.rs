@@ -2,7 +2,8 @@
 
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu};
-use crate::primitives::cuda::{Named, length, named};
+use crate::device::cuda::{Named, named};
+use crate::primitives::cuda::length;
 use crate::primitives::scan;
 use crate::primitives::scan::cuda::one_pass::{self, Arrays, Manner, Means, OnePass};
 

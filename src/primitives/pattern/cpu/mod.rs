@@ -14,9 +14,8 @@ use std::ops::Range;
 use std::sync::atomic::{Ordering, fence};
 
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::Prepared;
 use crate::device::cpu::check::poison;
-use crate::device::cpu::{Buffer, Context, Isa, Job, Pool, Slot, Worker, memory, pieces};
+use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Slot, Worker, memory, pieces};
 use crate::inputs::mix::word64;
 use crate::primitives::pattern::spec::{Kernel, Method};
 use crate::primitives::pattern::{MADE, Spec, Starts, window};
@@ -24,7 +23,7 @@ use kernels::Uses;
 use starts::{Arrays, Timed, timed};
 
 /// A case with its arrays.
-struct Patterns {
+pub struct Patterns {
     spec: Spec,
     /// p, or `p[inner[j]]`; p_g of gs.
     applied: Vec<u64>,
@@ -48,54 +47,6 @@ struct Patterns {
     fault: Option<Fault>,
     /// Each worker's fold in its last execution, in a cache line of its own.
     folds: Vec<Slot>,
-}
-
-/// Allocates and fills the arrays of a case.
-///
-/// # Errors
-/// [`Failure::NotApplicable`] where memory or the instruction set is missing.
-pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
-    let isa = context.isa_or(|| auto(&spec))?;
-    let missing = || Failure::NotApplicable("AVX2 has no scatter instruction".to_owned());
-    let timed = timed(&spec, isa).ok_or_else(missing)?;
-    let stores = Spec { method: Method::Direct, ..spec.clone() };
-    let keeping = starts::timed(&stores, isa).ok_or_else(missing)?;
-    let threads = context.pool.threads();
-    memory::require(need(&spec, threads as u64))?;
-    let (first, second) = match spec.kernel {
-        Kernel::Gather | Kernel::Scatter => (&spec.pattern, &[][..]),
-        Kernel::Gs => (&spec.gather, &spec.scatter[..]),
-        Kernel::Multigather | Kernel::Multiscatter => (&spec.inner, &spec.pattern[..]),
-    };
-    let indices = [narrow(first, spec.index)?, narrow(second, spec.index)?];
-    let words = |n: u64| Buffer::new(n as usize * 8);
-    let (sparse, target) = match spec.kernel {
-        Kernel::Gs => (words(spec.source_words())?, Some(words(spec.sparse_words())?)),
-        _ => (words(spec.sparse_words())?, None),
-    };
-    let dense = (0..threads).map(|_| words(spec.dense_words())).collect::<Result<_, _>>()?;
-    let applied = if spec.kernel == Kernel::Gs { spec.gather.clone() } else { spec.applied() };
-    let folds = (0..threads).map(|_| Slot::default()).collect();
-    let fault = context.fault;
-    let (starts, sources) = (spec.starts(), spec.source_starts());
-    let arrays = Arrays::new(&spec, &context.pool, context.cancel)?;
-    let job = Patterns {
-        spec,
-        applied,
-        sparse,
-        target,
-        dense,
-        indices,
-        starts,
-        sources,
-        arrays,
-        timed,
-        keeping,
-        fault,
-        folds,
-    };
-    job.fill(&context.pool, context.cancel)?;
-    Ok(context.prepared(job, isa))
 }
 
 fn auto(spec: &Spec) -> Isa {
@@ -302,7 +253,53 @@ impl Patterns {
     }
 }
 
-impl Job for Patterns {
+impl PoolJob for Patterns {
+    type Case = Spec;
+
+    fn prepare(spec: Spec, context: &Context) -> Result<(Patterns, Isa), Failure> {
+        let isa = context.isa_or(|| auto(&spec))?;
+        let missing = || Failure::NotApplicable("AVX2 has no scatter instruction".to_owned());
+        let timed = timed(&spec, isa).ok_or_else(missing)?;
+        let stores = Spec { method: Method::Direct, ..spec.clone() };
+        let keeping = starts::timed(&stores, isa).ok_or_else(missing)?;
+        let threads = context.pool.threads();
+        memory::require(need(&spec, threads as u64))?;
+        let (first, second) = match spec.kernel {
+            Kernel::Gather | Kernel::Scatter => (&spec.pattern, &[][..]),
+            Kernel::Gs => (&spec.gather, &spec.scatter[..]),
+            Kernel::Multigather | Kernel::Multiscatter => (&spec.inner, &spec.pattern[..]),
+        };
+        let indices = [narrow(first, spec.index)?, narrow(second, spec.index)?];
+        let words = |n: u64| Buffer::new(n as usize * 8);
+        let (sparse, target) = match spec.kernel {
+            Kernel::Gs => (words(spec.source_words())?, Some(words(spec.sparse_words())?)),
+            _ => (words(spec.sparse_words())?, None),
+        };
+        let dense = (0..threads).map(|_| words(spec.dense_words())).collect::<Result<_, _>>()?;
+        let applied = if spec.kernel == Kernel::Gs { spec.gather.clone() } else { spec.applied() };
+        let folds = (0..threads).map(|_| Slot::default()).collect();
+        let fault = context.fault;
+        let (starts, sources) = (spec.starts(), spec.source_starts());
+        let arrays = Arrays::new(&spec, &context.pool, context.cancel)?;
+        let job = Patterns {
+            spec,
+            applied,
+            sparse,
+            target,
+            dense,
+            indices,
+            starts,
+            sources,
+            arrays,
+            timed,
+            keeping,
+            fault,
+            folds,
+        };
+        job.fill(&context.pool, context.cancel)?;
+        Ok((job, isa))
+    }
+
     fn execute(&self, worker: Worker) {
         let (wrap, dense) = (self.spec.wrap as usize, self.dense[worker.index].ptr());
         let mut fold = 0u64;
@@ -318,7 +315,13 @@ impl Job for Patterns {
         self.folds[worker.index].0.store(fold, Ordering::Relaxed);
     }
 
-    fn certify(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+    /// The certificate clears what it judges.
+    fn clear(&self, _pool: &Pool, _cancel: &Cancel) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Executes itself, poisoned, in an instantiation that keeps everything.
+    fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         match (self.spec.kernel.scatters(), self.spec.method) {
             (true, _) => self.prove_scatter(pool, cancel),
             (false, Method::Direct) => self.prove_gather(pool, cancel),
@@ -333,7 +336,7 @@ impl Job for Patterns {
         shared.into_iter().flatten().chain(&self.dense).map(|b| b.bytes() as u64).sum::<u64>() + starts
     }
 
-    fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
+    fn output(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
         let (cancel, all) = (Cancel::default(), 0..self.count());
         let kept = Buffer::new(self.count() * self.length() * 8)?;
         if self.spec.kernel.scatters() {
@@ -353,7 +356,7 @@ impl Job for Patterns {
 mod tests {
     use super::*;
     use crate::case::{Params, Value};
-    use crate::primitives::Primitive;
+    use crate::primitives::Problem;
 
     /// One thread needs what `work` declares, all but the indices.
     #[test]
@@ -367,7 +370,7 @@ mod tests {
                     .with("source.custom.indices", list)
                     .with("count", Value::Int(count));
                 let spec = Spec::from_params(&params, 0).expect("a case");
-                let work = crate::primitives::pattern::Pattern.work(&params).expect("its work");
+                let work = Spec::from_params(&params, 0).map(|spec| spec.work()).expect("its work");
                 let declared = work.footprint - 4 * 100 + work.scratch;
                 assert!(need(&spec, 1) <= declared, "{kernel} {method} {count}: {declared}");
                 assert!(need(&spec, 2) - need(&spec, 1) == 8 * spec.dense_words());
@@ -388,7 +391,7 @@ mod tests {
             .with("index", Value::Int(8))
             .with("count", Value::Int(1));
         let spec = Spec::from_params(&params, 0).expect("a case");
-        let work = crate::primitives::pattern::Pattern.work(&params).expect("its work");
+        let work = Spec::from_params(&params, 0).map(|spec| spec.work()).expect("its work");
         assert_eq!((need(&spec, 1), work.scratch), (8 * (4 + (1 << 34)) + (1 << 32), 1 << 32));
     }
 }

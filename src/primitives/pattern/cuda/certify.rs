@@ -7,13 +7,14 @@
 //! poison; once for the instantiation with a word of its own for each (i, j), once for
 //! the timed kernel. read-only: the sum of all words.
 
-use super::Case;
+use super::Patterns;
 use super::checks::{Expect, Region};
 use super::kernels::Launch;
 use crate::case::{Cancel, Failure, Verdict};
 use crate::device::cuda::DeviceBuffer;
+use crate::device::cuda::poison;
 use crate::primitives::cuda::finding::{Finding, find};
-use crate::primitives::cuda::{length, poison};
+use crate::primitives::cuda::length;
 use crate::primitives::pattern::spec::{Kernel, Method, POISON, Spec};
 use crate::primitives::pattern::walk::SINGLE;
 use crate::primitives::pattern::{KEPT, MAPPED, window};
@@ -25,7 +26,7 @@ const LEFT_WORDS: u64 = 1 << 23;
 const MARKED: u64 = 1 << 24;
 
 /// Judges the case; executes it itself, poisoned.
-pub fn verdict(case: &mut Case, cancel: &Cancel) -> Result<Verdict, Failure> {
+pub fn verdict(case: &mut Patterns, cancel: &Cancel) -> Result<Verdict, Failure> {
     if let Some(mistake) = misplaced(case)? {
         return Ok(Verdict::Wrong { mistake });
     }
@@ -56,7 +57,7 @@ fn kept_window(spec: &Spec) -> u64 {
     window(spec, KEPT) / (8 * spec.length())
 }
 
-fn gathered(case: &mut Case, cancel: &Cancel) -> Result<Verdict, Failure> {
+fn gathered(case: &mut Patterns, cancel: &Cancel) -> Result<Verdict, Failure> {
     match kept(case, cancel)? {
         certified @ Verdict::Certified { .. } if case.spec.global => stored(case, certified),
         certified @ Verdict::Certified { .. } => left(case, cancel, certified),
@@ -65,7 +66,7 @@ fn gathered(case: &mut Case, cancel: &Cancel) -> Result<Verdict, Failure> {
 }
 
 /// The first mistake in the arrays of starts.
-fn misplaced(case: &Case) -> Result<Option<String>, Failure> {
+fn misplaced(case: &Patterns) -> Result<Option<String>, Failure> {
     for starts in [&case.starts, &case.source_starts].into_iter().flatten() {
         if let Some(mistake) = starts.mistake(&case.gpu, &case.kernels, case.spec.seed)? {
             return Ok(Some(mistake));
@@ -75,7 +76,7 @@ fn misplaced(case: &Case) -> Result<Option<String>, Failure> {
 }
 
 /// Every word, by the instantiation that keeps them.
-fn kept(case: &Case, cancel: &Cancel) -> Result<Verdict, Failure> {
+fn kept(case: &Patterns, cancel: &Cancel) -> Result<Verdict, Failure> {
     let (count, window, p) = (case.spec.count, kept_window(&case.spec), case.spec.length());
     let mut kept = case.gpu.alloc(length(window * p)?)?;
     let finding = find(&case.gpu, |report| {
@@ -91,7 +92,7 @@ fn kept(case: &Case, cancel: &Cancel) -> Result<Verdict, Failure> {
 }
 
 /// The timed gather's own words, after the others were found right.
-fn left(case: &Case, cancel: &Cancel, certified: Verdict) -> Result<Verdict, Failure> {
+fn left(case: &Patterns, cancel: &Cancel, certified: Verdict) -> Result<Verdict, Failure> {
     let finding = find(&case.gpu, |report| {
         case.plan.ranges.iter().try_for_each(|&range| {
             cancel.check()?;
@@ -119,11 +120,11 @@ fn left(case: &Case, cancel: &Cancel, certified: Verdict) -> Result<Verdict, Fai
 }
 
 /// The words of the dense side that all blocks share: each holds what one of its writers stores.
-fn stored(case: &mut Case, certified: Verdict) -> Result<Verdict, Failure> {
+fn stored(case: &mut Patterns, certified: Verdict) -> Result<Verdict, Failure> {
     if let Some(shared) = &mut case.shared {
         poison(&case.gpu, shared)?;
     }
-    case.execute()?;
+    case.execute_planned()?;
     let Some(shared) = &case.shared else { return Ok(certified) };
     let launch = case.timed_launch(Range { first: 0, count: case.spec.count });
     let finding = find(&case.gpu, |report| match case.spec.based() {
@@ -145,7 +146,7 @@ fn stored(case: &mut Case, certified: Verdict) -> Result<Verdict, Failure> {
 
 /// Where uses start anywhere, which one put a word there is not computed from the word.
 fn marked_left(
-    case: &Case,
+    case: &Patterns,
     launch: &Launch,
     left: &DeviceBuffer<u64>,
     report: &DeviceBuffer<u64>,
@@ -162,9 +163,9 @@ fn marked_left(
     case.kernels.checks.marked_left(&case.gpu, launch, &case.side(), how, &region, report)
 }
 
-fn folded(case: &mut Case) -> Result<Verdict, Failure> {
+fn folded(case: &mut Patterns) -> Result<Verdict, Failure> {
     case.gpu.memset32(&mut case.partials, 0)?;
-    case.execute()?;
+    case.execute_planned()?;
     let found = case.partials.to_host()?.into_iter().fold(0, u64::wrapping_add);
     let all = Range { first: 0, count: case.spec.count };
     let expected = find(&case.gpu, |report| {
@@ -201,7 +202,7 @@ fn largest_region(spec: &Spec, span: u64) -> u64 {
 
 /// First word and number of the words that a window touches; one window for all is the
 /// whole array.
-fn region(case: &Case, window: Range) -> (u64, u64) {
+fn region(case: &Patterns, window: Range) -> (u64, u64) {
     if window.count == case.spec.count {
         return (0, case.spec.sparse_words());
     }
@@ -209,7 +210,7 @@ fn region(case: &Case, window: Range) -> (u64, u64) {
     (case.smallest + delta * window.first, case.span() + delta * (window.count - 1))
 }
 
-fn scattered(case: &mut Case, cancel: &Cancel) -> Result<Verdict, Failure> {
+fn scattered(case: &mut Patterns, cancel: &Cancel) -> Result<Verdict, Failure> {
     let (count, window) = (case.spec.count, marked_window(&case.spec, case.span()));
     let bitmap = length(largest_region(&case.spec, case.span()).div_ceil(32))?;
     let mut bitmaps: [DeviceBuffer<u32>; 2] = [case.gpu.alloc(bitmap)?, case.gpu.alloc(bitmap)?];
@@ -233,7 +234,7 @@ fn scattered(case: &mut Case, cancel: &Cancel) -> Result<Verdict, Failure> {
 }
 
 fn window_of_scatter(
-    case: &Case,
+    case: &Patterns,
     window: Range,
     expect: Expect,
     bitmaps: &mut [DeviceBuffer<u32>; 2],

@@ -1,6 +1,6 @@
 //! What a case launches: timed, and for its certificate.
 
-use super::Case;
+use super::Patterns;
 use super::kernels::{Launch, Pattern, Side};
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr};
@@ -9,7 +9,7 @@ use crate::primitives::pattern::spec::{Kernel, Method};
 use crate::primitives::pattern::walk::{KEPT, Steps};
 use crate::primitives::range::Range;
 
-impl Case {
+impl Patterns {
     /// max(p) − min(p) + 1.
     pub(super) fn span(&self) -> u64 {
         self.largest - self.smallest + 1
@@ -57,7 +57,7 @@ impl Case {
     }
 
     /// Queues one execution.
-    pub(super) fn execute(&self) -> Result<(), Failure> {
+    pub(super) fn execute_planned(&self) -> Result<(), Failure> {
         self.plan.ranges.iter().try_for_each(|&range| self.execute_range(range))
     }
 

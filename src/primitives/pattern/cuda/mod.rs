@@ -9,11 +9,10 @@ mod kernels;
 mod starts;
 
 use crate::case::tuning::Tuning;
-use crate::case::{self, Cancel, Failure, Fault, Verdict};
-use crate::device::Prepared;
-use crate::device::cuda::{DeviceBuffer, Gpu};
-use crate::primitives::cuda::several::Part;
-use crate::primitives::cuda::{Launched, Named, length, poison, refused};
+use crate::case::{Cancel, Failure, Fault, Value, Verdict};
+use crate::device::cuda;
+use crate::device::cuda::{DeviceBuffer, Gpu, GpuFacts, GpuJob, Launched, Named, Part, Setup, poison};
+use crate::primitives::cuda::length;
 use crate::primitives::pattern::choice;
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
 use crate::primitives::pattern::walk::{Dense, Shape, Steps};
@@ -23,7 +22,7 @@ use kernels::{Kernels, PARTIALS, Pattern};
 use starts::Array;
 
 /// A case in place.
-struct Case {
+pub struct Patterns {
     gpu: Gpu,
     spec: Spec,
     kernels: Kernels,
@@ -55,85 +54,10 @@ struct Case {
     largest: u64,
 }
 
-/// Allocates and generates the arrays of a pattern case.
-///
-/// # Errors
-/// `NotApplicable` where it, or a block's dense side, does not fit; what the driver
-/// reports.
-pub fn prepare(gpu: &Gpu, case: &case::Case, fault: Option<Fault>, cancel: &Cancel) -> Result<Part, Failure> {
-    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
+/// Smallest and largest entry of the pattern as applied to S.
+fn ends(spec: &Spec) -> (u64, u64) {
     let applied = if spec.kernel == Kernel::Gs { spec.scatter.clone() } else { spec.applied() };
-    let (smallest, largest) = applied.iter().fold((u64::MAX, 0), |(a, b), &k| (a.min(k), b.max(k)));
-    if applied.is_empty() {
-        return Err(Failure::Failed("a pattern without entries".to_owned()));
-    }
-    let shape = Shape::of(spec.length())?;
-    let steps = choice::steps(&spec, &case.params).map_err(refused)?;
-    let dense = match (spec.kernel, spec.method) {
-        (Kernel::Gs, _) | (_, Method::ReadOnly) => None,
-        _ if spec.global => None,
-        _ => Some(shape.dense(spec.wrap, !spec.kernel.scatters())?),
-    };
-    let arrays = 8 * (spec.sparse_words() + 1 + spec.source_words())
-        + if spec.global { 8 * spec.dense_words() } else { 0 }
-        + 2 * spec.index * spec.length()
-        + spec.bases_bytes();
-    gpu.require(arrays + certify::scratch(&spec, largest - smallest + 1))?;
-    let kernels = Kernels::new(gpu, &spec, steps.items)?;
-    cancel.check()?;
-    let plan = fault::plan(&spec, fault, largest);
-    let wrong_pattern = match plan.replace {
-        Some(replace) => Some(pattern(gpu, &spec, Some(replace))?),
-        None => None,
-    };
-    let prepared = Case {
-        gpu: gpu.clone(),
-        shape,
-        steps,
-        dense,
-        pattern: pattern(gpu, &spec, None)?,
-        wrong_pattern,
-        source_pattern: source_pattern(gpu, &spec)?,
-        starts: array(gpu, &kernels, &spec, spec.based(), &spec.starts())?,
-        source_starts: array(
-            gpu,
-            &kernels,
-            &spec,
-            spec.based() && spec.kernel == Kernel::Gs,
-            &spec.source_starts(),
-        )?,
-        sparse: sparse(gpu, &spec, &kernels)?,
-        source: source(gpu, &spec, &kernels)?,
-        shared: if spec.global { Some(gpu.alloc(length(spec.dense_words())?)?) } else { None },
-        partials: gpu.upload(&[0u64; PARTIALS])?,
-        kernels,
-        plan,
-        spec,
-        smallest,
-        largest,
-    };
-    gpu.synchronize()?;
-    Ok(Box::new(prepared))
-}
-
-/// What an execution of a case launches.
-///
-/// # Errors
-/// A case that does not exist.
-pub fn launched(case: &case::Case) -> Result<Launched, Failure> {
-    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
-    let steps = choice::steps(&spec, &case.params).map_err(refused)?;
-    Ok(Launched { kernel: kernels::timed_name(&spec, steps.items), launches: 1 })
-}
-
-/// The kernels that a case asks for.
-///
-/// # Errors
-/// A case that does not exist.
-pub fn kernels(case: &case::Case) -> Result<Vec<Named>, Failure> {
-    let spec = Spec::from_params(&case.params, case.seed).map_err(refused)?;
-    let steps = choice::steps(&spec, &case.params).map_err(refused)?;
-    Ok(kernels::asked(&spec, steps.items))
+    applied.iter().fold((u64::MAX, 0), |(a, b), &k| (a.min(k), b.max(k)))
 }
 
 /// The pattern as applied to S, entries equal to `replace.0` replaced by `replace.1`.
@@ -190,44 +114,112 @@ fn source(gpu: &Gpu, spec: &Spec, kernels: &Kernels) -> Result<Option<DeviceBuff
     Ok(Some(source))
 }
 
-impl Prepared for Case {
-    fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
-        self.gpu.timed(&mut || (0..batch).try_for_each(|_| self.execute()))
+impl GpuJob for Patterns {
+    type Case = Spec;
+
+    fn launched(spec: &Spec) -> Result<Launched, Failure> {
+        Ok(Launched { kernel: kernels::timed_name(spec, choice::steps(spec).items), launches: 1 })
     }
 
-    fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
+        Ok(kernels::asked(spec, choice::steps(spec).items))
+    }
+
+    fn needed(spec: &Spec, _gpus: u64) -> u64 {
+        let (smallest, largest) = ends(spec);
+        let words = spec.sparse_words() + 1 + spec.source_words();
+        let shared = if spec.global { 8 * spec.dense_words() } else { 0 };
+        let patterns = 2 * spec.index * spec.length() + spec.bases_bytes();
+        let scratch = certify::scratch(spec, largest.saturating_sub(smallest) + 1);
+        8 * words + shared + patterns + scratch
+    }
+
+    /// One part: which iterations those are, and what else a mistake changes, the case's own plan says.
+    fn plan(spec: &Spec, _fault: Option<Fault>) -> cuda::Plan {
+        cuda::Plan::whole(spec.count)
+    }
+
+    fn prepare(spec: Spec, setup: &Setup) -> Result<Patterns, Failure> {
+        let gpu = setup.gpu;
+        let (smallest, largest) = ends(&spec);
+        if largest < smallest {
+            return Err(Failure::Failed("a pattern without entries".to_owned()));
+        }
+        let shape = Shape::of(spec.length())?;
+        let steps = choice::steps(&spec);
+        let dense = match (spec.kernel, spec.method) {
+            (Kernel::Gs, _) | (_, Method::ReadOnly) => None,
+            _ if spec.global => None,
+            _ => Some(shape.dense(spec.wrap, !spec.kernel.scatters())?),
+        };
+        let kernels = Kernels::new(gpu, &spec, steps.items)?;
+        let plan = fault::plan(&spec, setup.fault, largest);
+        let wrong_pattern = match plan.replace {
+            Some(replace) => Some(pattern(gpu, &spec, Some(replace))?),
+            None => None,
+        };
+        let (of_sparse, of_source) = (spec.based(), spec.based() && spec.kernel == Kernel::Gs);
+        Ok(Patterns {
+            gpu: gpu.clone(),
+            shape,
+            steps,
+            dense,
+            pattern: pattern(gpu, &spec, None)?,
+            wrong_pattern,
+            source_pattern: source_pattern(gpu, &spec)?,
+            starts: array(gpu, &kernels, &spec, of_sparse, &spec.starts())?,
+            source_starts: array(gpu, &kernels, &spec, of_source, &spec.source_starts())?,
+            sparse: sparse(gpu, &spec, &kernels)?,
+            source: source(gpu, &spec, &kernels)?,
+            shared: if spec.global { Some(gpu.alloc(length(spec.dense_words())?)?) } else { None },
+            partials: gpu.upload(&[0u64; PARTIALS])?,
+            kernels,
+            plan,
+            spec,
+            smallest,
+            largest,
+        })
+    }
+
+    /// The certificate clears what it judges.
+    fn clear(&mut self, _gpu: &Gpu) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn enqueue(&mut self, _gpu: &Gpu, _all: Part) -> Result<(), Failure> {
+        self.execute_planned()
+    }
+
+    /// Executes itself, poisoned, window by window, in an instantiation that keeps everything.
+    fn judge(&mut self, _gpu: &Gpu, cancel: &Cancel) -> Result<Verdict, Failure> {
         certify::verdict(self, cancel)
+    }
+
+    fn output(&mut self, gpu: &Gpu) -> Result<Vec<u8>, Failure> {
+        let all = Range { first: 0, count: self.spec.count };
+        let words = if self.spec.kernel.scatters() {
+            poison(gpu, &mut self.sparse)?;
+            self.scatter(all, self.spec.kernel != Kernel::Gs)?;
+            self.sparse.range_to_host(0..length(self.spec.sparse_words())?)?
+        } else {
+            let mut kept = gpu.alloc(length(self.spec.count * self.spec.length())?)?;
+            poison(gpu, &mut kept)?;
+            self.keep(&kept, all)?;
+            kept.to_host()?
+        };
+        Ok(words.into_iter().flat_map(u64::to_le_bytes).collect())
     }
 
     fn memory(&self) -> u64 {
         let patterns = [Some(&self.pattern), self.wrong_pattern.as_ref(), self.source_pattern.as_ref()];
         let indices: u64 = patterns.into_iter().flatten().map(Pattern::bytes).sum();
         let starts = [&self.starts, &self.source_starts].into_iter().flatten().map(Array::bytes);
-        self.sparse.bytes()
-            + self.source.as_ref().map_or(0, DeviceBuffer::bytes)
-            + self.shared.as_ref().map_or(0, DeviceBuffer::bytes)
-            + self.partials.bytes()
-            + indices
-            + starts.sum::<u64>()
+        let arrays = [Some(&self.sparse), self.source.as_ref(), self.shared.as_ref(), Some(&self.partials)];
+        arrays.into_iter().flatten().map(DeviceBuffer::bytes).sum::<u64>() + indices + starts.sum::<u64>()
     }
 
-    fn resolved(&self) -> Vec<(String, case::Value)> {
+    fn resolved(&self) -> Vec<(String, Value)> {
         let Steps { items, grid } = self.steps;
         Tuning { items: Some(items), grid: Some(grid), ..Tuning::default() }.resolved()
-    }
-
-    fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
-        let all = Range { first: 0, count: self.spec.count };
-        let words = if self.spec.kernel.scatters() {
-            poison(&self.gpu, &mut self.sparse)?;
-            self.scatter(all, self.spec.kernel != Kernel::Gs)?;
-            self.sparse.range_to_host(0..length(self.spec.sparse_words())?)?
-        } else {
-            let mut kept = self.gpu.alloc(length(self.spec.count * self.spec.length())?)?;
-            poison(&self.gpu, &mut kept)?;
-            self.keep(&kept, all)?;
-            kept.to_host()?
-        };
-        Ok(words.into_iter().flat_map(u64::to_le_bytes).collect())
     }
 }

@@ -23,9 +23,8 @@ use std::ops::Range;
 
 use super::operator::{Bits, combine, identity};
 use super::spec::{Method, Spec};
-use crate::case::{Cancel, Failure, Fault, Value, Verdict};
-use crate::device::Prepared;
-use crate::device::cpu::{Buffer, Context, Isa, Job, Pool, Worker, caches, check, fence, memory};
+use crate::case::{Cancel, Failure, Fault, Verdict};
+use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, caches, check, fence, memory};
 use chain::{Chain, Total};
 use kernels::{Arrays, Kernels};
 
@@ -37,7 +36,7 @@ const LEAST_TILE: usize = 512;
 const TILES: usize = 8;
 
 /// A scan with its arrays.
-struct Scan {
+pub struct Scan {
     spec: Spec,
     n: usize,
     input: Buffer,
@@ -57,39 +56,6 @@ struct Room(UnsafeCell<Vec<u64>>);
 
 // SAFETY: each worker touches its own.
 unsafe impl Sync for Room {}
-
-/// Allocates and fills the arrays of a case.
-///
-/// # Errors
-/// [`Failure::NotApplicable`] where memory or the instruction set is missing.
-pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
-    let isa =
-        context.isa_or(|| if kernels::has_vectors(spec.operator) { Isa::widest() } else { Isa::Scalar })?;
-    if isa != Isa::Scalar && !kernels::has_vectors(spec.operator) {
-        return Err(Failure::NotApplicable(format!("{} is computed without {isa}", spec.operator.name())));
-    }
-    let (entry, entries) = spec.head_entries();
-    memory::require(2 * spec.bytes() + entry * entries)?;
-    let (pool, n) = (&context.pool, spec.elements as usize);
-    let tile = tile(n, pool.threads(), spec.element() as usize);
-    let array =
-        |s: super::spec::Segmented| heads::Array::new(s.heads, &spec.segments(), tile, pool, context.cancel);
-    let job = Scan {
-        spec,
-        n,
-        input: Buffer::new(spec.bytes() as usize)?,
-        output: Buffer::new(spec.bytes() as usize)?,
-        heads: spec.segmented.map(array).transpose()?,
-        kernels: kernels::kernels(spec.operator, spec.ty, isa, spec.backward(), spec.segmented.is_some()),
-        tile,
-        streaming: context.fault.is_none() && exceeds_caches(2 * spec.bytes(), pool),
-        fault: context.fault,
-        chain: Chain::new(pool.threads()),
-        rooms: (0..pool.threads()).map(|_| Room(UnsafeCell::new(vec![0; heads::room(tile)]))).collect(),
-    };
-    job.fill(pool, context.cancel)?;
-    Ok(context.prepared(job, isa))
-}
 
 /// Elements of a tile: a power of two.
 fn tile(n: usize, threads: usize, element: usize) -> usize {
@@ -120,11 +86,7 @@ impl Scan {
                 }
             }
         })?;
-        self.poison(pool, cancel)
-    }
-
-    fn poison(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        check::poison(pool, &self.output, self.spec.element() as usize, cancel)
+        self.clear(pool, cancel)
     }
 
     /// Elements that are handled.
@@ -268,7 +230,42 @@ impl Scan {
     }
 }
 
-impl Job for Scan {
+impl PoolJob for Scan {
+    type Case = Spec;
+
+    fn prepare(spec: Spec, context: &Context) -> Result<(Scan, Isa), Failure> {
+        let isa = context
+            .isa_or(|| if kernels::has_vectors(spec.operator) { Isa::widest() } else { Isa::Scalar })?;
+        if isa != Isa::Scalar && !kernels::has_vectors(spec.operator) {
+            return Err(Failure::NotApplicable(format!(
+                "{} is computed without {isa}",
+                spec.operator.name()
+            )));
+        }
+        let (entry, entries) = spec.head_entries();
+        memory::require(2 * spec.bytes() + entry * entries)?;
+        let (pool, n) = (&context.pool, spec.elements as usize);
+        let tile = tile(n, pool.threads(), spec.element() as usize);
+        let array = |s: super::spec::Segmented| {
+            heads::Array::new(s.heads, &spec.segments(), tile, pool, context.cancel)
+        };
+        let job = Scan {
+            spec,
+            n,
+            input: Buffer::new(spec.bytes() as usize)?,
+            output: Buffer::new(spec.bytes() as usize)?,
+            heads: spec.segmented.map(array).transpose()?,
+            kernels: kernels::kernels(spec.operator, spec.ty, isa, spec.backward(), spec.segmented.is_some()),
+            tile,
+            streaming: context.fault.is_none() && exceeds_caches(2 * spec.bytes(), pool),
+            fault: context.fault,
+            chain: Chain::new(pool.threads()),
+            rooms: (0..pool.threads()).map(|_| Room(UnsafeCell::new(vec![0; heads::room(tile)]))).collect(),
+        };
+        job.fill(pool, context.cancel)?;
+        Ok((job, isa))
+    }
+
     fn execute(&self, worker: Worker) {
         if let Some(heads) = &self.heads {
             heads.begin(worker);
@@ -283,26 +280,22 @@ impl Job for Scan {
         }
     }
 
-    fn certify(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        self.poison(pool, cancel)?;
-        pool.run(|worker| self.execute(worker));
+    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        check::poison(pool, &self.output, self.spec.element() as usize, cancel)
+    }
+
+    fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let mistake = certificate::first_mistake(self, pool, cancel)?;
-        Ok(check::verdict(mistake, self.n as u64))
+        Ok(Verdict::of(mistake, self.n as u64))
+    }
+
+    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
+        // SAFETY: the workers are done.
+        Ok(unsafe { self.output.to_vec() })
     }
 
     fn memory(&self) -> u64 {
         let heads = self.heads.as_ref().map_or(0, heads::Array::bytes);
         (self.input.bytes() + self.output.bytes() + heads) as u64
-    }
-
-    fn resolved(&self) -> Vec<(String, Value)> {
-        self.spec.resolved()
-    }
-
-    fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
-        self.poison(pool, &Cancel::default())?;
-        pool.run(|worker| self.execute(worker));
-        // SAFETY: the workers are done.
-        Ok(unsafe { self.output.to_vec() })
     }
 }

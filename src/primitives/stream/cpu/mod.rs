@@ -6,14 +6,13 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::case::{Cancel, Failure, Fault, Verdict};
-use crate::device::Prepared;
-use crate::device::cpu::{Buffer, Context, Isa, Job, Pool, Slot, Worker, check, fence, memory, pieces};
+use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Slot, Worker, check, fence, memory, pieces};
 use crate::primitives::stream::Spec;
 use crate::primitives::stream::spec::{Array, Kernel, Method, input};
 use kernels::{Span, Timed};
 
 /// A stream case with its arrays.
-struct Stream {
+pub struct Stream {
     spec: Spec,
     n: usize,
     /// a, b and c, those that the kernel uses.
@@ -22,29 +21,6 @@ struct Stream {
     fault: Option<Fault>,
     /// The bits of each worker's sum, each in a cache line of its own.
     sums: Vec<Slot>,
-}
-
-/// Allocates and fills the arrays of a case.
-///
-/// # Errors
-/// [`Failure::NotApplicable`] where memory or the instruction set is missing.
-pub fn prepare(spec: Spec, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
-    let isa = context.isa_or(Isa::widest)?;
-    if spec.method == Method::Streaming && cfg!(not(target_arch = "x86_64")) {
-        return Err(Failure::NotApplicable("no non-temporal stores on this architecture".to_owned()));
-    }
-    let bytes = spec.elements.saturating_mul(8);
-    memory::require(bytes.saturating_mul(spec.arrays().count() as u64))?;
-    let mut arrays = [None, None, None];
-    for array in spec.arrays() {
-        arrays[array as usize] = Some(Buffer::new(bytes as usize)?);
-    }
-    let sums = (0..context.pool.threads()).map(|_| Slot::default()).collect();
-    let timed = kernels::timed(spec.kernel, spec.method, isa);
-    let n = spec.elements as usize;
-    let job = Stream { spec, n, arrays, timed, fault: context.fault, sums };
-    job.fill(&context.pool, context.cancel)?;
-    Ok(context.prepared(job, isa))
 }
 
 impl Stream {
@@ -67,12 +43,7 @@ impl Stream {
                 }
             })?;
         }
-        self.poison(pool, cancel)
-    }
-
-    fn poison(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        self.sums.iter().for_each(|s| s.0.store(0, Ordering::Relaxed));
-        self.destination().map_or(Ok(()), |buffer| check::poison(pool, buffer, 8, cancel))
+        self.clear(pool, cancel)
     }
 
     fn span(&self, range: &Range<usize>) -> Span {
@@ -119,7 +90,28 @@ impl Stream {
     }
 }
 
-impl Job for Stream {
+impl PoolJob for Stream {
+    type Case = Spec;
+
+    fn prepare(spec: Spec, context: &Context) -> Result<(Stream, Isa), Failure> {
+        let isa = context.isa_or(Isa::widest)?;
+        if spec.method == Method::Streaming && cfg!(not(target_arch = "x86_64")) {
+            return Err(Failure::NotApplicable("no non-temporal stores on this architecture".to_owned()));
+        }
+        let bytes = spec.elements.saturating_mul(8);
+        memory::require(bytes.saturating_mul(spec.arrays().count() as u64))?;
+        let mut arrays = [None, None, None];
+        for array in spec.arrays() {
+            arrays[array as usize] = Some(Buffer::new(bytes as usize)?);
+        }
+        let sums = (0..context.pool.threads()).map(|_| Slot::default()).collect();
+        let timed = kernels::timed(spec.kernel, spec.method, isa);
+        let n = spec.elements as usize;
+        let job = Stream { spec, n, arrays, timed, fault: context.fault, sums };
+        job.fill(&context.pool, context.cancel)?;
+        Ok((job, isa))
+    }
+
     fn execute(&self, worker: Worker) {
         let mut sum = 0.0;
         for piece in pieces(self.n, 64, worker, self.fault) {
@@ -133,27 +125,28 @@ impl Job for Stream {
         }
     }
 
-    fn certify(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        self.poison(pool, cancel)?;
-        pool.run(|worker| self.execute(worker));
+    fn clear(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        self.sums.iter().for_each(|s| s.0.store(0, Ordering::Relaxed));
+        self.destination().map_or(Ok(()), |buffer| check::poison(pool, buffer, 8, cancel))
+    }
+
+    fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         let mistake = match self.spec.kernel {
             Kernel::Read => self.wrong_sum(pool, cancel)?,
             _ => self.wrong_element(pool, cancel)?,
         };
-        Ok(check::verdict(mistake, self.n as u64))
+        Ok(Verdict::of(mistake, self.n as u64))
+    }
+
+    fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {
+        Ok(match self.destination() {
+            // SAFETY: the workers are done.
+            Some(buffer) => unsafe { buffer.to_vec() },
+            None => self.total().to_le_bytes().to_vec(),
+        })
     }
 
     fn memory(&self) -> u64 {
         self.arrays.iter().flatten().map(|b| b.bytes() as u64).sum()
-    }
-
-    fn read_back(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {
-        self.poison(pool, &Cancel::default())?;
-        pool.run(|worker| self.execute(worker));
-        match self.destination() {
-            // SAFETY: the workers are done.
-            Some(buffer) => Ok(unsafe { buffer.to_vec() }),
-            None => Ok(self.total().to_le_bytes().to_vec()),
-        }
     }
 }

@@ -3,7 +3,8 @@
 use super::super::kernels::MODULE;
 use crate::case::Failure;
 use crate::device::cuda::{self, DeviceBuffer, DevicePtr, Gpu, Plain};
-use crate::primitives::cuda::{Named, grid, launch_over, length, named};
+use crate::device::cuda::{Named, named};
+use crate::primitives::cuda::{grid, launch_over, length};
 use crate::primitives::gather_scatter::levels::{DIVIDERS, Level, Levels, WINDOW, items};
 use crate::primitives::gather_scatter::spec::Spec;
 

@@ -1,20 +1,17 @@
 //! A case on several GPUs at the same time, each with arrays of its own: weak scaling.
 
-use super::together::together;
+use super::{OneGpu, together};
 use crate::case::gpus::COUNT_KEY;
 use crate::case::{Cancel, Failure, Value, Verdict};
 use crate::device::Prepared;
 use crate::device::cuda::Gpu;
 
-/// A case as one GPU has it, which the GPU's own thread may execute.
-pub type Part = Box<dyn Prepared + Send>;
-
 /// The same case in place on each of some GPUs.
-pub struct Several(Vec<(Gpu, Part)>);
+pub struct Several(Vec<(Gpu, OneGpu)>);
 
 impl Several {
     /// Of at least one GPU.
-    pub fn new(parts: Vec<(Gpu, Part)>) -> Several {
+    pub fn new(parts: Vec<(Gpu, OneGpu)>) -> Several {
         Several(parts)
     }
 }

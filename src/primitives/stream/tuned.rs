@@ -1,8 +1,8 @@
 //! Which of the kernels a case takes, and what its open tunables become. Pure.
 
+use super::spec::Kernel;
+use crate::case::tuning::DEFAULT_BLOCK as BLOCK;
 use crate::case::tuning::{Grid, Hint, Tuning};
-use crate::primitives::cuda::BLOCK;
-use crate::primitives::stream::spec::Kernel;
 
 /// The tunables of a case, none of those that stream has open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

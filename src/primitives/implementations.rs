@@ -1,0 +1,116 @@
+//! What computes each primitive: on processors, and on GPUs. The engine alone imports this.
+
+use super::{Definition, Primitive};
+use super::{atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream};
+use crate::case::gpus::Gpus;
+use crate::case::{Case, Failure};
+use crate::device::Prepared;
+use crate::device::cpu::{Context, PoolJob, on_pool};
+use crate::device::cuda::{GpuFacts, GpuJob, Launched, Named, OneGpu, Setup, on_gpu};
+
+/// A row for each definition, with its implementations on processors and on GPUs.
+const ALL: &[Implementation] = &[
+    Implementation::of::<stream::Spec, stream::cpu::Stream, stream::cuda::Stream>(),
+    Implementation::of::<gather_scatter::Moves, gather_scatter::cpu::Moves, gather_scatter::cuda::Move>(),
+    Implementation::of::<pattern::Spec, pattern::cpu::Patterns, pattern::cuda::Patterns>(),
+    Implementation::of::<
+        random_access::Spec,
+        random_access::cpu::RandomAccess,
+        random_access::cuda::RandomAccess,
+    >(),
+    Implementation::of::<scan::Spec, scan::cpu::Scan, scan::cuda::Scan>(),
+    Implementation::of::<atop_scan::Spec, atop_scan::cpu::AtopScan, atop_scan::cuda::AtopScan>(),
+    Implementation::of::<histogram::Spec, histogram::cpu::Histogram, histogram::cuda::Histogram>(),
+    Implementation::of::<multisplit::Spec, multisplit::cpu::Multisplit, multisplit::cuda::Multisplit>(),
+];
+
+/// What computes the primitives of a definition.
+pub struct Implementation {
+    primitives: &'static [Primitive],
+    on_pool: fn(&Case, &Context) -> Result<Box<dyn Prepared>, Failure>,
+    on_gpu: fn(&Case, &Setup) -> Result<OneGpu, Failure>,
+    launched: fn(&Case) -> Result<Launched, Failure>,
+    kernels: fn(&Case, &GpuFacts) -> Result<Vec<Named>, Failure>,
+}
+
+/// That of a case's primitive.
+///
+/// # Errors
+/// A primitive that does not exist.
+pub fn implementation(case: &Case) -> Result<&'static Implementation, Failure> {
+    let named =
+        |of: &&Implementation| of.primitives.iter().any(|primitive| primitive.name() == case.primitive);
+    ALL.iter()
+        .find(named)
+        .ok_or_else(|| Failure::NotApplicable(format!("{} has no implementation", case.primitive)))
+}
+
+impl Implementation {
+    const fn of<D, C, G>() -> Implementation
+    where
+        D: Definition,
+        C: PoolJob<Case = D>,
+        G: GpuJob<Case = D>,
+    {
+        Implementation {
+            primitives: D::PRIMITIVES,
+            on_pool: |case, context| {
+                let (case, resolved) = chosen::<D>(case)?;
+                on_pool::<C>(case, resolved, context)
+            },
+            on_gpu: |case, setup| {
+                if Gpus::of(&case.params).spanning && !G::SPANS {
+                    let reason =
+                        format!("{} has no arrays that span GPUs: gather and scatter do", case.primitive);
+                    return Err(Failure::NotApplicable(reason));
+                }
+                let (case, resolved) = chosen::<D>(case)?;
+                on_gpu::<G>(case, resolved, setup)
+            },
+            launched: |case| G::launched(&chosen::<D>(case)?.0),
+            kernels: |case, gpu| G::kernels(&chosen::<D>(case)?.0, gpu),
+        }
+    }
+
+    /// Puts a case in place on processors.
+    ///
+    /// # Errors
+    /// As of [`PoolJob::prepare`], and a case that does not exist.
+    pub fn on_pool(&self, case: &Case, context: &Context) -> Result<Box<dyn Prepared>, Failure> {
+        (self.on_pool)(case, context)
+    }
+
+    /// Puts a case in place on a GPU, or across several.
+    ///
+    /// # Errors
+    /// As of [`on_gpu`], and a case that does not exist.
+    pub fn on_gpu(&self, case: &Case, setup: &Setup) -> Result<OneGpu, Failure> {
+        (self.on_gpu)(case, setup)
+    }
+
+    /// What an execution of a case launches on a GPU.
+    ///
+    /// # Errors
+    /// A case that does not exist, or not on GPUs.
+    pub fn launched(&self, case: &Case) -> Result<Launched, Failure> {
+        (self.launched)(case)
+    }
+
+    /// The kernels that a case asks for on such a GPU.
+    ///
+    /// # Errors
+    /// As of [`launched`](Implementation::launched).
+    pub fn kernels(&self, case: &Case, gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
+        (self.kernels)(case, gpu)
+    }
+}
+
+/// A case whose method is not open any more, and what its open parameters became.
+fn chosen<D: Definition>(case: &Case) -> Result<(D, Vec<(String, crate::case::Value)>), Failure> {
+    let case = D::of(case)?;
+    if case.open() {
+        return Err(Failure::NotApplicable("the method has not been chosen".to_owned()));
+    }
+    let resolved = case.resolved();
+    Ok((case, resolved))
+}

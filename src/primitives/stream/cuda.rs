@@ -1,0 +1,187 @@
+//! stream on a GPU (`kernels/stream.cu`): vectors, one launch an execution. The certificate compares every element of
+//! the destination with its closed form; of read the sum with the integers' own, which f64 holds exactly.
+
+use super::spec::{Array, Kernel, Q, Spec, WRITTEN};
+use super::tuned::Tuned;
+use crate::case::{Cancel, Failure, Fault, Value, Verdict};
+use crate::device::cuda::{
+    self, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Launched, Named, Part, Plan, Setup, args, named,
+    poison,
+};
+use crate::inputs::mix::key64;
+use crate::primitives::cuda::finding::find;
+use crate::primitives::cuda::tiles::Tiles;
+use crate::primitives::cuda::{launch_over, length};
+
+const MODULE: &str = "stream";
+
+/// Kernels that are not timed.
+const OTHERS: [&str; 3] = ["stream_fill", "stream_expected_sum", "stream_certify"];
+
+/// `PARTIALS` in the kernels: sums, which go on growing from launch to launch.
+const PARTIALS: usize = 1024;
+
+/// A case in place. Each array has a guard element behind its last one, which the deliberately wrong
+/// implementations may touch.
+pub struct Stream {
+    spec: Spec,
+    tuned: Tuned,
+    timed: cuda::Kernel,
+    tiles: Tiles,
+    expected_sum: cuda::Kernel,
+    certify: cuda::Kernel,
+    /// The operands that the kernel reads, in the order of its formula.
+    sources: Vec<DeviceBuffer<f64>>,
+    /// What it writes; `None` for read.
+    destination: Option<DeviceBuffer<f64>>,
+    /// Where read adds up.
+    partials: DeviceBuffer<u64>,
+}
+
+fn tuned(spec: &Spec) -> Tuned {
+    Tuned::new(spec.kernel, spec.tuning)
+}
+
+impl GpuJob for Stream {
+    type Case = Spec;
+
+    fn launched(spec: &Spec) -> Result<Launched, Failure> {
+        Ok(Launched { kernel: tuned(spec).kernel_name(spec.kernel), launches: 1 })
+    }
+
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
+        Ok([named(MODULE, [tuned(spec).kernel_name(spec.kernel)]), named(MODULE, OTHERS)].concat())
+    }
+
+    fn needed(spec: &Spec, _gpus: u64) -> u64 {
+        8 * (spec.elements + 1) * spec.arrays().count() as u64
+    }
+
+    fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
+        Plan::ranges(spec.elements, fault)
+    }
+
+    fn prepare(spec: Spec, setup: &Setup) -> Result<Stream, Failure> {
+        let (gpu, tuned) = (setup.gpu, tuned(&spec));
+        let module = gpu.module(MODULE)?;
+        let timed = module.kernel(&tuned.kernel_name(spec.kernel))?;
+        let [fill, expected_sum, certify] = module.kernels(OTHERS)?;
+        let (n, room) = (spec.elements, length(spec.elements + 1)?);
+        let source = |array: &Array| {
+            let mut source = gpu.alloc(room)?;
+            poison(gpu, &mut source)?;
+            launch_over(gpu, &fill, n, args![source, key64(array.seed(spec.seed)), n])?;
+            Ok(source)
+        };
+        Ok(Stream {
+            tiles: Tiles::new(gpu, &timed, &tuned.0, tuned.lanes())?,
+            timed,
+            expected_sum,
+            certify,
+            sources: spec.kernel.sources().iter().map(source).collect::<Result<_, Failure>>()?,
+            destination: spec.kernel.destination().map(|_| gpu.alloc(room)).transpose()?,
+            partials: gpu.upload(&vec![0; if spec.kernel == Kernel::Read { PARTIALS } else { 0 }])?,
+            tuned,
+            spec,
+        })
+    }
+
+    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        gpu.memset32(&mut self.partials, 0)?;
+        self.destination.as_mut().map_or(Ok(()), |destination| poison(gpu, destination))
+    }
+
+    /// The destination, or for read the source, is what a mistake misplaces.
+    fn enqueue(&mut self, gpu: &Gpu, Part { first, count, shift }: Part) -> Result<(), Failure> {
+        let (blocks, block) = (self.tiles.blocks(count), self.tiles.block);
+        let Some(destination) = &self.destination else {
+            let (tiles, tiled) = self.vectors(first + shift, count);
+            let x = at(self.sources.first(), first + shift)?;
+            return gpu.launch(&self.timed, blocks, block, 0, args![x, tiles, tiled, count, self.partials]);
+        };
+        let (tiles, tiled) = self.vectors(first | (first + shift), count);
+        let to = at(Some(destination), first + shift)?;
+        let (x, y) = (at(self.sources.first(), first)?, at(self.sources.get(1), first)?);
+        let q = factor(self.spec.kernel);
+        gpu.launch(&self.timed, blocks, block, 0, args![to, x, y, tiles, tiled, count, q])
+    }
+
+    fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
+        let (kernel, n) = (self.spec.kernel, self.spec.elements);
+        let key = |operand: usize| {
+            kernel.sources().get(operand).map_or(0, |array| key64(array.seed(self.spec.seed)))
+        };
+        let Some(destination) = &self.destination else {
+            let sum = |report: &DeviceBuffer<u64>| {
+                launch_over(gpu, &self.expected_sum, n, args![key(0), n, report])
+            };
+            let expected = find(gpu, sum)?;
+            return Ok(judge_sum(self.sum()?, expected.sum, expected.checked));
+        };
+        let (op, x, y, q) = (kernel as u32, key(0), key(1), factor(kernel));
+        let finding = find(gpu, |report| {
+            launch_over(gpu, &self.certify, n, args![destination, op, x, y, q, n, report])
+        })?;
+        let name = kernel.destination().map_or("", Array::name);
+        Ok(Verdict::of(finding.mistake(name).or_else(|| finding.unchecked(n, "elements")), n))
+    }
+
+    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
+        let values = match &self.destination {
+            Some(destination) => destination.range_to_host(0..length(self.spec.elements)?)?,
+            None => vec![self.sum()?],
+        };
+        Ok(values.into_iter().flat_map(f64::to_le_bytes).collect())
+    }
+
+    fn memory(&self) -> u64 {
+        let arrays = self.sources.iter().chain(&self.destination).map(DeviceBuffer::bytes).sum::<u64>();
+        arrays + self.partials.bytes()
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        self.tuned.0.resolved()
+    }
+}
+
+impl Stream {
+    /// What was read since the sums were cleared.
+    fn sum(&self) -> Result<f64, Failure> {
+        Ok(self.partials.to_host()?.into_iter().fold(0, u64::wrapping_add) as f64)
+    }
+
+    /// Tiles of a range that can be moved as vectors, and their elements: none where a first
+    /// element, of which `first` has all bits, does not begin one. Arrays begin with whole
+    /// vectors.
+    fn vectors(&self, first: u64, count: u64) -> (u32, u64) {
+        if first.is_multiple_of(self.tuned.lanes()) { self.tiles.full(count) } else { (0, 0) }
+    }
+}
+
+/// q, or what write stores.
+fn factor(kernel: Kernel) -> f64 {
+    if kernel == Kernel::Write { WRITTEN } else { Q }
+}
+
+/// The address of an element; null for an array that the kernel does not take.
+fn at(buffer: Option<&DeviceBuffer<f64>>, element: u64) -> Result<DevicePtr<f64>, Failure> {
+    buffer.map_or(Ok(DevicePtr::null()), |buffer| buffer.pointer_at(length(element)?))
+}
+
+/// `expected` is below 2^53, so the comparison is exact.
+fn judge_sum(found: f64, expected: u64, checked: u64) -> Verdict {
+    let mistake = (found != expected as f64).then(|| format!("the sum is {found} instead of {expected}"));
+    Verdict::of(mistake, checked)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_must_be_equal() {
+        assert_eq!(judge_sum(9007199254740991.0, (1 << 53) - 1, 4), Verdict::Certified { checked: 4 });
+        assert!(matches!(judge_sum(9007199254740990.0, (1 << 53) - 1, 4), Verdict::Wrong { .. }));
+        assert!(matches!(judge_sum(f64::NAN, 0, 4), Verdict::Wrong { .. }));
+    }
+}
