@@ -18,8 +18,8 @@
 //!
 //! Each module uses only those of its row, and a row names only what stands above it, so that there are no
 //! circles. `tests/architecture.rs` reads both tables and holds the code to them; tests may use whatever they
-//! like. A primitive's *implementations* are its modules `cpu` and `cuda`, and what these share in
-//! `primitives::cpu` and `primitives::cuda`; what else is in [`primitives`] is pure.
+//! like. A primitive's *implementations* are its modules `cpu` and `cuda`, what these share in `primitives::cpu` and
+//! `primitives::cuda`, and their list, `primitives::implementations`; what else is in [`primitives`] is pure.
 //!
 //! | module | what it knows | uses |
 //! |---|---|---|

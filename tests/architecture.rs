@@ -33,7 +33,7 @@ struct Use {
 
 /// The room that a module or a name is in; `None` for the crate itself and its constants.
 fn room(path: &[String]) -> Option<&str> {
-    let implements = |word: &String| word == "cpu" || word == "cuda";
+    let implements = |word: &String| ["cpu", "cuda", "implementations"].contains(&word.as_str());
     match path.first()?.as_str() {
         constant if constant.starts_with(char::is_uppercase) => None,
         "primitives" if path.iter().any(implements) => Some(IMPLEMENTATIONS),
@@ -438,8 +438,8 @@ fn a_forbidden_use_is_found_however_it_is_written() {
         assert!(wrong("cli", text).is_empty() || text.contains("super"), "{text}");
     }
     for text in [
-        "use crate::primitives::scan::cuda::prepare;",
-        "use crate::primitives::{self}; fn f() { primitives::cuda::refused(); }",
+        "use crate::primitives::scan::cuda::Scan;",
+        "use crate::primitives::{self}; fn f() { primitives::cuda::length(); }",
     ] {
         assert_eq!(wrong("cli::counters", text).len(), 1, "{text}");
         assert_eq!(wrong("engine::server", text).len(), 1, "{text}");

@@ -21,6 +21,7 @@ pub const ALL: &[Peer] = &[
     Peer { name: "spatter", backend: "peer:spatter", beside: "cuda" },
     Peer { name: "cub-exclusive-sum", backend: "peer:cub-exclusive-sum", beside: "cuda" },
     Peer { name: "cub-sum-by-key", backend: "peer:cub-sum-by-key", beside: "cuda" },
+    Peer { name: "cub-reduce", backend: "peer:cub-reduce", beside: "cuda" },
     Peer { name: "cub-histogram", backend: "peer:cub-histogram", beside: "cuda" },
     Peer { name: "cub-radix-sort", backend: "peer:cub-radix-sort", beside: "cuda" },
     Peer { name: "cub-sort", backend: "peer:cub-sort", beside: "cuda" },
@@ -45,7 +46,7 @@ pub const PEERS: Param = Param {
     doc: "programs that do the same work beside the cases on cuda, measured in the same rounds and not certified. \
           plain: kernels of one thread an element, for stream, gather and scatter; cudamemcpy: the driver's copies \
           and fills, for stream; spatter: kernels like those of Spatter 2.1.0, for pattern; cub-exclusive-sum: CUB's \
-          ExclusiveSum, for scan; cub-sum-by-key: its sums by key, for segmented-scan; cub-histogram: \
+          ExclusiveSum, for scan; cub-sum-by-key: its sums by key, for segmented-scan; cub-reduce: cub::DeviceReduce, for reduce; cub-histogram: \
           cub::DeviceHistogram, for histogram; cub-radix-sort: cub::DeviceRadixSort by the bits of the bucket, cub-sort: by \
           the whole key, cub-partition: cub::DevicePartition for two buckets, all for multisplit",
 };

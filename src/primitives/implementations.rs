@@ -1,7 +1,7 @@
 //! What computes each primitive: on processors, and on GPUs. The engine alone imports this.
 
 use super::{Definition, Primitive};
-use super::{atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan, stream};
+use super::{atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, reduce, scan, stream};
 use crate::case::gpus::Gpus;
 use crate::case::{Case, Failure};
 use crate::device::Prepared;
@@ -18,6 +18,7 @@ const ALL: &[Implementation] = &[
         random_access::cpu::RandomAccess,
         random_access::cuda::RandomAccess,
     >(),
+    Implementation::of::<reduce::Spec, reduce::cpu::Reduce, reduce::cuda::Reduce>(),
     Implementation::of::<scan::Spec, scan::cpu::Scan, scan::cuda::Scan>(),
     Implementation::of::<atop_scan::Spec, atop_scan::cpu::AtopScan, atop_scan::cuda::AtopScan>(),
     Implementation::of::<histogram::Spec, histogram::cpu::Histogram, histogram::cuda::Histogram>(),

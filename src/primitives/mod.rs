@@ -17,6 +17,7 @@ mod oracle;
 pub mod pattern;
 pub mod random_access;
 pub mod range;
+pub mod reduce;
 mod registry;
 pub mod scan;
 pub mod stream;

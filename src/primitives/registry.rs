@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::{
-    Definition, Primitive, atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, scan,
+    Definition, Primitive, atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, reduce, scan,
     stream,
 };
 
@@ -15,6 +15,7 @@ pub fn registry() -> &'static [&'static Primitive] {
             gather_scatter::Moves::PRIMITIVES,
             pattern::Spec::PRIMITIVES,
             random_access::Spec::PRIMITIVES,
+            reduce::Spec::PRIMITIVES,
             scan::Spec::PRIMITIVES,
             atop_scan::Spec::PRIMITIVES,
             histogram::Spec::PRIMITIVES,
@@ -58,7 +59,7 @@ mod tests {
                     .with("footprint", Value::Int(64))
                     .with("accesses", Value::Int(4))
             }
-            "scan" | "enumerate" | "compact" | "distribute" | "split" => p("elements", Value::Int(4)),
+            "scan" | "reduce" | "enumerate" | "compact" | "distribute" | "split" => p("elements", Value::Int(4)),
             "segmented-scan" | "split-and-segment" => p("elements", Value::Int(4))
                 .with("segments", Value::Text("constant".into()))
                 .with("segments.constant.length", Value::Int(3)),

@@ -25,6 +25,7 @@ use scatterlab::case::{Cancel, Case, Failure, Fault, Params, Value, Verdict};
 use scatterlab::device::cuda::{DevicePtr, Gpu, Plain};
 use scatterlab::engine::Executor;
 use scatterlab::engine::executors::{self, cuda::CudaExecutor};
+use scatterlab::engine::verify::{Suite, suite};
 use scatterlab::inputs::Permutation;
 use scatterlab::primitives;
 use scatterlab::primitives::pattern::Starts;
@@ -48,10 +49,13 @@ fn case(primitive: &str, words: &str) -> Case {
 
 /// A case must hold without a fault and must not with one.
 fn prove(primitive: &str, words: &str) {
-    let case = case(primitive, words);
+    prove_case(&case(primitive, words), words);
+}
+
+fn prove_case(case: &Case, words: &str) {
     let executor = CudaExecutor::default();
     let cancel = Cancel::default();
-    let mut right = executor.prepare(&case, None, &cancel).unwrap_or_else(|e| panic!("{words}: {e}"));
+    let mut right = executor.prepare(case, None, &cancel).unwrap_or_else(|e| panic!("{words}: {e}"));
     // Of several GPUs from the first start to the last end.
     let seconds = right.sample(2).unwrap();
     let several = words.contains("gpus=");
@@ -59,17 +63,17 @@ fn prove(primitive: &str, words: &str) {
     let verdict = right.certify(&cancel).unwrap();
     assert!(matches!(verdict, Verdict::Certified { checked } if checked > 0), "{words}: {verdict:?}");
     let output = right.read_back().unwrap();
-    let problem = primitives::problem(&case).unwrap();
-    primitives::check(&case, &right.resolved(), &output).unwrap_or_else(|e| panic!("{words}: {e}"));
+    let problem = primitives::problem(case).unwrap();
+    primitives::check(case, &right.resolved(), &output).unwrap_or_else(|e| panic!("{words}: {e}"));
     assert!(right.memory() > 0);
     drop(right);
     for fault in Fault::ALL.into_iter().filter(|fault| problem.shows(*fault)) {
-        let mut wrong = executor.prepare(&case, Some(fault), &cancel).unwrap();
+        let mut wrong = executor.prepare(case, Some(fault), &cancel).unwrap();
         let verdict = wrong.certify(&cancel).unwrap();
         assert!(matches!(verdict, Verdict::Wrong { .. }), "{words}: {fault:?} is {verdict:?}");
         wrong.sample(1).unwrap();
         if let Ok(output) = wrong.read_back() {
-            let judged = primitives::check(&case, &wrong.resolved(), &output);
+            let judged = primitives::check(case, &wrong.resolved(), &output);
             assert!(judged.is_err() || words.contains("read-only"), "{words}: {fault:?} is right");
         }
     }
@@ -88,6 +92,26 @@ fn prove_all(primitive: &str, cases: &[String]) {
         prove(primitive, words);
         assert_eq!(host.compiled(), asked(&case(primitive, words)), "{primitive} {words}");
         assert_eq!(host.strayed(), 0, "{primitive} {words} writes outside of its arrays");
+    }
+}
+
+/// Some of each primitive's own cases of `verify`, so that a new one is run here without a word of its own.
+#[test]
+fn cases_of_verify() {
+    const SOME: usize = 40;
+    let Some(host) = Host::new() else { return };
+    let plan = suite(Suite::Mutants, "cuda", None, 4).expect("the suite resolves");
+    for primitive in primitives::registry() {
+        let own = |case: &&Case| case.primitive == primitive.name() && case.not_applicable.is_none();
+        let cases: Vec<&Case> = plan.cases.iter().filter(own).collect();
+        assert!(!cases.is_empty(), "{} has no case", primitive.name());
+        for case in cases.iter().step_by(cases.len().div_ceil(SOME)) {
+            let words = format!("{} {:?}", case.primitive, case.params);
+            host.compiled();
+            prove_case(case, &words);
+            assert_eq!(host.compiled(), asked(case), "{words}");
+            assert_eq!(host.strayed(), 0, "{words} writes outside of its arrays");
+        }
     }
 }
 

@@ -1,0 +1,262 @@
+// reduce: the sum, the least or the greatest of n elements, or of the products of two arrays
+// (src/primitives/reduce/mod.rs). Terms join as words: integers as they are, floats that are summed as doubles, floats
+// that are compared as keys whose unsigned order is theirs.
+//
+// A thread of as many blocks as are at work at once goes over tiles, with ITEMS vectors of 16 bytes in flight; a block
+// joins its threads' words and leaves one. The block that draws the last ticket joins all of them, in their order, so
+// that a result is the same each time. A conversion to double takes a quarter of what memory takes for a float.
+#include "certify.cuh"
+#include "hints.cuh"
+
+#define SUM 0
+#define MIN 1
+#define MAX 2
+
+// Vectors of 16 bytes that a thread has in flight, of one array or of both.
+#define ITEMS 8u
+
+template <typename To, typename From> LAB To bits_of(From from) {
+    static_assert(sizeof(To) == sizeof(From), "the same bits");
+    To to;
+    memcpy(&to, &from, sizeof to);
+    return to;
+}
+
+// ---- words -------------------------------------------------------------------------------
+
+template <int OP> LAB u32 key_of(float v) {
+    const u32 bits = bits_of<u32>(v);
+    if (v != v) return OP == MAX ? ~0u : 0u;
+    return bits ^ ((u32)((int)bits >> 31) | 0x80000000u);
+}
+
+template <int OP> LAB u64 key_of(double v) {
+    const u64 bits = bits_of<u64>(v);
+    if (v != v) return OP == MAX ? ~0ull : 0ull;
+    return bits ^ ((u64)((long long)bits >> 63) | 0x8000000000000000ull);
+}
+
+template <int OP, typename W> struct Joined {
+    LAB_MEMBER static W of(W a, W b) { return OP == MIN ? (b < a ? b : a) : (a < b ? b : a); }
+};
+template <typename W> struct Joined<SUM, W> {
+    LAB_MEMBER static W of(W a, W b) { return a + b; }
+};
+
+// The words of a type; those of integers.
+template <int OP, typename T> struct Fold {
+    typedef T W;
+    LAB_MEMBER static W none() { return OP == MIN ? ~W(0) : W(0); }
+    LAB_MEMBER static W of(T x) { return x; }
+    LAB_MEMBER static W of(T x, T y) { return x * y; }
+};
+template <int OP> struct Fold<OP, float> {
+    typedef u32 W;
+    LAB_MEMBER static W none() { return OP == MIN ? 0xFF800000u : 0x007FFFFFu; }
+    LAB_MEMBER static W of(float x) { return key_of<OP>(x); }
+    LAB_MEMBER static W of(float x, float y) { return key_of<OP>(x * y); }
+};
+template <int OP> struct Fold<OP, double> {
+    typedef u64 W;
+    LAB_MEMBER static W none() { return OP == MIN ? 0xFFF0000000000000ull : 0x000FFFFFFFFFFFFFull; }
+    LAB_MEMBER static W of(double x) { return key_of<OP>(x); }
+    LAB_MEMBER static W of(double x, double y) { return key_of<OP>(x * y); }
+};
+template <typename T> struct SumOfFloats {
+    typedef double W;
+    LAB_MEMBER static W none() { return 0.0; }
+    LAB_MEMBER static W of(T x) { return (double)x; }
+    LAB_MEMBER static W of(T x, T y) { return (double)x * (double)y; }
+};
+template <> struct Fold<SUM, float> : SumOfFloats<float> {};
+template <> struct Fold<SUM, double> : SumOfFloats<double> {};
+
+LAB u64 word_of(u32 w) { return w; }
+LAB u64 word_of(u64 w) { return w; }
+LAB u64 word_of(double w) { return bits_of<u64>(w); }
+LAB void of_word(u64 word, u32& w) { w = (u32)word; }
+LAB void of_word(u64 word, u64& w) { w = word; }
+LAB void of_word(u64 word, double& w) { w = bits_of<double>(word); }
+
+// ---- the timed kernels -------------------------------------------------------------------
+
+template <typename T> struct alignas(16) Vector {
+    T of[16 / sizeof(T)];
+};
+
+template <typename T> LAB Vector<T> vector_at(const T* at, u64 vector) {
+    return bits_of<Vector<T>>(__ldcs((const uint4*)at + vector));
+}
+
+// What the thread makes of terms [0, n): `tiles` tiles as vectors, `tiled` elements, and the rest one by one.
+template <int OP, bool PRODUCTS, typename T>
+LAB typename Fold<OP, T>::W thread_word(const T* __restrict__ x, const T* __restrict__ y, u64 tiles, u64 tiled, u64 n) {
+    typedef Fold<OP, T> F;
+    typedef Joined<OP, typename F::W> Join;
+    const u32 items = PRODUCTS ? ITEMS / 2u : ITEMS;
+    typename F::W word = F::none();
+    for (u64 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const u64 at = tile * (blockDim.x * items) + threadIdx.x;
+        Vector<T> a[items], b[items];
+#pragma unroll
+        for (u32 u = 0; u < items; ++u) {
+            a[u] = vector_at(x, at + u * blockDim.x);
+            if (PRODUCTS) b[u] = vector_at(y, at + u * blockDim.x);
+        }
+#pragma unroll
+        for (u32 u = 0; u < items; ++u) {
+#pragma unroll
+            for (u32 k = 0; k < 16u / sizeof(T); ++k) {
+                word = Join::of(word, PRODUCTS ? F::of(a[u].of[k], b[u].of[k]) : F::of(a[u].of[k]));
+            }
+        }
+    }
+    for (u64 i = tiled + thread_index(); i < n; i += thread_count()) {
+        word = Join::of(word, PRODUCTS ? F::of(x[i], y[i]) : F::of(x[i]));
+    }
+    return word;
+}
+
+// The word of the block, for its first thread.
+template <int OP, typename W> LAB W block_word(W mine, W none) {
+    __shared__ W warps[32];
+    for (int step = 16; step > 0; step /= 2) mine = Joined<OP, W>::of(mine, __shfl_down_sync(0xFFFFFFFFu, mine, step));
+    __syncthreads();
+    if ((threadIdx.x & 31u) == 0) warps[threadIdx.x / 32u] = mine;
+    __syncthreads();
+    if (threadIdx.x >= 32u) return none;
+    mine = threadIdx.x < blockDim.x / 32u ? warps[threadIdx.x] : none;
+    for (int step = 16; step > 0; step /= 2) mine = Joined<OP, W>::of(mine, __shfl_down_sync(0xFFFFFFFFu, mine, step));
+    return mine;
+}
+
+// `further`: joins what an earlier launch has left in `all`.
+template <int OP, bool PRODUCTS, typename T>
+LAB void reduce(const T* x, const T* y, u64 tiles, u64 tiled, u64 n, u32 further, u64* parts, u32* ticket, u64* all) {
+    typedef typename Fold<OP, T>::W W;
+    const W none = Fold<OP, T>::none();
+    __shared__ bool last;
+    W word = block_word<OP>(thread_word<OP, PRODUCTS>(x, y, tiles, tiled, n), none);
+    if (gridDim.x > 1u) {
+        if (threadIdx.x == 0) {
+            parts[blockIdx.x] = word_of(word);
+            __threadfence();
+            last = atomicInc(ticket, gridDim.x - 1u) == gridDim.x - 1u;
+        }
+        __syncthreads();
+        if (!last) return;
+        __threadfence();
+        word = none;
+        for (u32 b = threadIdx.x; b < gridDim.x; b += blockDim.x) {
+            W part;
+            of_word(__ldcg(&parts[b]), part);
+            word = Joined<OP, W>::of(word, part);
+        }
+        word = block_word<OP>(word, none);
+    }
+    if (threadIdx.x != 0) return;
+    W before = none;
+    if (further) of_word(*all, before);
+    *all = word_of(Joined<OP, W>::of(before, word));
+}
+
+#define REDUCE(name, OP, PRODUCTS, T)                                                                      \
+    extern "C" __global__ void IN_FLIGHT(ITEMS)                                                            \
+        name(const T* x, const T* y, u64 tiles, u64 tiled, u64 n, u32 further, u64* parts, u32* ticket,    \
+             u64* all) {                                                                                   \
+        reduce<OP, PRODUCTS, T>(x, y, tiles, tiled, n, further, parts, ticket, all);                       \
+    }
+#define OF_TYPE(name, OP, type, T)                       \
+    REDUCE(reduce_##name##_##type, OP, false, T)         \
+    REDUCE(reduce_##name##_##type##_products, OP, true, T)
+#define OF_OPERATOR(name, OP)      \
+    OF_TYPE(name, OP, u32, u32)    \
+    OF_TYPE(name, OP, u64, u64)    \
+    OF_TYPE(name, OP, f32, float)  \
+    OF_TYPE(name, OP, f64, double)
+
+OF_OPERATOR(sum, SUM)
+OF_OPERATOR(min, MIN)
+OF_OPERATOR(max, MAX)
+
+// ---- the elements, and the certificate ----------------------------------------------------
+
+#define U32 0u
+#define U64 1u
+#define F32 2u
+#define F64 3u
+#define ZEROS 1u
+#define WITH_NAN 2u
+
+// An array as a function of i; `second` is y.
+struct Elements {
+    u64 key, n, planted;
+    u32 op, type, contents, second;
+};
+
+static_assert(sizeof(Elements) == 40, "the layout of the host");
+
+LAB double float_of(const Elements& e, u64 w, bool behind, bool planted) {
+    const double sign = (w & 1u) == 0 ? 1.0 : -1.0, beyond = behind ? 1.75 : 1.5;
+    if (e.contents == ZEROS) return e.second ? 1.0 : sign * 0.0;
+    if (e.contents == WITH_NAN && planted && !behind) return bits_of<double>(0x7FF8000000000000ull);
+    if (e.op == SUM && behind) return e.second ? 1.0 : 0.0;
+    if (e.op != SUM && (behind || planted)) return e.second ? 1.0 : e.op == MIN ? -beyond : beyond;
+    return sign * (double)((1ull << 23) + (w >> 41)) / (double)(1 << 24);
+}
+
+// The bits of element i: `Spec::bits`.
+LAB u64 element_of(const Elements& e, u64 i) {
+    const u64 w = word64(e.key, i);
+    const bool behind = i == e.n, planted = i == e.planted;
+    if (e.type >= F32) {
+        const double v = float_of(e, w, behind, planted);
+        return e.type == F32 ? (u64)bits_of<u32>((float)v) : bits_of<u64>(v);
+    }
+    const u64 mine = e.type == U32 ? w >> 32 : w, all = e.type == U32 ? 0xFFFFFFFFull : ~0ull;
+    if (e.op == SUM && behind && !e.second) return 0;
+    if (e.op != SUM && (behind || planted)) {
+        if (e.second) return 1;
+        return e.op == MIN ? (behind ? 0 : 1) : all - (behind ? 0 : 1);
+    }
+    return e.op == MAX ? mine & ~3ull : mine | 1ull;
+}
+
+// Elements [0, n], the last one behind the array.
+extern "C" __global__ void reduce_fill(u32* out, Elements e) {
+    for (u64 i = thread_index(); i <= e.n; i += thread_count()) {
+        const u64 bits = element_of(e, i);
+        if (e.type == U64 || e.type == F64) ((u64*)out)[i] = bits;
+        else out[i] = (u32)bits;
+    }
+}
+
+template <int OP, typename T> LAB u64 expected_of(const Elements& x, const Elements& y, bool products) {
+    typedef Fold<OP, T> F;
+    typename F::W word = F::none();
+    for (u64 i = thread_index(); i < x.n; i += thread_count()) {
+        T a, b = T(1);
+        const u64 of_x = element_of(x, i);
+        memcpy(&a, &of_x, sizeof a);
+        if (products) {
+            const u64 of_y = element_of(y, i);
+            memcpy(&b, &of_y, sizeof b);
+        }
+        word = Joined<OP, typename F::W>::of(word, products ? F::of(a, b) : F::of(a));
+    }
+    return word_of(word);
+}
+
+template <int OP> LAB u64 expected(const Elements& x, const Elements& y, bool products) {
+    if (x.type == U32) return expected_of<OP, u32>(x, y, products);
+    if (x.type == U64) return expected_of<OP, u64>(x, y, products);
+    if (x.type == F32) return expected_of<OP, float>(x, y, products);
+    return expected_of<OP, double>(x, y, products);
+}
+
+// The word of each thread's share of the terms, by their closed form.
+extern "C" __global__ void reduce_expected(u64* words, Elements x, Elements y, u32 products) {
+    const bool two = products != 0;
+    words[thread_index()] = x.op == SUM ? expected<SUM>(x, y, two) : x.op == MIN ? expected<MIN>(x, y, two)
+                                                                                 : expected<MAX>(x, y, two);
+}

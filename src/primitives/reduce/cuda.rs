@@ -1,0 +1,162 @@
+//! reduce on a GPU (`kernels/reduce.cu`): one launch of as many blocks as are at work at once, of which the last one to
+//! end joins what all have left. The certificate reduces the terms' closed form.
+
+use super::Spec;
+use crate::case::{Cancel, Failure, Fault, Verdict};
+use crate::device::cuda::{
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Kernel, Launched, Module, Named, Part, Plan, Setup, args,
+    device_struct, named, poison,
+};
+use crate::inputs::mix;
+use crate::primitives::cuda::{BLOCK, grid, launch_over, length, stride_grid};
+
+const MODULE: &str = "reduce";
+const OTHERS: [&str; 2] = ["reduce_fill", "reduce_expected"];
+
+/// Bytes of a tile: 8 vectors of 16 for each thread, as `ITEMS` in the kernels; with products 4 of each array.
+const TILE: u64 = 8 * 16 * BLOCK as u64;
+
+device_struct! {
+    /// `Elements` in the kernels: an array as a function of i.
+    struct Elements: 40 {
+        key: u64,
+        n: u64,
+        planted: u64,
+        operator: u32,
+        ty: u32,
+        contents: u32,
+        second: u32,
+    }
+}
+
+/// A case in place. Arrays have one element more, which only a deliberate mistake reads.
+pub struct Reduce {
+    spec: Spec,
+    timed: Kernel,
+    expected: Kernel,
+    x: DeviceBuffer<u32>,
+    y: Option<DeviceBuffer<u32>>,
+    /// The word of each block, how many have left theirs, and the word of all.
+    parts: DeviceBuffer<u64>,
+    ticket: DeviceBuffer<u32>,
+    all: DeviceBuffer<u64>,
+    /// Whether a part of the present execution has been queued.
+    begun: bool,
+}
+
+/// The timed kernel's name in the PTX.
+fn name(spec: &Spec) -> String {
+    let products = if spec.products() { "_products" } else { "" };
+    format!("reduce_{}_{}{products}", spec.operator.name(), spec.ty.name())
+}
+
+fn closed_form(spec: &Spec, second: bool) -> Elements {
+    Elements {
+        key: mix::key64(spec.seed.wrapping_add(second.into())),
+        n: spec.elements,
+        planted: spec.planted(),
+        operator: spec.operator as u32,
+        ty: spec.ty as u32,
+        contents: spec.contents as u32,
+        second: second.into(),
+    }
+}
+
+fn array(gpu: &Gpu, module: &Module, spec: &Spec, second: bool) -> Result<DeviceBuffer<u32>, Failure> {
+    let n = spec.elements + 1;
+    let array = gpu.alloc(length(n * spec.element() / 4)?)?;
+    launch_over(gpu, &module.kernel(OTHERS[0])?, n, args![array, closed_form(spec, second)])?;
+    Ok(array)
+}
+
+impl GpuJob for Reduce {
+    type Case = Spec;
+
+    fn launched(spec: &Spec) -> Result<Launched, Failure> {
+        Ok(Launched { kernel: name(spec), launches: 1 })
+    }
+
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
+        Ok([named(MODULE, [name(spec)]), named(MODULE, OTHERS)].concat())
+    }
+
+    fn needed(spec: &Spec, _gpus: u64) -> u64 {
+        (spec.elements + 1) * spec.element() * (1 + u64::from(spec.products())) + (1 << 20)
+    }
+
+    fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
+        Plan::ranges(spec.elements, fault)
+    }
+
+    fn prepare(spec: Spec, setup: &Setup) -> Result<Reduce, Failure> {
+        let gpu = setup.gpu;
+        let module = gpu.module(MODULE)?;
+        let timed = module.kernel(&name(&spec))?;
+        Ok(Reduce {
+            parts: gpu.alloc(gpu.max_blocks(&timed, BLOCK, 0)? as usize)?,
+            timed,
+            expected: module.kernel(OTHERS[1])?,
+            x: array(gpu, &module, &spec, false)?,
+            y: if spec.products() { Some(array(gpu, &module, &spec, true)?) } else { None },
+            ticket: gpu.upload(&[0])?,
+            all: gpu.alloc(1)?,
+            begun: false,
+            spec,
+        })
+    }
+
+    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        poison(gpu, &mut self.all)
+    }
+
+    fn begin(&mut self, _gpu: &Gpu) -> Result<(), Failure> {
+        self.begun = false;
+        Ok(())
+    }
+
+    fn enqueue(&mut self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
+        let (first, n, element) = (part.first + part.shift, part.count, self.spec.element());
+        let at = |array: &DeviceBuffer<u32>| array.pointer_at(length(first * element / 4)?);
+        let (x, y) = (at(&self.x)?, self.y.as_ref().map_or(Ok(DevicePtr::null()), at)?);
+        let size = if self.y.is_some() { TILE / 2 } else { TILE } / element;
+        // Arrays begin with whole vectors.
+        let tiles = if (first * element).is_multiple_of(16) { n / size } else { 0 };
+        let (tiled, further) = (tiles * size, u32::from(std::mem::replace(&mut self.begun, true)));
+        let blocks = grid(n, size).min(self.parts.len() as u32);
+        let args = args![x, y, tiles, tiled, n, further, self.parts, self.ticket, self.all];
+        gpu.launch(&self.timed, blocks, BLOCK, 0, args)
+    }
+
+    /// Of no terms the result is the identity.
+    fn end(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        if self.begun {
+            return Ok(());
+        }
+        gpu.put(&[self.spec.identity()], &mut self.all)
+    }
+
+    fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
+        let (spec, n) = (&self.spec, self.spec.elements);
+        let threads = stride_grid(gpu, n) * BLOCK;
+        let words: DeviceBuffer<u64> = gpu.upload(&vec![spec.identity(); threads as usize])?;
+        let (x, y, products) = (closed_form(spec, false), closed_form(spec, true), u32::from(spec.products()));
+        launch_over(gpu, &self.expected, n, args![words, x, y, products])?;
+        let expected = words.to_host()?.into_iter().fold(spec.identity(), |all, word| spec.join(all, word));
+        Ok(Verdict::of(spec.mistake(self.result()?, expected), n))
+    }
+
+    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
+        Ok(self.result()?.to_le_bytes()[..self.spec.element() as usize].to_vec())
+    }
+
+    fn memory(&self) -> u64 {
+        let arrays = self.x.bytes() + self.y.as_ref().map_or(0, DeviceBuffer::bytes);
+        arrays + self.parts.bytes() + self.ticket.bytes() + self.all.bytes()
+    }
+}
+
+impl Reduce {
+    fn result(&self) -> Result<u64, Failure> {
+        Ok(self.spec.result(self.all.to_host()?.first().copied().unwrap_or(0)))
+    }
+}

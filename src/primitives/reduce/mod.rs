@@ -1,0 +1,393 @@
+//! reduce: the sum, the least or the greatest of n elements, or of the products of two arrays.
+//!
+//! ```text
+//! t[i] = x[i], or x[i] · y[i]            result = t[0] ⊕ t[1] ⊕ … ⊕ t[n−1]
+//! sum      integers modulo 2^32 or 2^64; floats in f64, rounded to the type once; of no terms 0. It begins with +0,
+//!          so that it is never −0; a NaN among the terms makes it NaN
+//! min max  −0 is less than +0, and a NaN among the terms makes the result NaN (IEEE 754-2019 minimum, maximum); of no
+//!          terms the greatest, or the least, of the type: ∞ and −∞ of floats
+//! product  integers modulo 2^32 or 2^64; of floats that are summed exact to f64, else rounded to the type
+//! ```
+//!
+//! A sum of products is a dot product. The effective bytes are the arrays, read once.
+//!
+//! Terms join as *words*: integers as they are, floats that are summed as f64, and floats that are compared as keys
+//! whose unsigned order is the order above ([`key32`], [`key64`]), so that min and max join in any order to the bit. Sums of
+//! floats do not: the certificate allows for what so many additions in f64 may lose ([`Spec::bound`]).
+
+pub mod cpu;
+pub mod cuda;
+
+use super::oracle::check_length;
+use super::{Definition, Primitive, Problem};
+use crate::case::table::{choice, count, parameters, words};
+use crate::case::{Access, Direction, Fault, Params, Pass, Refusal, Work, reader};
+use crate::inputs::mix::word64;
+
+words! {
+    /// ⊕.
+    pub enum Operator {
+        Sum = "sum",
+        Min = "min",
+        Max = "max",
+    }
+}
+
+words! {
+    /// The type of an element, and of the result.
+    pub enum Type {
+        U32 = "u32",
+        U64 = "u64",
+        F32 = "f32",
+        F64 = "f64",
+    }
+}
+
+words! {
+    /// What the terms are.
+    pub enum Of {
+        Elements = "elements",
+        Products = "products",
+    }
+}
+
+words! {
+    /// What the arrays hold.
+    pub enum Contents {
+        Numbers = "numbers",
+        Zeros = "zeros",
+        Nan = "nan",
+    }
+}
+
+choice! {
+    /// How it is computed.
+    #[derive(Eq)]
+    pub enum Method {
+        /// one pass: every thread reduces a share, and the last block or thread what the others have left
+        Direct = "direct",
+    }
+}
+
+parameters! {
+    /// A reduction, typed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Spec {
+        /// ⊕: integers wrap; floats are summed in f64; a NaN makes the result NaN, and −0 is less than +0
+        operator: Operator = "sum",
+        /// type of an element and of the result
+        ty as "type": Type = "u32",
+        /// elements of x
+        elements: u64 [count(1, 1 << 40)],
+        /// what is reduced: the elements of x, or the products x[i] · y[i], whose sum is a dot product
+        of: Of = "elements",
+        /// what the arrays hold: numbers; of floats also zeros of both signs, or numbers and one NaN
+        contents: Contents = "numbers",
+        /// how it is computed
+        method: Method = "direct",
+    }
+}
+
+impl Definition for Spec {
+    const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
+        "reduce",
+        "the sum, the least or the greatest of the elements of an array, or of the products of two",
+        Spec::TABLE,
+    )];
+
+    fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        let spec = Spec::of_table(params, seed)?;
+        reader::bytes("elements", &[spec.elements, spec.element()])?;
+        match spec.contents {
+            Contents::Zeros | Contents::Nan if !spec.is_float() => {
+                Err(Refusal::NotApplicable(format!("{} has neither −0 nor NaN", spec.ty.name())))
+            }
+            _ => Ok(spec),
+        }
+    }
+}
+
+impl Problem for Spec {
+    fn work(&self) -> Work {
+        let read = |array| Access::sequential(array, Direction::Read, self.element(), self.elements);
+        let accesses: Vec<Access> = if self.products() { vec![read("x"), read("y")] } else { vec![read("x")] };
+        let bytes = accesses.iter().map(Access::bytes).sum();
+        Work {
+            passes: vec![Pass::once(accesses)],
+            elements: self.elements,
+            effective_bytes: bytes,
+            system_bytes: bytes,
+            footprint: bytes,
+            scratch: 0,
+        }
+    }
+
+    /// One term after another, as the definition says.
+    fn check(&self, output: &[u8]) -> Result<(), String> {
+        check_length(output, self.element())?;
+        let wide = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        let expected = (0..self.elements).fold(self.identity(), |all, i| self.join(all, self.term(i)));
+        self.mistake(wide(output), expected).map_or(Ok(()), Err)
+    }
+
+    /// Which term decides: all of a sum of numbers; the planted one of what else there is. A worker that takes its
+    /// neighbour's part leaves at least the last element out.
+    fn shows(&self, fault: Fault) -> bool {
+        match (self.contents, self.operator, fault) {
+            (Contents::Zeros, ..) => false,
+            (Contents::Numbers, Operator::Sum, _) | (Contents::Numbers, _, Fault::OffByOne) => true,
+            (.., Fault::OffByOne) => self.planted() == 0,
+            (.., Fault::SkippedStore) => self.planted() == self.elements / 2,
+            (.., Fault::MissingTail | Fault::WrongChunk) => self.planted() + 1 == self.elements,
+        }
+    }
+}
+
+impl Spec {
+    /// Bytes of an element.
+    pub fn element(&self) -> u64 {
+        if matches!(self.ty, Type::U64 | Type::F64) { 8 } else { 4 }
+    }
+
+    /// Whether elements are floats.
+    pub fn is_float(&self) -> bool {
+        matches!(self.ty, Type::F32 | Type::F64)
+    }
+
+    /// Whether the products of two arrays are reduced.
+    pub fn products(&self) -> bool {
+        self.of == Of::Products
+    }
+
+    /// Whether words are sums in f64.
+    pub fn in_f64(&self) -> bool {
+        self.is_float() && self.operator == Operator::Sum
+    }
+
+    /// The element that is the least, the greatest or NaN: by the seed the last one or the middle.
+    pub fn planted(&self) -> u64 {
+        if self.seed.is_multiple_of(2) { self.elements.saturating_sub(1) } else { self.elements / 2 }
+    }
+
+    /// The bits of element `i` of x, or of y; the twin of `element_of` in `kernels/reduce.cu`. With w = word64(seed, i)
+    /// integers are w | 1, of a maximum multiples of 4; floats ±[1/2, 1) by 23 bits of w. The planted element and the
+    /// one behind the last, which only a deliberate mistake reads, are beyond all others.
+    pub fn bits(&self, second: bool, i: u64) -> u64 {
+        let w = word64(self.seed.wrapping_add(second.into()), i);
+        let (behind, planted) = (i == self.elements, i == self.planted());
+        if self.is_float() {
+            return self.float_bits(self.float(second, w, behind, planted));
+        }
+        let (w, all) = if self.element() == 4 { (w >> 32, u64::from(u32::MAX)) } else { (w, u64::MAX) };
+        match (self.operator, second) {
+            (Operator::Sum, false) if behind => 0,
+            (Operator::Min, false) if behind || planted => u64::from(planted && !behind),
+            (Operator::Max, false) if behind || planted => all - u64::from(!behind),
+            (Operator::Min | Operator::Max, true) if behind || planted => 1,
+            (Operator::Max, _) => w & !3,
+            _ => w | 1,
+        }
+    }
+
+    fn float(&self, second: bool, w: u64, behind: bool, planted: bool) -> f64 {
+        let sign = if w & 1 == 0 { 1.0 } else { -1.0 };
+        let beyond = if behind { 1.75 } else { 1.5 };
+        match (self.contents, self.operator) {
+            (Contents::Zeros, _) => if second { 1.0 } else { sign * 0.0 },
+            (Contents::Nan, _) if planted && !behind => f64::NAN,
+            (_, Operator::Sum) if behind => if second { 1.0 } else { 0.0 },
+            (_, Operator::Min | Operator::Max) if (behind || planted) && second => 1.0,
+            (_, Operator::Min) if behind || planted => -beyond,
+            (_, Operator::Max) if behind || planted => beyond,
+            _ => sign * ((1 << 23) + (w >> 41)) as f64 / (1 << 24) as f64,
+        }
+    }
+
+    fn float_bits(&self, value: f64) -> u64 {
+        if self.ty == Type::F32 { u64::from((value as f32).to_bits()) } else { value.to_bits() }
+    }
+
+    fn value(&self, bits: u64) -> f64 {
+        if self.ty == Type::F32 { f64::from(f32::from_bits(bits as u32)) } else { f64::from_bits(bits) }
+    }
+
+    /// Term `i` as a word.
+    pub fn term(&self, i: u64) -> u64 {
+        let (x, y) = (self.bits(false, i), if self.products() { self.bits(true, i) } else { 1 });
+        match (self.ty, self.products()) {
+            (Type::U32, _) => u64::from((x as u32).wrapping_mul(y as u32)),
+            (Type::U64, _) => x.wrapping_mul(y),
+            (_, false) => self.word(self.value(x)),
+            (_, true) => self.word(self.value(x) * self.value(y)),
+        }
+    }
+
+    /// A float as a word.
+    fn word(&self, value: f64) -> u64 {
+        let greatest = self.operator == Operator::Max;
+        match self.ty {
+            _ if self.in_f64() => value.to_bits(),
+            Type::F32 => key32(value as f32, greatest).into(),
+            _ => key64(value, greatest),
+        }
+    }
+
+    /// The word of no terms.
+    pub fn identity(&self) -> u64 {
+        match (self.operator, self.element()) {
+            (Operator::Sum, _) => 0,
+            (Operator::Max, _) if !self.is_float() => 0,
+            (Operator::Min, 4) if !self.is_float() => u32::MAX.into(),
+            (Operator::Min, _) if !self.is_float() => u64::MAX,
+            (Operator::Max, _) => self.word(f64::NEG_INFINITY),
+            (Operator::Min, _) => self.word(f64::INFINITY),
+        }
+    }
+
+    /// The word of the terms of both.
+    pub fn join(&self, a: u64, b: u64) -> u64 {
+        match (self.operator, self.ty) {
+            (Operator::Min, _) => a.min(b),
+            (Operator::Max, _) => a.max(b),
+            (Operator::Sum, Type::U32) => (a as u32).wrapping_add(b as u32).into(),
+            (Operator::Sum, Type::U64) => a.wrapping_add(b),
+            (Operator::Sum, _) => (f64::from_bits(a) + f64::from_bits(b)).to_bits(),
+        }
+    }
+
+    /// The result that a word stands for, by its bits.
+    pub fn result(&self, word: u64) -> u64 {
+        match self.ty {
+            Type::U32 | Type::U64 => word,
+            _ if self.in_f64() => self.float_bits(f64::from_bits(word)),
+            Type::F32 => of_key32(word as u32).to_bits().into(),
+            Type::F64 => of_key64(word).to_bits(),
+        }
+    }
+
+    /// By how much a sum in f64 may lie beside another one of the same terms. Elements are multiples of 2^-24 below 1, so
+    /// that up to 2^29 of them add up exactly in any order; of others each of d additions one after another loses 2^-53 of
+    /// what it comes to, at most n, and no sum of ours adds more than n/32 + 2^12 after another.
+    pub fn bound(&self) -> f64 {
+        let n = self.elements as f64;
+        if !self.products() && self.elements <= 1 << 29 { 0.0 } else { 2.0 * (n / 32.0 + 4096.0) * n * 2f64.powi(-53) }
+    }
+
+    /// What is wrong with a result's bits where the terms come to the word `expected`.
+    pub fn mistake(&self, found: u64, expected: u64) -> Option<String> {
+        if !self.is_float() {
+            return (found != expected).then(|| format!("the result is {found} instead of {expected}"));
+        }
+        let wanted = self.result(expected);
+        let (value, right) = (self.value(found), self.value(wanted));
+        let rounding = if self.ty == Type::F32 { right.abs() * 2f64.powi(-23) } else { 0.0 };
+        let near = self.in_f64() && self.bound() > 0.0 && (value - right).abs() <= self.bound() + rounding;
+        let same = found == wanted || near || (value.is_nan() && right.is_nan());
+        (!same).then(|| format!("the result is {value:e} instead of {right:e}"))
+    }
+}
+
+/// A float as an integer whose unsigned order is that of the numbers, −0 below +0; NaN is beyond all others, above them
+/// where the `greatest` is sought.
+#[inline(always)]
+pub fn key32(value: f32, greatest: bool) -> u32 {
+    let bits = value.to_bits();
+    let key = bits ^ (((bits.cast_signed() >> 31).cast_unsigned()) | 1 << 31);
+    if value.is_nan() { if greatest { u32::MAX } else { 0 } } else { key }
+}
+
+/// As [`key32`].
+#[inline(always)]
+pub fn key64(value: f64, greatest: bool) -> u64 {
+    let bits = value.to_bits();
+    let key = bits ^ (((bits.cast_signed() >> 63).cast_unsigned()) | 1 << 63);
+    if value.is_nan() { if greatest { u64::MAX } else { 0 } } else { key }
+}
+
+fn of_key32(key: u32) -> f32 {
+    f32::from_bits(if key >> 31 == 1 { key ^ 1 << 31 } else { !key })
+}
+
+fn of_key64(key: u64) -> f64 {
+    f64::from_bits(if key >> 63 == 1 { key ^ 1 << 63 } else { !key })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::params;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn spec(words: &str) -> Spec {
+        Spec::read("reduce", &params(words), 7).expect("a case")
+    }
+
+    /// The definition in the type itself, beside the words that implementations join.
+    #[test]
+    fn words_come_to_what_the_definition_says() {
+        for n in [0, 1, 2, 33, 1000] {
+            let of = |words: &str| spec(&format!("elements={n} {words}"));
+            let sum = of("type=u32 of=products");
+            let terms = (0..n).map(|i| (sum.bits(false, i) as u32).wrapping_mul(sum.bits(true, i) as u32));
+            let right = terms.fold(0, u32::wrapping_add).to_le_bytes();
+            assert_eq!(sum.check(&right), Ok(()), "{n}");
+            assert!(sum.check(&right.map(|byte| !byte)).is_err());
+            let min = of("type=f64 operator=min contents=zeros");
+            let least = (0..n).map(|i| f64::from_bits(min.bits(false, i))).fold(f64::INFINITY, |a, b| {
+                if a.total_cmp(&b).is_lt() { a } else { b }
+            });
+            assert_eq!(min.check(&least.to_le_bytes()), Ok(()), "{n}");
+            let wrong = if n > 1 { Err("the result is 0e0 instead of -0e0".to_owned()) } else { min.check(&0f64.to_le_bytes()) };
+            assert_eq!(min.check(&0f64.to_le_bytes()), wrong);
+        }
+    }
+
+    #[test]
+    fn one_nan_is_the_result_and_a_sum_of_zeros_is_plus_zero() {
+        for operator in ["sum", "min", "max"] {
+            let nan = spec(&format!("elements=9 type=f32 operator={operator} contents=nan"));
+            assert_eq!(nan.check(&f32::NAN.to_le_bytes()), Ok(()));
+            assert!(nan.check(&1f32.to_le_bytes()).is_err(), "{operator}");
+        }
+        let zeros = spec("elements=9 type=f64 contents=zeros");
+        assert_eq!(zeros.check(&0f64.to_le_bytes()), Ok(()));
+        assert!(zeros.check(&(-0f64).to_le_bytes()).is_err());
+        assert!(Spec::read("reduce", &params("elements=9 contents=nan"), 1).is_err());
+    }
+
+    /// A dot product may lose what the bound says, and no element of it.
+    #[test]
+    fn a_sum_of_floats_allows_for_its_rounding_alone() {
+        let dot = spec("elements=65537 type=f64 of=products");
+        assert!(dot.bound() > 0.0 && dot.bound() < 1e-6);
+        let right = (0..65537).fold(0.0, |sum, i| sum + f64::from_bits(dot.term(i)));
+        assert_eq!(dot.check(&(right + 0.9 * dot.bound()).to_le_bytes()), Ok(()));
+        assert!(dot.check(&(right + f64::from_bits(dot.term(5))).to_le_bytes()).is_err());
+        assert_eq!(spec("elements=65537 type=f32").bound(), 0.0);
+    }
+
+    proptest! {
+        #[test]
+        fn keys_are_in_the_order_of_numbers(a: f64, b: f64, greatest: bool) {
+            let (x, y) = (key64(a, greatest), key64(b, greatest));
+            prop_assert_eq!(x.cmp(&y), a.total_cmp(&b));
+            prop_assert_eq!(of_key64(x).to_bits(), a.to_bits());
+            let (a, b) = (a as f32, b as f32);
+            prop_assert_eq!(key32(a, greatest).cmp(&key32(b, greatest)), a.total_cmp(&b));
+            prop_assert_eq!(of_key32(key32(a, greatest)).to_bits(), a.to_bits());
+        }
+
+        #[test]
+        fn no_parameters_make_a_case_panic(
+            ty in prop::sample::select(vec!["u32", "u64", "f32", "f64", "none"]),
+            of in prop::sample::select(vec!["elements", "products", "none"]),
+            elements in any::<u64>().prop_map(|v| v >> (v % 64)),
+        ) {
+            let params = params(&format!("type={ty} of={of}")).with("elements", crate::case::Value::Int(elements));
+            if let Ok(spec) = Spec::read("reduce", &params, 1) {
+                prop_assert_eq!(spec.work().effective_bytes, spec.work().declared_bytes());
+                prop_assert!(Fault::ALL.iter().all(|fault| spec.shows(*fault)));
+            }
+        }
+    }
+}
