@@ -43,13 +43,17 @@ fn the_schema_is_one_of_its_draft() {
     assert!(jsonschema::draft202012::meta::is_valid(&json_schema()));
 }
 
-/// `scatterlab schema > docs/recipe.schema.json` makes it anew.
+/// `SCATTERLAB_WRITE_DOCS=1 cargo test --test json_schema` makes it anew.
 #[test]
 fn the_committed_copy_is_fresh() {
     let fresh = serde_json::to_string_pretty(&json_schema()).expect("JSON") + "\n";
+    if std::env::var_os("SCATTERLAB_WRITE_DOCS").is_some() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recipe.schema.json");
+        return std::fs::write(path, fresh).expect("written");
+    }
     assert!(
         file("docs/recipe.schema.json") == fresh,
-        "write it anew: scatterlab schema > docs/recipe.schema.json"
+        "write it anew: SCATTERLAB_WRITE_DOCS=1 cargo test --test json_schema"
     );
 }
 

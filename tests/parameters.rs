@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use scatterlab::case::BACKENDS;
 use scatterlab::case::schema::{Default, Kind, Param, Variant};
 use scatterlab::case::units::{label_bytes, label_count};
 use scatterlab::primitives::registry;
@@ -111,16 +112,89 @@ fn capital(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
+/// A column of the data dictionary: its key, type, unit, and what it means to whom.
+struct Column {
+    key: String,
+    cells: [String; 2],
+    meanings: Vec<(String, Vec<&'static str>)>,
+}
+
+/// A row for each full key, the backends' first; primitives with the same words about it stand together.
+fn dictionary() -> String {
+    let mut columns = Vec::new();
+    collect("", "", &BACKENDS, None, &mut columns);
+    for primitive in registry() {
+        primitive.params().iter().for_each(|param| collect("", primitive.name(), param, None, &mut columns));
+    }
+    let meaning = |column: &Column| {
+        let whose = |(words, whose): &(String, Vec<&str>)| match whose.join(", ") {
+            none if none.is_empty() => words.clone(),
+            names => format!("{names}: {words}"),
+        };
+        column.meanings.iter().map(whose).collect::<Vec<_>>().join("; ").replace('|', "\\|")
+    };
+    let row = |c: &Column| format!("| `{}` | {} | {} | {} |\n", c.key, c.cells[0], c.cells[1], meaning(c));
+    "\n| key | type | unit | meaning |\n|---|---|---|---|\n".to_owned() + &columns.iter().map(row).collect::<String>() + "\n"
+}
+
+fn collect(place: &str, whose: &'static str, param: &Param, main: Option<&str>, columns: &mut Vec<Column>) {
+    let key = format!("{place}{}", param.name);
+    let accepts = match param.kind {
+        Kind::Word(known) => format!(": {}", words(known)),
+        Kind::Choice(variants) | Kind::Inline(variants) => format!(": {}", names(variants)),
+        _ => String::new(),
+    };
+    let main = if main == Some(param.name) { "*main*; " } else { "" };
+    let meaning = format!("{main}{}{accepts}", param.doc);
+    let at = columns.iter().position(|column| column.key == key).unwrap_or_else(|| {
+        let cells = [type_of(param.kind), if matches!(param.kind, Kind::Bytes { .. }) { "B" } else { "–" }.to_owned()];
+        columns.push(Column { key: key.clone(), cells, meanings: Vec::new() });
+        columns.len() - 1
+    });
+    let meanings = &mut columns[at].meanings;
+    match meanings.iter_mut().find(|(words, _)| *words == meaning) {
+        Some((_, all)) => all.push(whose),
+        None => meanings.push((meaning, vec![whose])),
+    }
+    if let Kind::Choice(variants) | Kind::Inline(variants) = param.kind {
+        for variant in variants {
+            let place = format!("{key}.{}.", variant.name);
+            variant.params.iter().for_each(|param| collect(&place, whose, param, variant.main, columns));
+        }
+    }
+}
+
+fn type_of(kind: Kind) -> String {
+    match kind {
+        Kind::Count { .. } | Kind::Bytes { .. } => "integer".to_owned(),
+        Kind::CountOr { words: known, list, .. } => {
+            let list = if list > 0 { ", or integers joined by commas" } else { "" };
+            format!("integer, or {}{list}", words(known))
+        }
+        Kind::Float { .. } => "number".to_owned(),
+        Kind::Indices { .. } => "integers joined by commas".to_owned(),
+        Kind::Word(_) | Kind::Text | Kind::Choice(_) | Kind::Inline(_) => "text".to_owned(),
+    }
+}
+
 /// `SCATTERLAB_WRITE_DOCS=1 cargo test --test parameters` writes the tables.
-#[test]
-fn the_documented_parameters_are_those_of_the_registry() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recipes.md");
-    let text = fs::read_to_string(&path).expect("docs/recipes.md");
+fn compare(file: &str, wanted: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let text = fs::read_to_string(&path).expect("the document");
     let (before, rest) = text.split_once(BEGIN).expect("the beginning of the tables");
     let (found, after) = rest.split_once(END).expect("the end of the tables");
-    let wanted = tables();
     if std::env::var_os("SCATTERLAB_WRITE_DOCS").is_some() {
         return fs::write(&path, format!("{before}{BEGIN}{wanted}{END}{after}")).expect("written");
     }
-    assert_eq!(found, wanted, "SCATTERLAB_WRITE_DOCS=1 cargo test --test parameters writes them");
+    assert_eq!(found, wanted, "{file}: SCATTERLAB_WRITE_DOCS=1 cargo test --test parameters writes it");
+}
+
+#[test]
+fn the_documented_parameters_are_those_of_the_registry() {
+    compare("docs/recipes.md", &tables());
+}
+
+#[test]
+fn the_data_dictionarys_parameters_are_those_of_the_registry() {
+    compare("docs/data-dictionary.md", &dictionary());
 }

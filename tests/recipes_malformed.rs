@@ -2,10 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use scatterlab::case::peers;
+use scatterlab::primitives::registry;
 use scatterlab::recipe::parse;
 use scatterlab::recipe::plan::{Overrides, resolve};
 
-/// Recipes and their messages: `recipe`, a line `--> message`, a line `====`.
+/// Recipes and their messages: `recipe`, a line `--> message`, a line `====`. PRIMITIVES and PEERS are the names of all.
 const TABLE: &str = include_str!("malformed.txt");
 
 /// What is wrong with a recipe, or the number of its cases.
@@ -20,11 +22,18 @@ fn plain(text: &str) -> String {
     outcome(text, &Overrides::default())
 }
 
+fn named(message: &str) -> String {
+    let primitives: Vec<&str> = registry().iter().map(|primitive| primitive.name()).collect();
+    let peers: Vec<&str> = peers::ALL.iter().map(|peer| peer.name).collect();
+    message.replace("PRIMITIVES", &primitives.join(", ")).replace("PEERS", &peers.join(", "))
+}
+
 #[test]
 fn each_malformed_recipe_gets_one_useful_line() {
     let mut rows = 0;
     for block in TABLE.trim_end().split("\n====\n") {
         let (recipe, message) = block.rsplit_once("\n--> ").expect("a recipe and its message");
+        let message = named(message);
         assert_eq!(plain(recipe), message, "of this recipe:\n{recipe}");
         assert!(message.starts_with("r.yaml:") && !message.contains('\n'), "{message}");
         rows += 1;
@@ -97,7 +106,7 @@ const OVERRIDES: &[(&str, &str, &str)] = &[
     (
         "peers",
         "cub",
-        "--set peers=cub: peers: unknown word `cub`; accepted: plain, cudamemcpy, spatter, cub-exclusive-sum, cub-sum-by-key, cub-histogram, cub-radix-sort, cub-sort, cub-partition",
+        "--set peers=cub: peers: unknown word `cub`; accepted: PEERS",
     ),
     ("measure.rounds", "0", "--set measure.rounds=0: measure.rounds: 0 is out of range; accepted: 1 to 1k"),
     ("measure.ci", "2", "--set measure.ci=2: measure.ci: `2` has no unit; write a share such as `3%`"),
@@ -138,7 +147,7 @@ fn each_malformed_override_says_which() {
     for (key, value, message) in OVERRIDES {
         let overrides =
             Overrides { set: vec![((*key).to_owned(), (*value).to_owned())], ..Overrides::default() };
-        assert_eq!(outcome(BASE, &overrides), *message);
+        assert_eq!(outcome(BASE, &overrides), named(message));
     }
     let overrides = Overrides { backends: vec!["cpu".to_owned(), "cdua".to_owned()], ..Overrides::default() };
     let message = "--backend cpu,cdua: backend: unknown word `cdua`; accepted: scalar, cpu, cuda (did you mean `cuda`?)";

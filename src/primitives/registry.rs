@@ -34,6 +34,7 @@ pub fn find(name: &str) -> Option<&'static Primitive> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::schema::{Default, Kind, Param};
     use crate::case::{Params, Value};
 
     #[test]
@@ -44,29 +45,46 @@ mod tests {
         assert!(find("sort").is_none());
     }
 
-    /// The smallest case of each primitive and method.
-    fn smallest(primitive: &str, method: &str) -> Params {
-        let kernel = if method == "atomic" { "scatter" } else { "gather" };
-        let p = |key: &str, value: Value| Params::default().with(key, value);
-        match primitive {
-            "stream" => p("kernel", Value::Text("copy".into())).with("elements", Value::Int(4)),
-            "pattern" => p("source", Value::Text("custom".into()))
-                .with("kernel", Value::Text(kernel.into()))
-                .with("source.custom.indices", Value::Indices(vec![0, 2]))
-                .with("count", Value::Int(3)),
-            "random-access" => {
-                p("kernel", Value::Text(if method == "chained" { "read" } else { "write" }.into()))
-                    .with("footprint", Value::Int(64))
-                    .with("accesses", Value::Int(4))
+    /// Small values of what a recipe must give, below `place`.
+    fn given(params: Params, place: &str, rows: &[Param]) -> Params {
+        let required = |row: &&Param| matches!(row.default, Default::Required | Default::RequiredUnless { .. });
+        rows.iter().filter(required).fold(params, |params, row| {
+            let key = format!("{place}{}", row.name);
+            match row.kind {
+                Kind::Count { min, .. } => params.with(&key, Value::Int(min.max(2))),
+                Kind::Bytes { .. } => params.with(&key, Value::Int(64)),
+                Kind::Choice([first, ..]) => {
+                    let params = params.with(&key, Value::Text(first.name.into()));
+                    given(params, &format!("{key}.{}.", first.name), first.params)
+                }
+                _ => params,
             }
-            "scan" | "reduce" | "enumerate" | "compact" | "distribute" | "split" => p("elements", Value::Int(4)),
-            "segmented-scan" | "split-and-segment" => p("elements", Value::Int(4))
-                .with("segments", Value::Text("constant".into()))
-                .with("segments.constant.length", Value::Int(3)),
-            "histogram" => p("elements", Value::Int(4)).with("bins", Value::Int(2)),
-            "multisplit" => p("keys", Value::Int(4)).with("buckets", Value::Int(2)),
-            _ => p("tuples", Value::Int(4)),
+        })
+    }
+
+    /// A small case of each method: of the words that a recipe must choose among, the first that has it.
+    fn smallest(primitive: &Primitive, method: &str) -> Params {
+        let text = |word: &str| Value::Text(word.to_owned());
+        let mut params = given(Params::default().with("method", text(method)), "", primitive.params());
+        if let Some(Kind::Choice(methods)) = primitive.params().iter().find(|p| p.name == "method").map(|p| p.kind) {
+            let own = methods.iter().find(|variant| variant.name == method).map_or(&[][..], |variant| variant.params);
+            params = given(params, &format!("method.{method}."), own);
         }
+        if primitive.name() == "pattern" {
+            let kernel = if method == "atomic" { "scatter" } else { "gather" };
+            params = params
+                .with("source", text("custom"))
+                .with("kernel", text(kernel))
+                .with("source.custom.indices", Value::Indices(vec![0, 2]))
+                .with("count", Value::Int(3));
+        }
+        let open = primitive.params().iter().find_map(|row| match (row.kind, row.default) {
+            (Kind::Word(words), Default::Required) => Some((row.name, words)),
+            _ => None,
+        });
+        let Some((key, words)) = open else { return params };
+        let mut all = words.iter().map(|word| params.clone().with(key, text(word)));
+        all.find(|params| primitive.case(params, 1).is_ok()).expect("a word that has the method")
     }
 
     /// What blocks do near the processor is declared for each pass, or for none.
@@ -76,7 +94,7 @@ mod tests {
             for method in primitive.methods() {
                 for heads in ["bits", "striped", "lengths", "pointers"] {
                     let text = |word: &str| Value::Text(word.to_owned());
-                    let params = smallest(primitive.name(), method)
+                    let params = smallest(primitive, method)
                         .with("method", text(method))
                         .with("heads", text(heads))
                         .with("backend", text("cuda"));
@@ -98,11 +116,7 @@ mod tests {
     fn each_method_has_accesses_and_an_oracle() {
         for primitive in registry() {
             for method in primitive.methods() {
-                let params = smallest(primitive.name(), method)
-                    .with("method", Value::Text((*method).to_owned()))
-                    .with("method.multipass.passes", Value::Int(2))
-                    .with("method.segmented.passes", Value::Int(2))
-                    .with("method.segmented.segments", Value::Int(2));
+                let params = smallest(primitive, method);
                 let case = primitive.case(&params, 1).expect("the smallest case exists");
                 let work = case.work();
                 assert!(work.passes.iter().all(|p| p.times > 0 && !p.accesses.is_empty()), "{method}");
