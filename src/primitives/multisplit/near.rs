@@ -204,8 +204,8 @@ fn sorted(spec: &Spec) -> Result<Vec<Near>, String> {
 mod tests {
     use super::super::tests::spec;
     use super::super::tiles::Number;
-    use super::super::work::work;
     use super::*;
+    use crate::primitives::Problem;
 
     #[test]
     fn there_is_one_for_each_pass() {
@@ -215,7 +215,7 @@ mod tests {
             for (method, buckets) in methods.into_iter().flat_map(|m| sizes.map(|buckets| (m, buckets))) {
                 let spec = spec(&format!("keys=100000 buckets={buckets} method={method}"));
                 let declared = near(&spec).expect("counted").len();
-                assert_eq!(declared, work(&spec).passes.len(), "{method} {buckets}");
+                assert_eq!(declared, spec.work().passes.len(), "{method} {buckets}");
             }
         }
     }
