@@ -86,6 +86,20 @@ pub enum Buckets {
     Prime(Primes),
 }
 
+/// Evaluates an expression with the function of a case, once for each type.
+macro_rules! by_function {
+    ($buckets:expr, |$function:ident| $value:expr) => {
+        match $buckets {
+            Buckets::Delta($function) => $value,
+            Buckets::Identity($function) => $value,
+            Buckets::Range($function) => $value,
+            Buckets::Hash($function) => $value,
+            Buckets::Prime($function) => $value,
+        }
+    };
+}
+pub(super) use by_function;
+
 impl Buckets {
     /// That of a case. Takes time and memory in proportion to the buckets at most.
     pub fn new(spec: &Spec) -> Buckets {
@@ -113,13 +127,7 @@ impl Buckets {
 
     /// The bucket of a key.
     pub fn of(&self, key: u32) -> u32 {
-        match self {
-            Buckets::Delta(function) => function.of(key),
-            Buckets::Identity(function) => function.of(key),
-            Buckets::Range(function) => function.of(key),
-            Buckets::Hash(function) => function.of(key),
-            Buckets::Prime(function) => function.of(key),
-        }
+        by_function!(self, |function| function.of(key))
     }
 }
 

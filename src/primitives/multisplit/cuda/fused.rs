@@ -19,9 +19,14 @@ const BULK_MODULE: &str = "multisplit_bulk";
 /// The compute capability from which on bulk copies take runs out of shared memory.
 const BULK: (u32, u32) = (9, 0);
 
+/// The steps of a split: a count of each tile, sums over groups of them, the pass.
+const COUNT: usize = 0;
+const SUM: usize = 1;
+const PASS: usize = 2;
+
 /// Threads of a block that counts, and of one that sums up.
 const COUNT_THREADS: u32 = 512;
-const SCAN_THREADS: u32 = 256;
+const SUM_THREADS: u32 = 256;
 
 /// The kernel that sums up counts, and the one that seeks the offsets.
 const SCAN: &str = "fused_scan";
@@ -56,9 +61,8 @@ pub struct Digit {
 pub struct Passes {
     way: Way,
     shape: Shape,
-    count: Kernel,
-    scan: Kernel,
-    pass: Kernel,
+    /// Of the three steps.
+    kernels: Vec<Kernel>,
     /// Dynamic shared memory of a block of the pass.
     shared: u32,
     /// Blocks of the pass that are at work at once.
@@ -79,9 +83,6 @@ pub fn kernels(way: Way, bulk: bool) -> Vec<Named> {
 }
 
 impl Passes {
-    /// Launches of a split: its steps.
-    const STEPS: usize = 3;
-
     /// Those for up to `n` keys.
     ///
     /// # Errors
@@ -90,19 +91,16 @@ impl Passes {
         let bulk = bulk(gpu.device());
         let shape = Shape::of(way.bits, way.value);
         let shared = shape.shared(way, bulk) as u32;
-        let [count, pass] = way.names(bulk);
-        let pass = gpu.module(if bulk { BULK_MODULE } else { MODULE })?.kernel(&pass)?;
-        let [count, scan] = gpu.module(MODULE)?.kernels([count.as_str(), SCAN])?;
+        let kernels = kernels(way, bulk).into_iter().map(|(module, name)| gpu.module(module)?.kernel(&name));
+        let kernels = kernels.collect::<Result<Vec<_>, Failure>>()?;
         let [tiles, groups] = way.counts(n);
         let words = |n| words(gpu, n);
         Ok(Passes {
-            resident: gpu.max_blocks(&pass, shape.threads, shared)?,
+            resident: gpu.max_blocks(&kernels[PASS], shape.threads, shared)?,
             shared,
             way,
             shape,
-            count,
-            scan,
-            pass,
+            kernels,
             counts: [words(tiles)?, words(groups)?, words(groups)?, words(1 << way.bits)?, words(1)?],
         })
     }
@@ -114,18 +112,20 @@ impl Passes {
 
     /// Queues a split. Where offsets are not null, there is one more of them than the function has buckets.
     pub fn split(&self, gpu: &Gpu, what: &Split, digit: Digit) -> Result<(), Failure> {
-        (0..Passes::STEPS).try_for_each(|step| self.step(gpu, what, digit, step))
+        [COUNT, SUM, PASS].into_iter().try_for_each(|step| self.step(gpu, what, digit, step))
     }
 
-    /// Queues one of its steps: the count, the sums, the pass.
+    /// Queues one of its steps.
     fn step(&self, gpu: &Gpu, what: &Split, digit: Digit, step: usize) -> Result<(), Failure> {
         let launch = self.launch(what, digit);
-        let args = args![launch];
-        match step {
-            0 if launch.all == 0 => Ok(()),
-            0 => gpu.launch(&self.count, launch.all, COUNT_THREADS, 0, args),
-            1 => gpu.launch(&self.scan, 1 << self.way.bits, SCAN_THREADS, 0, args),
-            _ => gpu.launch(&self.pass, launch.blocks, self.shape.threads, self.shared, args),
+        let (blocks, threads, shared) = match step {
+            COUNT => (launch.all, COUNT_THREADS, 0),
+            SUM => (1 << self.way.bits, SUM_THREADS, 0),
+            _ => (launch.blocks, self.shape.threads, self.shared),
+        };
+        match blocks {
+            0 => Ok(()),
+            _ => gpu.launch(&self.kernels[step], blocks, threads, shared, args![launch]),
         }
     }
 

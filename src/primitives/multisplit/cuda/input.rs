@@ -8,7 +8,8 @@ use crate::inputs::mix::key64;
 use crate::primitives::cuda::{launch_over, length};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::buckets::{Buckets, Image};
-use crate::primitives::multisplit::keys::{BITS, Draw, Keys, VALUE};
+use crate::primitives::multisplit::keys::{BITS, Keys, VALUE, coin};
+use crate::primitives::multisplit::spec::Distribution;
 
 device_struct! {
     /// `BucketFunction` in the kernels.
@@ -109,12 +110,12 @@ fn function(gpu: &Gpu, spec: &Spec) -> Result<(DeviceBuffer<u32>, Function), Fai
 }
 
 fn source(keys: &Keys, first: DevicePtr<u64>) -> KeySource {
-    let (draw, coin, hot) = match keys.draw {
-        Draw::Uniform => (0, 0, 0),
-        Draw::AlphaUniform { coin, hot } => (1, coin, hot),
-        Draw::Binomial { .. } => (2, 0, 0),
-        Draw::Skewed => (3, 0, 0),
-        Draw::OneBucket { hot } => (4, 0, hot),
+    let (draw, coin, hot) = match keys.distribution {
+        Distribution::Uniform => (0, 0, 0),
+        Distribution::AlphaUniform { alpha } => (1, coin(alpha), keys.hot),
+        Distribution::Binomial => (2, 0, 0),
+        Distribution::Skewed => (3, 0, 0),
+        Distribution::OneBucket => (4, 0, keys.hot),
     };
     let (image, shift, mask) = match keys.members.image {
         Image::Key => (0, 0, 0),
