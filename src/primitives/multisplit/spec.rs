@@ -1,7 +1,8 @@
 //! What a multisplit case computes: its parameters, typed.
 
 use super::rounds::{Rounds, has_digits};
-use super::subproblems::{Localisation, MOST_BUCKETS, Subproblems};
+use super::subproblems::Localisation::{self, Block, Direct, Warp};
+use super::subproblems::{MOST_BUCKETS, Subproblems};
 use crate::case::table::{choice, count, count_or, float, parameters, words};
 use crate::case::{Params, Refusal};
 
@@ -181,11 +182,9 @@ impl Spec {
             Asked::ScanSplit => Method::ScanSplit,
             Asked::RbSort => Method::RbSort,
             Asked::Fused => Method::Fused,
-            Asked::Dms { warps, windows } => spec.localised(Localisation::Direct, warps, windows, 1),
-            Asked::Wms { warps, windows, tiles } => spec.localised(Localisation::Warp, warps, windows, tiles),
-            Asked::Bms { warps, windows, tiles } => {
-                spec.localised(Localisation::Block, warps, windows, tiles)
-            }
+            Asked::Dms { warps, windows } => spec.localised(Direct, [warps, windows], 1),
+            Asked::Wms { warps, windows, tiles } => spec.localised(Warp, [warps, windows], tiles),
+            Asked::Bms { warps, windows, tiles } => spec.localised(Block, [warps, windows], tiles),
         };
         spec.checked()
     }
@@ -201,15 +200,10 @@ impl Spec {
         }
     }
 
-    /// What is open is the paper's.
-    fn localised(
-        &self,
-        localisation: Localisation,
-        warps: Option<u64>,
-        windows: Option<u64>,
-        tiles: u64,
-    ) -> Method {
+    /// Of so many warps and windows; what is open is the paper's.
+    fn localised(&self, localisation: Localisation, sizes: [Option<u64>; 2], tiles: u64) -> Method {
         let papers = Subproblems::papers(localisation, self.value, self.buckets);
+        let [warps, windows] = sizes;
         let (warps, windows) = (warps.unwrap_or(papers.warps), windows.unwrap_or(papers.windows));
         Method::Localised(Subproblems { localisation, warps, windows, tiles })
     }

@@ -120,7 +120,7 @@ fn source(keys: &Keys, first: DevicePtr<u64>) -> KeySource {
     let (image, shift, mask) = match keys.members.image {
         Image::Key => (0, 0, 0),
         Image::Hash => (1, 0, 0),
-        Image::Field { shift, mask } => (2, shift, mask),
+        Image::Field(field) => (2, field.shift, field.mask),
         Image::Prime => (3, 0, 0),
     };
     let [key, bits, values] = [0, BITS, VALUE].map(|tag| key64(keys.seed ^ tag));

@@ -28,10 +28,7 @@ pub fn launches(spec: &Spec, bulk: bool) -> (Launched, Vec<Named>) {
 pub struct RbSort {
     spec: Spec,
     function: Function,
-    label: Kernel,
-    unpack: Kernel,
-    permute: Kernel,
-    offsets: Kernel,
+    kernels: [Kernel; 4],
     passes: Passes,
     labels: [DeviceBuffer<u32>; 2],
     loads: [DeviceBuffer<u32>; 2],
@@ -43,15 +40,11 @@ impl RbSort {
     /// # Errors
     /// What [`Passes::new`] says.
     pub fn new(gpu: &Gpu, spec: &Spec, function: Function) -> Result<RbSort, Failure> {
-        let [label, unpack, permute, offsets] = gpu.module(MODULE)?.kernels(KERNELS)?;
         let [one, other] = loads(spec);
         Ok(RbSort {
             spec: *spec,
             function,
-            label,
-            unpack,
-            permute,
-            offsets,
+            kernels: gpu.module(MODULE)?.kernels(KERNELS)?,
             passes: Passes::new(gpu, way(spec), spec.keys)?,
             labels: [words(gpu, spec.keys)?, words(gpu, spec.keys)?],
             loads: [words(gpu, one)?, words(gpu, other)?],
@@ -72,7 +65,8 @@ impl RbSort {
     fn label(&self, gpu: &Gpu, what: &Split) -> Result<(), Failure> {
         let ([keys, values], n, with) = (what.from, what.n as u32, Load::of(&self.spec) as u32);
         let args = args![keys, values, n, self.function, with, self.labels[0], self.loads[0]];
-        launch_over(gpu, &self.label, what.n, args)
+        let [label, ..] = &self.kernels;
+        launch_over(gpu, label, what.n, args)
     }
 
     /// The digits from the lowest on; the offsets are those of a single one, or sought among the
@@ -94,20 +88,22 @@ impl RbSort {
         }
         let (labels, n, buckets) =
             (&self.labels[count as usize % 2], what.n as u32, self.spec.buckets as u32);
-        launch_over(gpu, &self.offsets, what.n + 1, args![labels, n, buckets, what.offsets])
+        let [.., offsets] = &self.kernels;
+        launch_over(gpu, offsets, what.n + 1, args![labels, n, buckets, what.offsets])
     }
 
     /// Takes pairs apart, or permutes them.
     fn unpack(&self, gpu: &Gpu, what: &Split) -> Result<(), Failure> {
+        let [_, unpack, permute, _] = &self.kernels;
         let (n, words) = (what.n as u32, (self.spec.value / 4) as u32);
         let sorted = self.load(what, digits(self.spec.bits()).0);
         let ([keys, values], [keys_out, values_out]) = (what.from, what.to);
         match Load::of(&self.spec) {
             Load::Key => Ok(()),
-            Load::Pair => launch_over(gpu, &self.unpack, what.n, args![sorted, n, keys_out, values_out]),
+            Load::Pair => launch_over(gpu, unpack, what.n, args![sorted, n, keys_out, values_out]),
             Load::Number => {
                 let args = args![sorted, n, keys, values, words, keys_out, values_out];
-                launch_over(gpu, &self.permute, what.n, args)
+                launch_over(gpu, permute, what.n, args)
             }
         }
     }
