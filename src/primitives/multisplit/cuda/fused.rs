@@ -119,14 +119,12 @@ impl Passes {
     fn step(&self, gpu: &Gpu, what: &Split, digit: Digit, step: usize) -> Result<(), Failure> {
         let launch = self.launch(what, digit);
         let (blocks, threads, shared) = match step {
+            COUNT if launch.all == 0 => return Ok(()),
             COUNT => (launch.all, COUNT_THREADS, 0),
             SUM => (1 << self.way.bits, SUM_THREADS, 0),
             _ => (launch.blocks, self.shape.threads, self.shared),
         };
-        match blocks {
-            0 => Ok(()),
-            _ => gpu.launch(&self.kernels[step], blocks, threads, shared, args![launch]),
-        }
+        gpu.launch(&self.kernels[step], blocks, threads, shared, args![launch])
     }
 
     fn launch(&self, what: &Split, Digit { function, behind }: Digit) -> Launch {

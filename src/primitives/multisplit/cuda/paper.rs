@@ -167,8 +167,8 @@ pub struct Localised {
     spec: Spec,
     shape: Subproblems,
     function: Function,
-    prescan: Kernel,
-    postscan: Kernel,
+    /// The pre-scan and the post-scan.
+    kernels: [Kernel; 2],
     /// H and G.
     counts: Summed,
 }
@@ -209,21 +209,18 @@ impl Localised {
     /// # Errors
     /// What the driver reports.
     pub fn new(gpu: &Gpu, spec: &Spec, shape: Subproblems, function: Function) -> Result<Localised, Failure> {
-        let [prescan, postscan] = gpu.module(MODULE)?.kernels(names(spec, &shape))?;
+        let kernels = gpu.module(MODULE)?.kernels(names(spec, &shape))?;
         let counts = Summed::new(gpu, shape.counts(spec))?;
-        Ok(Localised { spec: *spec, shape, function, prescan, postscan, counts })
+        Ok(Localised { spec: *spec, shape, function, kernels, counts })
     }
 
-    /// Queues the pre-scan or the post-scan.
-    fn launch(&self, gpu: &Gpu, what: &Split, first: bool) -> Result<(), Failure> {
+    /// Queues the pre-scan, which stores counts, or the post-scan, which takes their sums.
+    fn launch(&self, gpu: &Gpu, what: &Split, scan: usize) -> Result<(), Failure> {
         let shape = &self.shape;
         let subproblems = shape.count(what.n);
         let each = if shape.localisation == Localisation::Block { 1 } else { shape.warps };
-        let [prescan, postscan] = shared(&self.spec, shape);
-        let (kernel, counts, shared) = match first {
-            true => (&self.prescan, &self.counts.given, prescan),
-            false => (&self.postscan, &self.counts.sums, postscan),
-        };
+        let counts = [&self.counts.given, &self.counts.sums][scan];
+        let shared = length(shared(&self.spec, shape)[scan])? as u32;
         let launch = Launch {
             arrays: what.arrays(),
             counts: counts.pointer(),
@@ -237,7 +234,7 @@ impl Localised {
         // Without keys a block of the post-scan stores the offsets.
         let blocks = subproblems.div_ceil(each).max(1) as u32;
         let (threads, args) = ((shape.warps * WINDOW) as u32, args![launch, self.function]);
-        gpu.launch(kernel, blocks, threads, length(shared)? as u32, args)
+        gpu.launch(&self.kernels[scan], blocks, threads, shared, args)
     }
 }
 
@@ -256,7 +253,7 @@ impl Splitter for Localised {
             // There is no room for counts of nothing.
             0 if what.n == 0 => Ok(()),
             1 => self.counts.scan(gpu, self.spec.buckets * self.shape.count(what.n)),
-            _ => self.launch(gpu, what, stage == 0),
+            _ => self.launch(gpu, what, stage / 2),
         }
     }
 }
