@@ -54,6 +54,11 @@ pub const fn count(min: u64, max: u64) -> Kind {
     Kind::Count { min, max }
 }
 
+/// An integer from `min` to `max`, or one of these words.
+pub const fn count_or(min: u64, max: u64, words: &'static [&'static str]) -> Kind {
+    Kind::CountOr { min, max, words, list: 0 }
+}
+
 /// One of these sizes, ascending.
 pub const fn sizes(accepted: &'static [u64]) -> Kind {
     Kind::Bytes { min: accepted[0], max: accepted[accepted.len() - 1], accepted }
@@ -127,9 +132,13 @@ impl Field for f64 {
     }
 }
 
+/// Nothing where the key is absent, or has the row's own word: `auto`.
 impl<T: Field> Field for Option<T> {
     fn read(params: &Params, key: &str, row: &Param) -> Result<Option<T>, Refusal> {
-        params.get(key).map(|_| T::read(params, key, row)).transpose()
+        match (params.text(key), row.default) {
+            (Some(word), Default::Is(own)) if word == own => Ok(None),
+            _ => params.get(key).map(|_| T::read(params, key, row)).transpose(),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::buckets::Buckets;
 use super::keys::Keys;
+use super::oracle::begins;
 use super::spec::{KEY, Spec};
 use super::subproblems::WINDOW;
 use crate::case::Walk;
@@ -38,11 +39,7 @@ pub fn orders(spec: &Spec, most: u64) -> [(&'static str, Vec<Stored>); 3] {
     let (keys, buckets) = (Keys::new(spec), Buckets::new(spec));
     let bucket = |i: u64| buckets.of(keys.at(i)) as usize;
     let counted = if spec.keys > MOST { SAMPLE } else { spec.keys };
-    let mut next = vec![0u64; spec.buckets as usize + 1];
-    (0..counted).for_each(|i| next[bucket(i) + 1] += 1);
-    for b in 1..next.len() {
-        next[b] += next[b - 1];
-    }
+    let mut next = begins(spec.buckets, counted, bucket);
     // Both are below 2^32.
     next.iter_mut().for_each(|first| *first = *first * spec.keys / counted.max(1));
     let places: Vec<Stored> = (0..most.min(counted))

@@ -21,7 +21,7 @@ pub struct Delta {
 }
 
 /// A field of the key.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
     pub shift: u32,
     pub mask: u32,
@@ -41,40 +41,22 @@ pub struct Hash {
 #[derive(Clone, Copy, Debug)]
 pub struct Primes;
 
-impl Function for Delta {
-    #[inline(always)]
-    fn of(&self, key: u32) -> u32 {
-        scale(self.reciprocal, u64::from(key)) as u32
-    }
+macro_rules! function {
+    ($name:ident, |$self:ident, $key:ident| $bucket:expr) => {
+        impl Function for $name {
+            #[inline(always)]
+            fn of(&$self, $key: u32) -> u32 {
+                $bucket
+            }
+        }
+    };
 }
 
-impl Function for Field {
-    #[inline(always)]
-    fn of(&self, key: u32) -> u32 {
-        key >> self.shift & self.mask
-    }
-}
-
-impl Function for Splitters {
-    #[inline(always)]
-    fn of(&self, key: u32) -> u32 {
-        self.0.partition_point(|&splitter| splitter <= key) as u32
-    }
-}
-
-impl Function for Hash {
-    #[inline(always)]
-    fn of(&self, key: u32) -> u32 {
-        ((u64::from(mix32(key)) * self.buckets) >> 32) as u32
-    }
-}
-
-impl Function for Primes {
-    #[inline(always)]
-    fn of(&self, key: u32) -> u32 {
-        u32::from(!is_prime(key))
-    }
-}
+function!(Delta, |self, key| scale(self.reciprocal, u64::from(key)) as u32);
+function!(Field, |self, key| key >> self.shift & self.mask);
+function!(Splitters, |self, key| self.0.partition_point(|&splitter| splitter <= key) as u32);
+function!(Hash, |self, key| ((u64::from(mix32(key)) * self.buckets) >> 32) as u32);
+function!(Primes, |self, key| u32::from(!is_prime(key)));
 
 /// The function of a case.
 #[derive(Clone, Debug)]
@@ -85,6 +67,20 @@ pub enum Buckets {
     Hash(Hash),
     Prime(Primes),
 }
+
+/// Evaluates an expression with the function of a case, once for each type.
+macro_rules! by_function {
+    ($buckets:expr, |$function:ident| $value:expr) => {
+        match $buckets {
+            Buckets::Delta($function) => $value,
+            Buckets::Identity($function) => $value,
+            Buckets::Range($function) => $value,
+            Buckets::Hash($function) => $value,
+            Buckets::Prime($function) => $value,
+        }
+    };
+}
+pub(super) use by_function;
 
 impl Buckets {
     /// That of a case. Takes time and memory in proportion to the buckets at most.
@@ -113,13 +109,7 @@ impl Buckets {
 
     /// The bucket of a key.
     pub fn of(&self, key: u32) -> u32 {
-        match self {
-            Buckets::Delta(function) => function.of(key),
-            Buckets::Identity(function) => function.of(key),
-            Buckets::Range(function) => function.of(key),
-            Buckets::Hash(function) => function.of(key),
-            Buckets::Prime(function) => function.of(key),
-        }
+        by_function!(self, |function| function.of(key))
     }
 }
 
@@ -149,7 +139,7 @@ pub enum Image {
     /// It is the key's hash.
     Hash,
     /// Any number, whose field gives way to the bucket.
-    Field { shift: u32, mask: u32 },
+    Field(Field),
     /// Any number up to the last prime, of which the next prime, or the next other number, is
     /// the key.
     Prime,
@@ -165,7 +155,7 @@ impl Members {
                 ([0].into_iter().chain(s.0.into_iter().map(u64::from)).collect(), Image::Key)
             }
             Buckets::Hash(_) => ((0..m).map(|b| (b * end).div_ceil(m)).collect(), Image::Hash),
-            Buckets::Identity(Field { shift, mask }) => (Vec::new(), Image::Field { shift, mask }),
+            Buckets::Identity(field) => (Vec::new(), Image::Field(field)),
             Buckets::Prime(_) => (Vec::new(), Image::Prime),
         };
         let end = if first.is_empty() { None } else { Some(end) };
@@ -182,7 +172,7 @@ impl Members {
         match self.image {
             Image::Key => inside(),
             Image::Hash => unmix32(inside()),
-            Image::Field { shift, mask } => (word >> 32) as u32 & !(mask << shift) | bucket << shift,
+            Image::Field(Field { shift, mask }) => (word >> 32) as u32 & !(mask << shift) | bucket << shift,
             Image::Prime => {
                 let from = scale(word, u64::from(prime::LAST) + 1) as u32;
                 (from..).find(|&key| is_prime(key) == (bucket == 0)).unwrap_or(prime::LAST)

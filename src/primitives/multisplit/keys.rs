@@ -28,67 +28,49 @@ const INSIDE: u64 = 0x4D53_5F49_4E53_4944;
 /// Of the seed of the values.
 pub const VALUE: u64 = 0x4D53_5F56_414C_5545;
 
-/// Which bucket a key is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Draw {
-    Uniform,
-    /// Uniform where the lower half of the word is below `coin`.
-    AlphaUniform {
-        coin: u64,
-        hot: u32,
-    },
-    Binomial {
-        words: u64,
-    },
-    Skewed,
-    OneBucket {
-        hot: u32,
-    },
-}
-
 /// The input of a case.
 #[derive(Clone, Debug)]
 pub struct Keys {
     pub seed: u64,
     /// m.
     pub buckets: u64,
-    pub draw: Draw,
+    pub distribution: Distribution,
+    /// The bucket of those keys that are no draws.
+    pub hot: u32,
     pub members: Members,
 }
 
 impl Keys {
     /// That of a case. Takes time and memory in proportion to the buckets at most.
     pub fn new(spec: &Spec) -> Keys {
-        let hot = scale(word64(spec.seed ^ HOT, 0), spec.buckets) as u32;
-        let draw = match spec.distribution {
-            Distribution::Uniform => Draw::Uniform,
-            // The product is exact, as the factor is a power of two.
-            Distribution::AlphaUniform { alpha } => {
-                Draw::AlphaUniform { coin: (alpha * (1u64 << 32) as f64) as u64, hot }
-            }
-            Distribution::Binomial => Draw::Binomial { words: (spec.buckets - 1).div_ceil(64) },
-            Distribution::Skewed => Draw::Skewed,
-            Distribution::OneBucket => Draw::OneBucket { hot },
-        };
-        Keys { seed: spec.seed, buckets: spec.buckets, draw, members: Members::new(spec) }
+        Keys {
+            seed: spec.seed,
+            buckets: spec.buckets,
+            distribution: spec.distribution,
+            hot: scale(word64(spec.seed ^ HOT, 0), spec.buckets) as u32,
+            members: Members::new(spec),
+        }
     }
 
     /// The bucket of key `i`.
     #[inline]
     pub fn bucket(&self, i: u64) -> u32 {
         let u = word64(self.seed, i);
-        match self.draw {
-            Draw::Uniform => scale(u, self.buckets) as u32,
-            Draw::AlphaUniform { coin, .. } if u & 0xFFFF_FFFF < coin => scale(u, self.buckets) as u32,
-            Draw::AlphaUniform { hot, .. } | Draw::OneBucket { hot } => hot,
-            Draw::Binomial { words } => self.set_bits(i * words, words),
-            Draw::Skewed => u.leading_zeros().min(self.buckets as u32 - 1),
+        match self.distribution {
+            Distribution::Uniform => scale(u, self.buckets) as u32,
+            Distribution::AlphaUniform { alpha } if u & 0xFFFF_FFFF < coin(alpha) => {
+                scale(u, self.buckets) as u32
+            }
+            Distribution::AlphaUniform { .. } | Distribution::OneBucket => self.hot,
+            Distribution::Binomial => self.set_bits(i),
+            Distribution::Skewed => u.leading_zeros().min(self.buckets as u32 - 1),
         }
     }
 
     /// Set bits of m − 1 random ones.
-    fn set_bits(&self, first: u64, words: u64) -> u32 {
-        let word = |k: u64| word64(self.seed ^ BITS, first + k);
+    fn set_bits(&self, i: u64) -> u32 {
+        let words = (self.buckets - 1).div_ceil(64);
+        let word = |k: u64| word64(self.seed ^ BITS, i * words + k);
         let last = word(words - 1) & u64::MAX >> (64 * words - (self.buckets - 1));
         (0..words - 1).map(|k| word(k).count_ones()).sum::<u32>() + last.count_ones()
     }
@@ -104,6 +86,16 @@ impl Keys {
         self.members.key((self.bucket(0) + 1) % self.buckets as u32, 0)
     }
 
+    /// Value `i` of so many bytes, 0 where it has none.
+    #[inline]
+    pub fn value(&self, i: u64, bytes: u64) -> u64 {
+        match bytes {
+            0 => 0,
+            4 => self.value32(i).into(),
+            _ => self.value64(i),
+        }
+    }
+
     /// Value `i` of 4 bytes; `i` < 2^32.
     #[inline]
     pub fn value32(&self, i: u64) -> u32 {
@@ -115,6 +107,12 @@ impl Keys {
     pub fn value64(&self, i: u64) -> u64 {
         word64(self.seed ^ VALUE, i)
     }
+}
+
+/// ⌊α · 2^32⌋. The product is exact, as the factor is a power of two.
+#[inline]
+pub fn coin(alpha: f64) -> u64 {
+    (alpha * (1u64 << 32) as f64) as u64
 }
 
 #[cfg(test)]

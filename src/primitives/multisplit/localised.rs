@@ -137,8 +137,8 @@ fn shared(spec: &Spec, shape: &Subproblems) -> f64 {
 mod tests {
     use super::super::spec::Method;
     use super::super::tests::spec;
-    use super::super::work::work;
     use super::*;
+    use crate::primitives::Problem;
 
     fn of(words: &str) -> (Spec, Vec<Near>) {
         let spec = spec(words);
@@ -151,7 +151,7 @@ mod tests {
     fn there_is_one_for_each_pass() {
         for method in ["dms", "wms", "bms"] {
             let (spec, all) = of(&format!("keys=100000 buckets=64 values=4B method={method}"));
-            assert_eq!(all.len(), work(&spec).passes.len(), "{method}");
+            assert_eq!(all.len(), spec.work().passes.len(), "{method}");
         }
     }
 

@@ -29,7 +29,6 @@ mod near;
 mod oracle;
 pub mod prime;
 pub mod rounds;
-mod schema;
 pub mod spec;
 pub mod subproblems;
 pub mod tiles;
@@ -39,17 +38,20 @@ pub use spec::Spec;
 
 use super::{Definition, Primitive, Problem, Stored};
 use crate::case::{Light, Near, Params, Refusal, Value, Walk, Work};
+use rounds::Rounds;
+use spec::Method;
+use subproblems::Subproblems;
 
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
         "multisplit",
         "keys, alone or with values, permuted so that those of a bucket lie together, in their order",
-        schema::PARAMS,
+        Spec::TABLE,
     )
     .with_walks()
     .with_light(Light {
         moves: "keys are read and counted, then keys and values are read and stored (ashkiani2017 §6.2.2)",
-        bytes: |params| Ok(work::light(&Spec::from_params(params, 0)?)),
+        bytes: |params| Spec::from_params(params, 0).map(|spec| work::light(&spec)),
     })];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
@@ -59,19 +61,38 @@ impl Definition for Spec {
 
 impl Problem for Spec {
     fn work(&self) -> Work {
-        work::work(self)
+        Work {
+            passes: work::passes(self),
+            elements: self.keys,
+            effective_bytes: 2 * self.input(),
+            system_bytes: 2 * self.input(),
+            footprint: self.input() + self.output() + work::between(self),
+            scratch: 0,
+        }
     }
 
+    /// What was open, and the rounds of a method that takes some.
     fn resolved(&self) -> Vec<(String, Value)> {
-        self.resolved()
+        let name = self.asked.name();
+        let method = self.open.then(|| ("method".to_owned(), Value::Text(name.to_owned())));
+        let further = match self.method {
+            Method::Localised(Subproblems { warps, windows, .. }) => {
+                vec![(format!("method.{name}.warps"), warps), (format!("method.{name}.windows"), windows)]
+            }
+            Method::Fused => Rounds::of(self).map_or(Vec::new(), |Rounds { supers, .. }| {
+                vec![("split.rounds".to_owned(), 2), ("split.super-buckets".to_owned(), supers)]
+            }),
+            _ => Vec::new(),
+        };
+        method.into_iter().chain(further.into_iter().map(|(key, value)| (key, Value::Int(value)))).collect()
     }
 
     fn near(&self) -> Result<Vec<Near>, String> {
-        match self.backend.is_cuda() {
-            true => near::near(self),
-            // Several times what the moves take, and no figure of a profile says it.
-            false => Err("how long processors rank keys, no profile says".to_owned()),
+        if self.backend.is_cuda() {
+            return near::near(self);
         }
+        // Several times what the moves take, and no figure of a profile says it.
+        Err("how long processors rank keys, no profile says".to_owned())
     }
 
     /// The places of the keys in the order in which methods of three kinds store them.
@@ -93,6 +114,10 @@ mod tests {
 
     pub(super) fn spec(words: &str) -> Spec {
         Spec::from_params(&params(words), 7).expect("a case")
+    }
+
+    pub(super) fn work(words: &str) -> Work {
+        self::spec(words).work()
     }
 
     proptest! {

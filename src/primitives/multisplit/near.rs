@@ -110,25 +110,19 @@ fn in_rounds(spec: &Spec) -> Vec<Near> {
 
 /// A count of tiles, sums of their groups, and the pass; `digit` is what a key's bucket is split by.
 fn split(spec: &Spec, way: Way, digit: impl Fn(u64) -> u64) -> [Near; 3] {
-    let windows = spec.keys as f64 / WINDOW;
-    let shape = Shape::of(way.bits, way.value);
     let [tiles, groups] = way.counts(spec.keys).map(|counts| counts >> way.bits);
-    [
-        counting(spec, way, &digit, groups, shape.tile() * GROUP),
-        summing(way, groups),
-        moving(spec, way, &digit, tiles, windows),
-    ]
+    [counting(spec, way, &digit, groups), summing(way, groups), moving(spec, way, &digit, tiles)]
 }
 
 /// 16 warps of a block take four vectors of each lane at a time, each warp on its own, and add each key to a
 /// counter.
-fn counting(spec: &Spec, way: Way, digit: impl Fn(u64) -> u64, groups: u64, keys: u64) -> Near {
+fn counting(spec: &Spec, way: Way, digit: impl Fn(u64) -> u64, groups: u64) -> Near {
     let copies = if way.bits <= 4 { 32 } else { 512 >> way.bits };
     let word = |(lane, bucket): (usize, &u64)| digit(*bucket) * copies + lane as u64 % copies;
     // An addition reads and writes its counter.
     let added = 2.0 * mean(spec, |buckets| wavefronts(buckets.iter().enumerate().map(word)));
     let warps = 16;
-    let rounds = (keys / warps).div_ceil(512) as f64;
+    let rounds = (Shape::of(way.bits, way.value).tile() * GROUP / warps).div_ceil(512) as f64;
     let near =
         Near { blocks: groups, tiles: groups * warps, resident: WARPS, loads: rounds, ..Near::default() };
     let product = if way.number == Number::DeltaDigit { COUNTED_DIGIT } else { 0.0 };
@@ -143,7 +137,7 @@ fn summing(way: Way, groups: u64) -> Near {
 
 /// With bulk copies, as from compute capability 9.0 on: ranks by a counter after another, places of warps, keys and
 /// values into the tile and out of it.
-fn moving(spec: &Spec, way: Way, digit: impl Fn(u64) -> u64, tiles: u64, windows: f64) -> Near {
+fn moving(spec: &Spec, way: Way, digit: impl Fn(u64) -> u64, tiles: u64) -> Near {
     let shape = Shape::of(way.bits, way.value);
     let warps = f64::from(shape.threads) / WINDOW;
     let items = f64::from(shape.items);
@@ -170,7 +164,7 @@ fn moving(spec: &Spec, way: Way, digit: impl Fn(u64) -> u64, tiles: u64, windows
         ..Near::default()
     };
     let product = if way.number == Number::DeltaDigit { MOVED_DIGIT } else { 0.0 };
-    near.with(windows, [instructions + product, integers, shared])
+    near.with(spec.keys as f64 / WINDOW, [instructions + product, integers, shared])
 }
 
 /// A loop over all keys, a warp's 32 at a time, with loads that wait for each other.
@@ -204,8 +198,8 @@ fn sorted(spec: &Spec) -> Result<Vec<Near>, String> {
 mod tests {
     use super::super::tests::spec;
     use super::super::tiles::Number;
-    use super::super::work::work;
     use super::*;
+    use crate::primitives::Problem;
 
     #[test]
     fn there_is_one_for_each_pass() {
@@ -215,7 +209,7 @@ mod tests {
             for (method, buckets) in methods.into_iter().flat_map(|m| sizes.map(|buckets| (m, buckets))) {
                 let spec = spec(&format!("keys=100000 buckets={buckets} method={method}"));
                 let declared = near(&spec).expect("counted").len();
-                assert_eq!(declared, work(&spec).passes.len(), "{method} {buckets}");
+                assert_eq!(declared, spec.work().passes.len(), "{method} {buckets}");
             }
         }
     }

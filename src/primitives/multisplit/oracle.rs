@@ -3,31 +3,28 @@
 
 use super::buckets::Buckets;
 use super::keys::Keys;
-use super::spec::Spec;
+use super::spec::{KEY, OFFSET, Spec};
 use crate::primitives::oracle::check_length;
 
 /// Compares keys, values and offsets, in this order, with the definition.
 pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, spec.output())?;
-    let order = Order::of(spec);
+    let Order { keys, sources, offsets } = Order::of(spec);
     let mut rest = output;
-    let mut take = |bytes: u64| rest.split_off(..bytes as usize).unwrap_or_default();
-    let keys = &order.keys;
-    let sources = || order.sources.iter().copied();
-    compare("keys", take(spec.key_bytes()), sources().map(|i| keys.at(i).to_le_bytes()))?;
-    match spec.value {
-        4 => compare("values", take(spec.value_bytes()), sources().map(|i| keys.value32(i).to_le_bytes()))?,
-        8 => compare("values", take(spec.value_bytes()), sources().map(|i| keys.value64(i).to_le_bytes()))?,
-        _ => {}
-    }
-    compare("offsets", take(spec.offset_bytes()), order.offsets.iter().map(|offset| offset.to_le_bytes()))
+    let mut compare = |array: &str, element: u64, wanted: &mut dyn ExactSizeIterator<Item = u64>| {
+        let found = rest.split_off(..element as usize * wanted.len()).unwrap_or_default();
+        self::compare(array, found, element as usize, wanted)
+    };
+    compare("keys", KEY, &mut sources.iter().map(|&i| keys.at(i).into()))?;
+    compare("values", spec.value, &mut sources.iter().map(|&i| keys.value(i, spec.value)))?;
+    compare("offsets", OFFSET, &mut offsets.into_iter())
 }
 
 /// Where each place of the output takes its key from, and where buckets begin.
 pub struct Order {
     pub keys: Keys,
     pub sources: Vec<u64>,
-    pub offsets: Vec<u32>,
+    pub offsets: Vec<u64>,
 }
 
 impl Order {
@@ -35,11 +32,7 @@ impl Order {
     pub fn of(spec: &Spec) -> Order {
         let (keys, buckets) = (Keys::new(spec), Buckets::new(spec));
         let bucket = |i: u64| buckets.of(keys.at(i)) as usize;
-        let mut offsets = vec![0u32; spec.buckets as usize + 1];
-        (0..spec.keys).for_each(|i| offsets[bucket(i) + 1] += 1);
-        for b in 1..offsets.len() {
-            offsets[b] += offsets[b - 1];
-        }
+        let offsets = begins(spec.buckets, spec.keys, bucket);
         let (mut next, mut sources) = (offsets.clone(), vec![0; spec.keys as usize]);
         for i in 0..spec.keys {
             let place = &mut next[bucket(i)];
@@ -50,16 +43,28 @@ impl Order {
     }
 }
 
-/// Compares one array element by element.
-fn compare<const B: usize>(
+/// Where each of m buckets begins among the first `n` keys, and `n`.
+pub fn begins(m: u64, n: u64, bucket: impl Fn(u64) -> usize) -> Vec<u64> {
+    let mut begins = vec![0; m as usize + 1];
+    (0..n).for_each(|i| begins[bucket(i) + 1] += 1);
+    for b in 1..begins.len() {
+        begins[b] += begins[b - 1];
+    }
+    begins
+}
+
+/// Compares one array element by element, each of so many bytes.
+fn compare(
     array: &str,
     found: &[u8],
-    expected: impl Iterator<Item = [u8; B]>,
+    element: usize,
+    wanted: impl Iterator<Item = u64>,
 ) -> Result<(), String> {
-    for (at, (found, wanted)) in found.chunks_exact(B).zip(expected).enumerate() {
+    for (at, (found, wanted)) in found.chunks_exact(element.max(1)).zip(wanted).enumerate() {
+        let wanted = &wanted.to_le_bytes()[..element];
         if found != wanted {
             let hex = |bytes: &[u8]| bytes.iter().rev().map(|b| format!("{b:02x}")).collect::<String>();
-            return Err(format!("{array}[{at}] is 0x{} instead of 0x{}", hex(found), hex(&wanted)));
+            return Err(format!("{array}[{at}] is 0x{} instead of 0x{}", hex(found), hex(wanted)));
         }
     }
     Ok(())
@@ -86,7 +91,7 @@ mod tests {
             let sources = sorted(&spec);
             let mut output: Vec<u8> = sources.iter().flat_map(|&i| order.keys.at(i).to_le_bytes()).collect();
             output.extend(sources.iter().flat_map(|&i| order.keys.value64(i).to_le_bytes()));
-            output.extend(order.offsets.iter().flat_map(|offset| offset.to_le_bytes()));
+            output.extend(order.offsets.iter().flat_map(|&offset| (offset as u32).to_le_bytes()));
             assert_eq!(check(&spec, &output), Ok(()), "{by}");
             for (byte, array) in [(3, "keys[0]"), (399, "keys[99]"), (400, "values[0]"), (1204, "offsets[1]")]
             {

@@ -1,5 +1,7 @@
 //! Primes below 2^32, the twin of `is_prime` in `kernels/multisplit_inputs.cuh`.
 
+use std::iter::successors;
+
 /// The greatest prime below 2^32.
 pub const LAST: u32 = 4_294_967_291;
 
@@ -23,17 +25,10 @@ fn power(base: u32, mut exponent: u32, modulus: u32) -> u32 {
 /// Whether an odd n > 2 is a prime or a strong pseudoprime to `base`.
 fn passes(n: u32, base: u32) -> bool {
     let twos = (n - 1).trailing_zeros();
-    let mut x = power(base, (n - 1) >> twos, n);
-    if x == 1 || x == n - 1 || base.is_multiple_of(n) {
-        return true;
-    }
-    for _ in 1..twos {
-        x = (u64::from(x) * u64::from(x) % u64::from(n)) as u32;
-        if x == n - 1 {
-            return true;
-        }
-    }
-    false
+    let first = power(base, (n - 1) >> twos, n);
+    let square = |x: &u32| Some((u64::from(*x) * u64::from(*x) % u64::from(n)) as u32);
+    let mut squares = successors(Some(first), square).take(twos as usize);
+    first == 1 || base.is_multiple_of(n) || squares.any(|x| x == n - 1)
 }
 
 /// Whether n is a prime: by division for its small divisors, then by Miller and Rabin's test.

@@ -42,7 +42,7 @@ pub fn has_digits(spec: &Spec) -> bool {
 
 /// Bytes of what lies between the rounds.
 pub fn bytes(spec: &Spec) -> u64 {
-    if Rounds::of(spec).is_some() { spec.key_bytes() + spec.value_bytes() } else { 0 }
+    if Rounds::of(spec).is_some() { spec.input() } else { 0 }
 }
 
 /// Keys that a warp looks at to find where a bucket begins among `n`, 32 at a time.

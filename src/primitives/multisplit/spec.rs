@@ -1,8 +1,10 @@
 //! What a multisplit case computes: its parameters, typed.
 
 use super::rounds::{Rounds, has_digits};
-use super::subproblems::{Localisation, MOST_BUCKETS, Subproblems};
-use crate::case::{Backend, Params, Refusal, Value, reader};
+use super::subproblems::Localisation::{self, Block, Direct, Warp};
+use super::subproblems::{MOST_BUCKETS, Subproblems};
+use crate::case::table::{choice, count, count_or, float, parameters, words};
+use crate::case::{Params, Refusal};
 
 /// Most keys: 32 bits count them and more.
 pub const MAX_KEYS: u64 = 1 << 31;
@@ -13,30 +15,109 @@ pub const KEY: u64 = 4;
 /// Bytes of an offset.
 pub const OFFSET: u64 = 4;
 
-/// What a key's bucket follows from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
-    DeltaBuckets,
-    /// The field of ⌈log2 m⌉ bits from bit `shift` on.
-    Identity {
-        shift: u32,
-    },
-    Range,
-    Hash,
-    Prime,
+const MOST_WARPS: u64 = 8;
+const MOST_TILES: u64 = 64;
+/// Most windows of a warp in a tile: a thread keeps a key of each.
+const MOST_WINDOWS: u64 = 8;
+/// With dms, which has no tiles, in a subproblem.
+const MOST_DIRECT_WINDOWS: u64 = 64;
+
+const AUTO: &[&str] = &["auto"];
+
+words! {
+    /// What goes along with a key.
+    pub enum Values {
+        None = "none",
+        Four = "4B",
+        Eight = "8B",
+    }
 }
 
-/// How the keys are distributed among the buckets.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Distribution {
-    Uniform,
-    /// This share is uniform, the rest in one bucket.
-    AlphaUniform {
-        alpha: f64,
-    },
-    Binomial,
-    Skewed,
-    OneBucket,
+choice! {
+    /// What a key's bucket follows from.
+    #[derive(Eq)]
+    pub enum By {
+        /// ⌊u/Δ⌋ with Δ = ⌈2^32/m⌉: buckets of the same width
+        DeltaBuckets = "delta-buckets",
+        /// the ⌈log2 m⌉ bits of the key from `shift` on
+        Identity = "identity" main "shift" {
+            /// lowest bit of the field
+            shift: u32 [count(0, 31)] = "0",
+        },
+        /// between random splitters, a search for every key
+        Range = "range",
+        /// a hash of the key, scaled to the buckets
+        Hash = "hash",
+        /// primes before all others; 2 buckets (ashkiani2017 Fig. 1)
+        Prime = "prime",
+    }
+}
+
+choice! {
+    /// How the keys are distributed among the buckets.
+    pub enum Distribution {
+        /// every bucket is as likely
+        Uniform = "uniform",
+        /// so many keys are uniform, the others in one random bucket (ashkiani2017 §6.4)
+        AlphaUniform = "alpha-uniform" main "alpha" {
+            /// share of the keys that are uniform
+            alpha: f64 [float(0.0, 1.0)] = "0.25",
+        },
+        /// B(m − 1, 1/2) (ashkiani2017 §6.4)
+        Binomial = "binomial",
+        /// each bucket half as likely as the one before
+        Skewed = "skewed",
+        /// all keys in one random bucket
+        OneBucket = "one-bucket",
+    }
+}
+
+choice! {
+    /// How a recipe asks for it to be computed.
+    #[derive(Eq)]
+    pub enum Asked {
+        /// ours: on CPUs write-combining; on GPUs fused, but rb-sort of keys alone among more than 4 splitters, and by
+        /// splitters or hashes above 256 buckets
+        Best = "best",
+        /// CPUs: every thread counts its keys, then stores each where it belongs
+        Direct = "direct",
+        /// CPUs: the same, but keys of a bucket gather in cache and leave it in whole lines by streaming stores
+        WriteCombining = "write-combining",
+        /// GPUs: a stable split in two by each bit of the buckets' numbers, with a scan of flags (ashkiani2017 §3.2)
+        ScanSplit = "scan-split",
+        /// GPUs: a radix sort of the buckets' numbers, with key, pair or a pair's place (ashkiani2017 §3.3)
+        RbSort = "rb-sort",
+        /// GPUs: a count of every tile, then one pass that reorders tiles and stores their runs; above 256 buckets
+        /// two rounds by digits of the number of a delta-bucket or field (ashkiani2017 §6.3)
+        Fused = "fused",
+        /// GPUs: warps count their windows by voting, a scan, warps store (ashkiani2017 Algorithm 1); up to 256 buckets
+        Dms = "dms" {
+            /// warps of a block, a power of two; auto: the paper's 8, or 4 for bms without values up to 32 buckets
+            warps: Option<u64> [count_or(1, MOST_WARPS, AUTO)] = "auto",
+            /// windows of 32 keys of a warp, its subproblem; auto: the paper's 4
+            windows: Option<u64> [count_or(1, MOST_DIRECT_WINDOWS, AUTO)] = "auto",
+        },
+        /// GPUs: as dms, but a warp orders the keys of a tile by their buckets before it stores them (§5.6.1)
+        Wms = "wms" {
+            /// warps of a block, a power of two; auto: the paper's 8, or 4 for bms without values up to 32 buckets
+            warps: Option<u64> [count_or(1, MOST_WARPS, AUTO)] = "auto",
+            /// windows of 32 keys that a warp has of a tile; auto: the paper's 4, or 7 for bms without values up to
+            /// 32 buckets
+            windows: Option<u64> [count_or(1, MOST_WINDOWS, AUTO)] = "auto",
+            /// tiles of a subproblem, one after another: of a warp (wms) or of a block (bms)
+            tiles: u64 [count(1, MOST_TILES)] = "1",
+        },
+        /// GPUs: as wms, but subproblems and tiles are blocks' (§5.6.2)
+        Bms = "bms" {
+            /// warps of a block, a power of two; auto: the paper's 8, or 4 for bms without values up to 32 buckets
+            warps: Option<u64> [count_or(1, MOST_WARPS, AUTO)] = "auto",
+            /// windows of 32 keys that a warp has of a tile; auto: the paper's 4, or 7 for bms without values up to
+            /// 32 buckets
+            windows: Option<u64> [count_or(1, MOST_WINDOWS, AUTO)] = "auto",
+            /// tiles of a subproblem, one after another: of a warp (wms) or of a block (bms)
+            tiles: u64 [count(1, MOST_TILES)] = "1",
+        },
+    }
 }
 
 /// How it is computed.
@@ -56,103 +137,106 @@ pub enum Method {
     Localised(Subproblems),
 }
 
-impl Method {
-    /// Its name in recipes.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Method::Direct => "direct",
-            Method::WriteCombining => "write-combining",
-            Method::ScanSplit => "scan-split",
-            Method::RbSort => "rb-sort",
-            Method::Fused => "fused",
-            Method::Localised(shape) => shape.localisation.name(),
-        }
+parameters! {
+    /// A multisplit case, typed.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Spec {
+        /// u32 keys (ashkiani2017's n)
+        keys: u64 [count(1, MAX_KEYS)],
+        /// keys alone, or each with a value of this size
+        values: Values = "none",
+        /// buckets (ashkiani2017's m)
+        buckets: u64 [count(2, MAX_BUCKETS)],
+        /// a key's bucket as a function of the key
+        by: By = "delta-buckets",
+        /// how the keys are distributed among the buckets
+        distribution: Distribution = "uniform",
+        /// how it is computed
+        asked as "method": Asked = "best",
     }
-
-    /// Whether it is one of the processors'; the others are those of GPUs.
-    pub fn on_cpus(self) -> bool {
-        match self {
-            Method::Direct | Method::WriteCombining => true,
-            Method::ScanSplit | Method::RbSort | Method::Fused | Method::Localised(_) => false,
-        }
+    with {
+        /// Whether the method was `best`, which has given way to what it stands for.
+        open: bool = false,
+        method: Method = Method::WriteCombining,
+        /// Bytes of a value: 0, 4 or 8.
+        value: u64 = 0,
     }
-}
-
-/// A multisplit case, typed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spec {
-    pub by: By,
-    pub distribution: Distribution,
-    pub method: Method,
-    /// Whether the method was `best`.
-    pub open: bool,
-    /// n. A recipe asks for at least 1; `verify` runs 0 as well.
-    pub keys: u64,
-    /// Bytes of a value: 0, 4 or 8.
-    pub value: u64,
-    /// m.
-    pub buckets: u64,
-    pub seed: u64,
-    pub backend: Backend,
 }
 
 impl Spec {
     /// Reads and checks a case's parameters.
     pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
-        let value = reader::word_or(params, "values", &[("none", 0), ("4B", 4), ("8B", 8)], 0)?;
-        let buckets = reader::int(params, "buckets")?;
-        let by = by(params)?;
-        let spec = Spec {
-            by,
-            distribution: distribution(params)?,
-            method: method(params, by, value, buckets)?,
-            open: matches!(params.text("method"), None | Some("best")),
-            keys: reader::int(params, "keys")?,
-            value,
-            buckets,
-            seed,
-            backend: Backend::of(params),
+        let mut spec = Spec::of_table(params, seed)?;
+        spec.value = match spec.values {
+            Values::None => 0,
+            Values::Four => 4,
+            Values::Eight => 8,
         };
-        spec.values_in_range()?;
-        match (params.text("backend"), spec.method.on_cpus()) {
-            (Some("cuda"), true) => not_applicable("a method of CPUs"),
-            (Some("scalar" | "cpu"), false) => not_applicable("a method of GPUs"),
-            _ => spec.within_its_method().map(|()| spec),
+        spec.open = spec.asked == Asked::Best;
+        if spec.open {
+            spec.asked = spec.best();
         }
+        spec.method = match spec.asked {
+            Asked::Best | Asked::WriteCombining => Method::WriteCombining,
+            Asked::Direct => Method::Direct,
+            Asked::ScanSplit => Method::ScanSplit,
+            Asked::RbSort => Method::RbSort,
+            Asked::Fused => Method::Fused,
+            Asked::Dms { warps, windows } => spec.localised(Direct, [warps, windows], 1),
+            Asked::Wms { warps, windows, tiles } => spec.localised(Warp, [warps, windows], tiles),
+            Asked::Bms { warps, windows, tiles } => spec.localised(Block, [warps, windows], tiles),
+        };
+        spec.checked()
     }
 
-    fn values_in_range(&self) -> Result<(), Refusal> {
-        if self.keys > MAX_KEYS {
-            return Err(Refusal::invalid("keys", format!("{} is more than {MAX_KEYS}", self.keys)));
-        }
-        if !(2..=MAX_BUCKETS).contains(&self.buckets) {
-            let range = format!("{} is not from 2 to {MAX_BUCKETS}", self.buckets);
-            return Err(Refusal::invalid("buckets", range));
-        }
+    /// A reduced-bit sort asks once for a key's bucket, and fused twice, which among splitters costs more than labels
+    /// of keys alone do (on an H200 from 8 buckets on); and in its rounds fused knows but digits of some functions.
+    fn best(&self) -> Asked {
         match self.by {
-            By::Identity { shift } if shift + self.bits() > 32 => Err(Refusal::invalid(
-                "by.identity.shift",
-                format!("{} bits from bit {shift} on are more than a key has", self.bits()),
-            )),
-            _ => Ok(()),
+            _ if !self.backend.is_cuda() => Asked::WriteCombining,
+            By::Range if self.value == 0 && self.buckets > 4 => Asked::RbSort,
+            By::Range | By::Hash if self.buckets > MOST_BUCKETS => Asked::RbSort,
+            _ => Asked::Fused,
         }
     }
 
-    fn within_its_method(&self) -> Result<(), Refusal> {
-        if matches!(self.method, Method::Localised(_)) && self.buckets > MOST_BUCKETS {
-            let most = format!(
+    /// Of so many warps and windows; what is open is the paper's.
+    fn localised(&self, localisation: Localisation, sizes: [Option<u64>; 2], tiles: u64) -> Method {
+        let papers = Subproblems::papers(localisation, self.value, self.buckets);
+        let [warps, windows] = sizes;
+        let (warps, windows) = (warps.unwrap_or(papers.warps), windows.unwrap_or(papers.windows));
+        Method::Localised(Subproblems { localisation, warps, windows, tiles })
+    }
+
+    /// What no single parameter knows.
+    fn checked(self) -> Result<Spec, Refusal> {
+        let not_applicable = |reason: String| Err(Refusal::NotApplicable(reason));
+        if let By::Identity { shift } = self.by
+            && shift + self.bits() > 32
+        {
+            let message = format!("{} bits from bit {shift} on are more than a key has", self.bits());
+            return Err(Refusal::invalid("by.identity.shift", message));
+        }
+        let of_cpus = matches!(self.method, Method::Direct | Method::WriteCombining);
+        match self.method {
+            Method::Localised(Subproblems { warps, .. }) if !warps.is_power_of_two() => {
+                let key = format!("method.{}.warps", self.asked.name());
+                Err(Refusal::invalid(key, format!("{warps} is no power of two")))
+            }
+            _ if of_cpus && self.backend.is_cuda() => not_applicable("a method of CPUs".to_owned()),
+            _ if !of_cpus && self.backend.is_cpu() => not_applicable("a method of GPUs".to_owned()),
+            Method::Localised(_) if self.buckets > MOST_BUCKETS => not_applicable(format!(
                 "warps keep the counts of at most {MOST_BUCKETS} buckets; fused and rb-sort take more"
-            );
-            return not_applicable(&most);
-        }
-        if self.method == Method::Fused && Rounds::of(self).is_some() && !has_digits(self) {
-            let digits = "above 256 buckets fused goes by digits of the bucket's number, which this function does not have \
-                          without the number: rb-sort keeps it";
-            return not_applicable(digits);
-        }
-        match self.by {
-            By::Prime if self.buckets != 2 => not_applicable("primes and all others are 2 buckets"),
-            _ => Ok(()),
+            )),
+            Method::Fused if Rounds::of(&self).is_some() && !has_digits(&self) => {
+                let digits = "above 256 buckets fused goes by digits of the bucket's number, which this function does \
+                              not have without the number: rb-sort keeps it";
+                not_applicable(digits.to_owned())
+            }
+            _ if self.by == By::Prime && self.buckets != 2 => {
+                not_applicable("primes and all others are 2 buckets".to_owned())
+            }
+            _ => Ok(self),
         }
     }
 
@@ -176,102 +260,19 @@ impl Spec {
         self.keys * self.value
     }
 
+    /// Bytes of keys and values.
+    pub fn input(&self) -> u64 {
+        self.key_bytes() + self.value_bytes()
+    }
+
     /// Bytes of the offsets.
     pub fn offset_bytes(&self) -> u64 {
         (self.buckets + 1) * OFFSET
     }
 
-    /// What was open, and the rounds of a method that takes some, for the record.
-    pub fn resolved(&self) -> Vec<(String, Value)> {
-        let method = self.open.then(|| ("method".to_owned(), Value::Text(self.method.name().to_owned())));
-        let open = match &self.method {
-            Method::Localised(shape) => shape.resolved(),
-            _ => Vec::new(),
-        };
-        let rounds = Rounds::of(self).filter(|_| self.method == Method::Fused);
-        let rounds = rounds.map(|Rounds { supers, .. }| {
-            [("rounds", 2), ("super-buckets", supers)]
-                .map(|(name, value)| (format!("split.{name}"), Value::Int(value)))
-        });
-        method.into_iter().chain(open).chain(rounds.into_iter().flatten()).collect()
-    }
-
     /// Bytes of the whole output: keys, values, offsets.
     pub fn output(&self) -> u64 {
-        self.key_bytes() + self.value_bytes() + self.offset_bytes()
-    }
-}
-
-fn not_applicable<T>(reason: &str) -> Result<T, Refusal> {
-    Err(Refusal::NotApplicable(reason.to_owned()))
-}
-
-fn by(params: &Params) -> Result<By, Refusal> {
-    const KEY: &str = "by.identity.shift";
-    match params.text("by") {
-        Some("identity") => match params.get(KEY).map_or(Ok(0), |_| reader::int(params, KEY))? {
-            shift @ 0..32 => Ok(By::Identity { shift: shift as u32 }),
-            shift => Err(Refusal::invalid(KEY, format!("{shift} is not from 0 to 31"))),
-        },
-        _ => {
-            let names = [
-                ("delta-buckets", By::DeltaBuckets),
-                ("range", By::Range),
-                ("hash", By::Hash),
-                ("prime", By::Prime),
-            ];
-            reader::word_or(params, "by", &names, By::DeltaBuckets)
-        }
-    }
-}
-
-fn distribution(params: &Params) -> Result<Distribution, Refusal> {
-    const KEY: &str = "distribution.alpha-uniform.alpha";
-    match params.text("distribution") {
-        Some("alpha-uniform") => {
-            let alpha = params.get(KEY).map_or(Some(0.25), |_| params.float(KEY));
-            match alpha.filter(|alpha| (0.0..=1.0).contains(alpha)) {
-                Some(alpha) => Ok(Distribution::AlphaUniform { alpha }),
-                None => Err(Refusal::invalid(KEY, "is not from 0 to 1")),
-            }
-        }
-        _ => {
-            let names = [
-                ("uniform", Distribution::Uniform),
-                ("binomial", Distribution::Binomial),
-                ("skewed", Distribution::Skewed),
-                ("one-bucket", Distribution::OneBucket),
-            ];
-            reader::word_or(params, "distribution", &names, Distribution::Uniform)
-        }
-    }
-}
-
-fn method(params: &Params, by: By, value: u64, buckets: u64) -> Result<Method, Refusal> {
-    let localised = [Localisation::Direct, Localisation::Warp, Localisation::Block];
-    if let Some(one) = localised.into_iter().find(|one| params.text("method") == Some(one.name())) {
-        return Subproblems::of(params, one, value, buckets).map(Method::Localised);
-    }
-    let best =
-        if reader::on_cuda(params) { best_on_gpus(by, value, buckets) } else { Method::WriteCombining };
-    let names = [
-        ("best", best),
-        ("direct", Method::Direct),
-        ("write-combining", Method::WriteCombining),
-        ("scan-split", Method::ScanSplit),
-        ("rb-sort", Method::RbSort),
-        ("fused", Method::Fused),
-    ];
-    reader::word_or(params, "method", &names, best)
-}
-
-/// A reduced-bit sort asks once for a key's bucket, and fused twice, which among splitters costs more than labels of
-/// keys alone do (on an H200 from 8 buckets on); and in its rounds fused knows but digits of some functions.
-fn best_on_gpus(by: By, value: u64, buckets: u64) -> Method {
-    match by {
-        By::Range if value == 0 && buckets > 4 => Method::RbSort,
-        By::Range | By::Hash if buckets > MOST_BUCKETS => Method::RbSort,
-        _ => Method::Fused,
+        self.input() + self.offset_bytes()
     }
 }
 
@@ -279,6 +280,8 @@ fn best_on_gpus(by: By, value: u64, buckets: u64) -> Method {
 mod tests {
     use super::super::tests::{params, spec};
     use super::*;
+    use crate::case::Value;
+    use crate::primitives::Problem;
 
     fn refusal(words: &str) -> String {
         Spec::from_params(&params(words), 1).expect_err("refused").to_string()
@@ -331,9 +334,9 @@ mod tests {
             let (left, best) =
                 (spec(&format!("keys=4 {words}")), spec(&format!("keys=4 {words} method=best")));
             assert_eq!(left, best);
-            let method = Value::Text(left.method.name().to_owned());
+            let method = Value::Text(left.asked.name().to_owned());
             assert_eq!(left.resolved()[0], ("method".to_owned(), method));
-            left.method.name()
+            left.asked.name()
         };
         for words in ["buckets=2", "buckets=65536 values=8B", "buckets=300 by=range"] {
             assert_eq!(

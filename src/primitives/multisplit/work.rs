@@ -8,26 +8,17 @@ use super::rounds::{self, Rounds};
 use super::spec::{KEY, Method, Spec};
 use super::subproblems::{Localisation, Subproblems};
 use super::tiles::{self, Shape, Way};
+use crate::case::Direction::{Read, Write};
 use crate::case::work::Order;
-use crate::case::{Access, Concurrency, Direction, Pass, Work};
+use crate::case::{Access, Direction, Pass};
 
 /// Bytes of a line, which combined stores fill.
 const LINE: u64 = 64;
 /// Bytes of a count.
-const COUNT: u64 = 4;
+pub const COUNT: u64 = 4;
 
-/// The work of a case.
-pub fn work(spec: &Spec) -> Work {
-    let bytes = spec.key_bytes() + spec.value_bytes();
-    Work {
-        passes: passes(spec),
-        elements: spec.keys,
-        effective_bytes: 2 * bytes,
-        system_bytes: 2 * bytes,
-        footprint: 2 * bytes + spec.offset_bytes() + between(spec),
-        scratch: 0,
-    }
-}
+/// Keys and values where a method finds them, and where it leaves them.
+const ENDS: [&str; 4] = ["keys_in", "values_in", "keys_out", "values_out"];
 
 /// Bytes that the paper's parallel model moves: all keys are read once before the global scan, then keys
 /// and values are read and stored, and the scan is free (§6.2.2). 12 a key, 20 a pair of 4 and 4.
@@ -36,11 +27,11 @@ pub fn light(spec: &Spec) -> u64 {
 }
 
 /// Bytes of what a method of GPUs writes and reads again in between, each array once.
-fn between(spec: &Spec) -> u64 {
+pub fn between(spec: &Spec) -> u64 {
     match &spec.method {
         Method::Direct | Method::WriteCombining => 0,
         Method::ScanSplit if spec.bits() == 1 => 2 * COUNT * spec.keys,
-        Method::ScanSplit => 2 * COUNT * spec.keys + spec.key_bytes() + spec.value_bytes(),
+        Method::ScanSplit => 2 * COUNT * spec.keys + spec.input(),
         Method::Localised(shape) => 2 * COUNT * shape.counts(spec),
         Method::RbSort => labels::bytes(spec),
         Method::Fused => tiles::way(spec).bytes(spec.keys) + rounds::bytes(spec),
@@ -48,116 +39,103 @@ fn between(spec: &Spec) -> u64 {
 }
 
 /// A counting pass, and one that moves.
-fn passes(spec: &Spec) -> Vec<Pass> {
+pub fn passes(spec: &Spec) -> Vec<Pass> {
+    let partitions = spec.buckets;
     let order = match &spec.method {
-        Method::Direct => Order::Partitions { partitions: spec.buckets },
-        Method::WriteCombining => Order::Staged { partitions: spec.buckets, tile: LINE / KEY * spec.buckets },
+        Method::Direct => Order::Partitions { partitions },
+        Method::WriteCombining => Order::Staged { partitions, tile: LINE / KEY * partitions },
         Method::ScanSplit => return splits(spec),
         Method::Localised(shape) => return localised(spec, shape),
         Method::RbSort => return sorted(spec),
         Method::Fused => return in_rounds(spec),
     };
-    vec![pass(vec![read_keys(spec)]), pass(moved(spec, order))]
+    vec![Pass::once(vec![read_keys(spec)]), Pass::once(moved(spec.keys, spec.value, ENDS, order))]
 }
 
 /// Pre-scan, scan and post-scan. A subproblem's counts are a column of H and of G, and those of
 /// neighbours lie side by side in each of their m rows.
 fn localised(spec: &Spec, shape: &Subproblems) -> Vec<Pass> {
+    let column = Order::Partitions { partitions: spec.buckets };
     let order = match shape.localisation {
-        Localisation::Direct => Order::Partitions { partitions: spec.buckets },
+        Localisation::Direct => column.clone(),
         _ => Order::Staged { partitions: spec.buckets, tile: shape.tile() },
     };
-    let counts = |array, direction, order| access(array, direction, (COUNT, shape.counts(spec)), order);
-    let column = Order::Partitions { partitions: spec.buckets };
-    let (read, write) = (Direction::Read, Direction::Write);
-    let stored = counts("G", read, column.clone());
+    let counts = |array, direction| Access::sequential(array, direction, COUNT, shape.counts(spec));
+    let mut stored = moved(spec.keys, spec.value, ENDS, order);
+    stored.push(in_order(column.clone(), counts("G", Read)));
     vec![
-        pass(vec![read_keys(spec), counts("H", write, column)]),
-        pass(vec![counts("H", read, Order::Sequential), counts("G", write, Order::Sequential)]),
-        pass(moved(spec, order).into_iter().chain([stored]).collect()),
+        Pass::once(vec![read_keys(spec), in_order(column, counts("H", Write))]),
+        Pass::once(vec![counts("H", Read), counts("G", Write)]),
+        Pass::once(stored),
     ]
 }
 
 /// A pass over counted tiles; above 256 buckets two, and the search for where buckets begin.
 fn in_rounds(spec: &Spec) -> Vec<Pass> {
-    let (way, input, output) = (tiles::way(spec), ["keys_in", "values_in"], ["keys_out", "values_out"]);
-    let round = |buckets, [keys, values]: [_; 2], [keys_out, values_out]: [_; 2]| {
-        fused(spec, way, buckets, [keys, values, keys_out, values_out])
-    };
-    let Some(rounds) = Rounds::of(spec) else { return round(spec.buckets, input, output) };
-    let ([places, supers], between) = (rounds.buckets(), ["keys_between", "values_between"]);
-    let looks = Access {
-        count: spec.buckets * rounds::looks(spec.keys),
-        ..keys(spec, "keys_out", Direction::Read, Order::Random)
-    };
-    [round(places, input, between), round(supers, between, output), vec![pass(vec![looks])]].concat()
+    let round = |buckets, arrays| fused(spec.keys, tiles::way(spec), buckets, arrays);
+    let Some(rounds) = Rounds::of(spec) else { return round(spec.buckets, ENDS) };
+    let ([places, supers], [keys, values, keys_out, values_out]) = (rounds.buckets(), ENDS);
+    let [first, second] = [
+        round(places, [keys, values, "keys_between", "values_between"]),
+        round(supers, ["keys_between", "values_between", keys_out, values_out]),
+    ];
+    let all = in_order(Order::Random, Access::sequential(keys_out, Read, KEY, spec.keys));
+    let looks = Access { count: spec.buckets * rounds::looks(spec.keys), ..all };
+    [first, second, vec![Pass::once(vec![looks])]].concat()
 }
 
-/// A count of tiles, the sums of their groups, and the pass that moves keys and values of `way` between
+/// A count of tiles, the sums of their groups, and the pass that moves `n` keys and values of `way` between
 /// these arrays.
-fn fused(spec: &Spec, way: Way, buckets: u64, [keys, values, keys_out, values_out]: [&str; 4]) -> Vec<Pass> {
-    let (read, write) = (Direction::Read, Direction::Write);
-    let [tiles, groups] = way.counts(spec.keys);
-    let counts = |array, direction, count| access(array, direction, (COUNT, count), Order::Sequential);
-    let tile = Shape::of(way.bits, way.value).tile();
-    let staged = Order::Staged { partitions: buckets, tile };
-    let all = |array, direction, element, order| access(array, direction, (element, spec.keys), order);
-    let values =
-        [all(values, read, way.value, Order::Sequential), all(values_out, write, way.value, staged.clone())];
-    let moved = [
-        all(keys, read, KEY, Order::Sequential),
-        all(keys_out, write, KEY, staged),
-        counts("tiles", read, tiles),
-        counts("before", read, groups),
-    ];
+fn fused(n: u64, way: Way, buckets: u64, arrays: [&str; 4]) -> Vec<Pass> {
+    let [tiles, groups] = way.counts(n);
+    let counts = |array, direction, count| Access::sequential(array, direction, COUNT, count);
     // A bucket's counts lie side by side in one array, and a group's in the other.
-    let apart = |array, count| access(array, write, (COUNT, count), Order::Random);
+    let apart = |array| in_order(Order::Random, counts(array, Write, groups));
+    let tile = Shape::of(way.bits, way.value).tile();
+    let mut moved = moved(n, way.value, arrays, Order::Staged { partitions: buckets, tile });
+    moved.splice(2..2, [counts("tiles", Read, tiles), counts("before", Read, groups)]);
     vec![
-        pass(vec![
-            all(keys, read, KEY, Order::Sequential),
-            counts("tiles", write, tiles),
-            apart("groups", groups),
+        Pass::once(vec![
+            Access::sequential(arrays[0], Read, KEY, n),
+            counts("tiles", Write, tiles),
+            apart("groups"),
         ]),
-        pass(vec![counts("groups", read, groups), apart("before", groups)]),
-        pass(moved.into_iter().chain(values.into_iter().filter(|access| access.element > 0)).collect()),
+        Pass::once(vec![counts("groups", Read, groups), apart("before")]),
+        Pass::once(moved),
     ]
 }
 
 /// Labels with their loads, a split for each digit, and where pairs were packed or numbered, the
 /// way back.
 fn sorted(spec: &Spec) -> Vec<Pass> {
-    let (read, write, load) = (Direction::Read, Direction::Write, Load::of(spec));
-    let all = |array, direction, element| access(array, direction, (element, spec.keys), Order::Sequential);
-    let labelled = [read_keys(spec), all("labels", write, KEY)].into_iter().chain(match load {
-        Load::Key => vec![],
-        Load::Pair => vec![all("values_in", read, spec.value), all("loads", write, load.size())],
-        Load::Number => vec![all("loads", write, load.size())],
-    });
-    let mut passes = vec![pass(labelled.collect())];
+    let load = Load::of(spec);
+    let all = |array, direction, element| Access::sequential(array, direction, element, spec.keys);
+    let loads = |direction| all("loads", direction, load.size());
+    let mut labelled = vec![read_keys(spec), all("labels", Write, KEY)];
+    match load {
+        Load::Key => {}
+        Load::Pair => labelled.extend([all("values_in", Read, spec.value), loads(Write)]),
+        Load::Number => labelled.push(loads(Write)),
+    }
+    let mut passes = vec![Pass::once(labelled)];
     let (count, bits) = labels::digits(spec.bits());
     let buckets = if count == 1 { spec.buckets } else { 1 << bits };
     for digit in 0..count {
         let from = if load == Load::Key && digit == 0 { "keys_in" } else { "loads" };
         let to = if load == Load::Key && digit + 1 == count { "keys_out" } else { "sorted" };
-        passes.extend(fused(spec, labels::way(spec), buckets, ["labels", from, "labels_out", to]));
+        passes.extend(fused(spec.keys, labels::way(spec), buckets, ["labels", from, "labels_out", to]));
     }
     if count > 1 {
-        passes.push(pass(vec![all("labels", read, KEY)]));
+        passes.push(Pass::once(vec![all("labels", Read, KEY)]));
     }
-    let out = [
-        keys(spec, "keys_out", write, Order::Sequential),
-        values(spec, "values_out", write, Order::Sequential),
-    ];
-    let gathered = gathered(spec.buckets);
-    match load {
-        Load::Key => {}
-        Load::Pair => passes.push(pass([all("loads", read, load.size())].into_iter().chain(out).collect())),
-        Load::Number => {
-            let from =
-                [keys(spec, "keys_in", read, gathered.clone()), values(spec, "values_in", read, gathered)];
-            passes.push(pass([all("loads", read, load.size())].into_iter().chain(from).chain(out).collect()));
-        }
-    }
+    let out = [all("keys_out", Write, KEY), all("values_out", Write, spec.value)];
+    let gathered = |array, element| in_order(gathered(spec.buckets), all(array, Read, element));
+    let from = match load {
+        Load::Key => return passes,
+        Load::Pair => Vec::new(),
+        Load::Number => vec![gathered("keys_in", KEY), gathered("values_in", spec.value)],
+    };
+    passes.push(Pass::once([vec![loads(Read)], from, out.to_vec()].concat()));
     passes
 }
 
@@ -169,75 +147,46 @@ fn gathered(buckets: u64) -> Order {
 
 /// For each bit flags, their scan, and a split in two.
 fn splits(spec: &Spec) -> Vec<Pass> {
-    let all = |array, direction| access(array, direction, (COUNT, spec.keys), Order::Sequential);
-    let (read, write) = (Direction::Read, Direction::Write);
-    let halves = moved(spec, Order::Partitions { partitions: 2 });
-    let passes = [
-        vec![read_keys(spec), all("flags", write)],
-        vec![all("flags", read), all("ones", write)],
-        halves.into_iter().chain([all("ones", read)]).collect(),
-    ];
+    let all = |array, direction| Access::sequential(array, direction, COUNT, spec.keys);
+    let mut halves = moved(spec.keys, spec.value, ENDS, Order::Partitions { partitions: 2 });
+    halves.push(all("ones", Read));
+    let passes =
+        [vec![read_keys(spec), all("flags", Write)], vec![all("flags", Read), all("ones", Write)], halves];
     passes.map(|accesses| Pass { times: spec.bits().into(), accesses }).into()
 }
 
 fn read_keys(spec: &Spec) -> Access {
-    keys(spec, "keys_in", Direction::Read, Order::Sequential)
+    Access::sequential(ENDS[0], Read, KEY, spec.keys)
 }
 
-/// Keys and values read in their order, and written to as many streams as buckets in this one.
-pub fn moved(spec: &Spec, order: Order) -> Vec<Access> {
-    let keys = [
-        keys(spec, "keys_in", Direction::Read, Order::Sequential),
-        keys(spec, "keys_out", Direction::Write, order.clone()),
-    ];
-    let values = [
-        values(spec, "values_in", Direction::Read, Order::Sequential),
-        values(spec, "values_out", Direction::Write, order),
-    ];
+/// `n` keys, and values of so many bytes if there are any, read in their order from the first two of these arrays,
+/// and written in this one to the others.
+fn moved(n: u64, value: u64, [keys, values, keys_out, values_out]: [&str; 4], order: Order) -> Vec<Access> {
+    let both = |from, to, element| {
+        let all = |array, direction: Direction| Access::sequential(array, direction, element, n);
+        [all(from, Read), in_order(order.clone(), all(to, Write))]
+    };
+    let (keys, values) = (both(keys, keys_out, KEY), both(values, values_out, value));
     keys.into_iter().chain(values.into_iter().filter(|access| access.element > 0)).collect()
 }
 
-/// One execution's pass.
-pub fn pass(accesses: Vec<Access>) -> Pass {
-    Pass { times: 1, accesses }
-}
-
-/// All keys.
-pub fn keys(spec: &Spec, array: &str, direction: Direction, order: Order) -> Access {
-    access(array, direction, (KEY, spec.keys), order)
-}
-
-/// All values; of no bytes where there are none.
-pub fn values(spec: &Spec, array: &str, direction: Direction, order: Order) -> Access {
-    access(array, direction, (spec.value, spec.keys), order)
-}
-
-/// `count` elements of as many bytes, each once.
-pub fn access(array: &str, direction: Direction, (element, count): (u64, u64), order: Order) -> Access {
-    Access {
-        array: array.to_owned(),
-        direction,
-        element,
-        count,
-        footprint: element * count,
-        order,
-        concurrency: Concurrency::Independent,
-    }
+fn in_order(order: Order, access: Access) -> Access {
+    Access { order, ..access }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::spec;
+    use super::super::tests::{spec, work};
     use super::*;
 
     #[test]
     fn keys_and_values_count_twice() {
-        let alone = work(&spec("keys=1000 buckets=8"));
+        let alone = work("keys=1000 buckets=8");
         assert_eq!(
             (alone.elements, alone.effective_bytes, alone.declared_bytes(), alone.footprint),
             (1000, 8000, 12_000, 8036)
         );
-        let pairs = work(&spec("keys=1000 buckets=8 values=8B method=write-combining"));
+        let pairs = work("keys=1000 buckets=8 values=8B method=write-combining");
         assert_eq!((pairs.effective_bytes, pairs.declared_bytes()), (24_000, 28_000));
         assert_eq!(pairs.passes[1].accesses.len(), 4);
     }
@@ -265,7 +214,7 @@ mod tests {
     #[test]
     fn subproblems_add_their_counts() {
         for (method, size) in [("dms", 128), ("wms", 128), ("bms", 1024)] {
-            let all = work(&spec(&format!("keys=4096 buckets=64 values=4B method={method}")));
+            let all = work(&format!("keys=4096 buckets=64 values=4B method={method}"));
             let counts = 64 * (4096 / size) * 4;
             assert_eq!((all.declared_bytes(), all.effective_bytes), (4096 * 20 + 4 * counts, 4096 * 16));
             assert_eq!(all.footprint, 4096 * 16 + 65 * 4 + 2 * counts);
@@ -275,16 +224,16 @@ mod tests {
     /// Keys three times, values twice, and the counts of tiles and of their groups.
     #[test]
     fn a_pass_adds_the_counts_of_tiles() {
-        let all = work(&spec("keys=65536 buckets=64 method=fused"));
+        let all = work("keys=65536 buckets=64 method=fused");
         assert_eq!(all.declared_bytes(), 65_536 * 12 + 4 * 64 * (2 * 6 + 4));
-        let pairs = work(&spec("keys=16384 buckets=64 values=4B method=fused"));
+        let pairs = work("keys=16384 buckets=64 values=4B method=fused");
         assert_eq!(pairs.declared_bytes(), 16_384 * 20 + 4 * 64 * (2 * 2 + 4));
     }
 
     /// Every round reads keys twice and values once, and writes both; in between they lie once more.
     #[test]
     fn rounds_move_all_keys_twice() {
-        let pairs = work(&spec("keys=16384 buckets=257 values=4B method=fused"));
+        let pairs = work("keys=16384 buckets=257 values=4B method=fused");
         let counts = 4 * 32 * (2 * 2 + 4);
         assert_eq!(pairs.declared_bytes(), 2 * (16_384 * 20 + counts) + 257 * 96 * 4);
         let way = tiles::way(&spec("keys=16384 buckets=257 values=4B method=fused"));
@@ -295,7 +244,7 @@ mod tests {
     #[test]
     fn labels_go_along() {
         let counts = |tiles: u64| 4 * 2 * (2 * tiles + 4);
-        let bytes = |words: &str| work(&spec(&format!("keys=49152 {words} method=rb-sort"))).declared_bytes();
+        let bytes = |words: &str| work(&format!("keys=49152 {words} method=rb-sort")).declared_bytes();
         assert_eq!(bytes("buckets=2"), 49_152 * (8 + 4 + 16) + counts(6));
         assert_eq!(bytes("buckets=2 values=4B"), 49_152 * (8 + 12 + 4 + 24 + 16) + counts(7));
         assert_eq!(bytes("buckets=2 values=8B"), 49_152 * (8 + 4 + 4 + 16 + 4 + 24) + counts(6));
@@ -306,9 +255,9 @@ mod tests {
     /// 28 bytes a key for each bit, and twice the value's.
     #[test]
     fn splits_repeat_for_each_bit() {
-        let two = work(&spec("keys=1000 buckets=2 method=scan-split"));
+        let two = work("keys=1000 buckets=2 method=scan-split");
         assert_eq!((two.declared_bytes(), two.footprint), (28_000, 16_012));
-        let five = work(&spec("keys=1000 buckets=5 values=8B method=scan-split"));
+        let five = work("keys=1000 buckets=5 values=8B method=scan-split");
         assert_eq!((five.declared_bytes(), five.footprint), (3 * 44_000, 24_000 + 24 + 20_000));
     }
 }

@@ -1,7 +1,7 @@
 //! Which line of ashkiani2017's Figs. 6 and 7 a case belongs to.
 
+use crate::case::Cache;
 use crate::case::tuning::Tuning;
-use crate::case::{Cache, Params};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::spec::{By, Distribution, Method};
 use crate::primitives::multisplit::subproblems::{Localisation, Subproblems};
@@ -99,8 +99,7 @@ fn line(spec: &Spec) -> Option<Line> {
         Method::RbSort => Some(Line::RbSort),
         Method::Fused => Some(Line::Fused),
         Method::Localised(shape) => {
-            let papers =
-                Subproblems::of(&Params::default(), shape.localisation, spec.value, spec.buckets).ok()?;
+            let papers = Subproblems::papers(shape.localisation, spec.value, spec.buckets);
             let line = match shape.localisation {
                 Localisation::Direct => Line::Dms,
                 Localisation::Warp => Line::Wms,

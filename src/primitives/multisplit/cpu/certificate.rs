@@ -3,36 +3,31 @@
 
 use std::ops::Range;
 
+use super::Multisplit;
 use crate::case::{Cancel, Failure};
 use crate::device::cpu::{Blocks, Pool, part};
-use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::buckets::Buckets;
 use crate::primitives::multisplit::keys::Keys;
 
-/// What an execution left.
-pub struct Output<'a> {
-    pub keys: &'a [u32],
-    /// Values of 4 and of 8 bytes; one of them is empty, or both.
-    pub values32: &'a [u32],
-    pub values64: &'a [u64],
-    /// m + 1 of them.
-    pub offsets: &'a [u32],
-}
-
 /// The first mistake in words, `None` without one.
-pub fn judge(spec: &Spec, output: &Output, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+///
+/// # Safety
+/// The workers are done with the case.
+pub unsafe fn judge(case: &Multisplit, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+    let (spec, m) = (&case.spec, case.spec.buckets as usize);
     let (keys, buckets) = (Keys::new(spec), Buckets::new(spec));
     let of = |index, count| part(spec.keys as usize, index, count);
     let bucket = |i: u64| buckets.of(keys.at(i)) as usize;
     let mut places = pool.try_run(|worker| {
-        let mut counts = vec![0u64; spec.buckets as usize];
+        let mut counts = vec![0u64; m];
         each(of(worker.index, worker.count), cancel, |i| {
             counts[bucket(i)] += 1;
             None
         })?;
         Ok(counts)
     })?;
-    if let Some(mistake) = begin(&mut places, output.offsets) {
+    // SAFETY: by the caller's promise.
+    if let Some(mistake) = begin(&mut places, unsafe { case.offsets.read(0..m + 1) }) {
         return Ok(Some(mistake));
     }
     let found = pool.try_run(|worker| {
@@ -40,7 +35,9 @@ pub fn judge(spec: &Spec, output: &Output, pool: &Pool, cancel: &Cancel) -> Resu
         each(of(worker.index, worker.count), cancel, |i| {
             let place = &mut next[bucket(i)];
             *place += 1;
-            mistake(&keys, output, i, *place as usize - 1)
+            // SAFETY: by the caller's promise; each key has a place of its own below their number.
+            let left = unsafe { case.left(*place as usize - 1) };
+            mistake(left, [keys.at(i).into(), keys.value(i, spec.value)], i, *place - 1)
         })
     })?;
     Ok(found.into_iter().flatten().next())
@@ -81,15 +78,9 @@ fn each(
     Ok(None)
 }
 
-/// What is wrong with key `i`, or its value, which belongs to this place.
-fn mistake(keys: &Keys, output: &Output, i: u64, place: usize) -> Option<String> {
-    let wrong = |what: &str, found: u64, wanted: u64| {
-        (found != wanted)
-            .then(|| format!("element {i}: {what}[{place}] is {found:#x} instead of {wanted:#x}"))
-    };
-    let key = wrong("keys", output.keys[place].into(), keys.at(i).into());
-    let value32 = |&found: &u32| wrong("values", found.into(), keys.value32(i).into());
-    let value64 = |&found: &u64| wrong("values", found, keys.value64(i));
-    key.or_else(|| output.values32.get(place).and_then(value32))
-        .or_else(|| output.values64.get(place).and_then(value64))
+/// What is wrong with key `i`, or its value, which belong to this place.
+fn mistake(found: [u64; 2], wanted: [u64; 2], i: u64, place: u64) -> Option<String> {
+    let at = found.iter().zip(&wanted).position(|(found, wanted)| found != wanted)?;
+    let (what, found, wanted) = (["keys", "values"][at], found[at], wanted[at]);
+    Some(format!("element {i}: {what}[{place}] is {found:#x} instead of {wanted:#x}"))
 }

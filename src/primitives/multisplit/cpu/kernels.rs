@@ -8,7 +8,7 @@ use crate::device::cpu::simd::{Lanes, Scalar};
 use crate::primitives::cpu::combine::{self, Labels, Part};
 use crate::primitives::cpu::tuple::{None, Tuple};
 use crate::primitives::multisplit::Spec;
-use crate::primitives::multisplit::buckets::{Buckets, Function};
+use crate::primitives::multisplit::buckets::{Buckets, Function, by_function};
 use crate::primitives::multisplit::spec::Method;
 
 /// A loop over a part of the keys.
@@ -18,15 +18,6 @@ use crate::primitives::multisplit::spec::Method;
 /// else writes to the places of the part, and the processor has the instruction set.
 pub type Loop = unsafe fn(&Buckets, &Part);
 
-/// The loops of a case.
-#[derive(Clone, Copy, Debug)]
-pub struct Loops {
-    /// Adds up in `next` how many keys each bucket has.
-    pub count: Loop,
-    /// Moves every key, and its value, to the place that `next` says.
-    pub sort: Loop,
-}
-
 impl<F: Function> Labels<u32> for F {
     #[inline(always)]
     fn label(&self, key: u32) -> usize {
@@ -34,20 +25,8 @@ impl<F: Function> Labels<u32> for F {
     }
 }
 
-/// Calls a generic loop with the bucket function of the case.
-macro_rules! by_function {
-    ($buckets:expr, |$function:ident| $loop:expr) => {
-        match $buckets {
-            Buckets::Delta($function) => $loop,
-            Buckets::Identity($function) => $loop,
-            Buckets::Range($function) => $loop,
-            Buckets::Hash($function) => $loop,
-            Buckets::Prime($function) => $loop,
-        }
-    };
-}
-
-unsafe fn count(buckets: &Buckets, part: &Part) {
+/// Adds up in `next` how many keys each bucket has, as a [`Loop`].
+pub unsafe fn count(buckets: &Buckets, part: &Part) {
     // SAFETY: by the caller's promise.
     by_function!(buckets, |function| unsafe { combine::count::<u32>(function, part) })
 }
@@ -93,8 +72,8 @@ unsafe fn combined_avx512<V: Tuple>(buckets: &Buckets, part: &Part) {
     unsafe { combined::<Avx512, V>(buckets, part) }
 }
 
-/// The loops of a case, for an instruction set that is present.
-pub fn loops(spec: &Spec, isa: Isa) -> Loops {
+/// Moves every key, and its value, to the place that `next` says, by an instruction set that is present.
+pub fn sort(spec: &Spec, isa: Isa) -> Loop {
     match spec.value {
         4 => of::<u32>(spec, isa),
         8 => of::<u64>(spec, isa),
@@ -102,12 +81,11 @@ pub fn loops(spec: &Spec, isa: Isa) -> Loops {
     }
 }
 
-fn of<V: Tuple>(spec: &Spec, isa: Isa) -> Loops {
-    let sort: Loop = match (spec.method, isa) {
+fn of<V: Tuple>(spec: &Spec, isa: Isa) -> Loop {
+    match (spec.method, isa) {
         #[cfg(target_arch = "x86_64")]
         (Method::WriteCombining, Isa::Avx512) => combined_avx512::<V>,
         (Method::WriteCombining, _) => combined_scalar::<V>,
         _ => direct::<V>,
-    };
-    Loops { count, sort }
+    }
 }

@@ -13,8 +13,7 @@ use crate::device::cpu::check::poison;
 use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, fence, memory, pieces};
 use crate::primitives::cpu::combine::{Own, Part, begin};
 use crate::primitives::groups;
-use certificate::Output;
-use kernels::Loops;
+use kernels::Loop;
 
 /// A case with its arrays.
 pub struct Multisplit {
@@ -30,7 +29,7 @@ pub struct Multisplit {
     own: Vec<Own>,
     /// Keys that are gathered before they are stored.
     group: usize,
-    loops: Loops,
+    sort: Loop,
     fault: Option<Fault>,
 }
 
@@ -117,20 +116,20 @@ impl Multisplit {
         }
     }
 
-    /// What an execution left.
+    /// Key and value at a place of the output; 0 where there are no values.
     ///
     /// # Safety
-    /// The workers are done.
-    unsafe fn left(&self) -> Output<'_> {
-        let values = |element: u64| if self.spec.value == element { self.n() } else { 0 };
+    /// The workers are done, and there is such a place.
+    unsafe fn left(&self, place: usize) -> [u64; 2] {
+        let range = place..place + 1;
         // SAFETY: by the caller's promise.
         unsafe {
-            Output {
-                keys: self.keys_out.read(0..self.n()),
-                values32: self.values_out.read(0..values(4)),
-                values64: self.values_out.read(0..values(8)),
-                offsets: self.offsets.read(0..self.spec.buckets as usize + 1),
-            }
+            let value = match self.spec.value {
+                0 => 0,
+                4 => self.values_out.read::<u32>(range.clone())[0].into(),
+                _ => self.values_out.read::<u64>(range.clone())[0],
+            };
+            [self.keys_out.read::<u32>(range)[0].into(), value]
         }
     }
 }
@@ -140,7 +139,7 @@ impl PoolJob for Multisplit {
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Multisplit, Isa), Failure> {
         let isa = context.isa_or(Isa::widest)?;
-        memory::require(spec.key_bytes() + spec.value_bytes() + spec.output())?;
+        memory::require(spec.input() + spec.output())?;
         let [keys, values] = [KEY, spec.value].map(|element| (spec.keys * element) as usize);
         let (group, staging) = staging(&spec);
         let own = |_| Own::new(spec.buckets as usize, staging);
@@ -153,7 +152,7 @@ impl PoolJob for Multisplit {
             offsets: Buffer::new(spec.offset_bytes() as usize)?,
             own: (0..context.pool.threads()).map(own).collect::<Result<_, _>>()?,
             group,
-            loops: kernels::loops(&spec, isa),
+            sort: kernels::sort(&spec, isa),
             fault: context.fault,
             spec,
         };
@@ -172,7 +171,7 @@ impl PoolJob for Multisplit {
             own.counts.write::<u64>(0..m).fill(0);
             for piece in &pieces {
                 part.range = piece.clone();
-                (self.loops.count)(&self.buckets, &part);
+                kernels::count(&self.buckets, &part);
             }
             worker.meet();
             begin(&self.own, worker.index, m);
@@ -182,7 +181,7 @@ impl PoolJob for Multisplit {
             part.next = own.next.ptr();
             for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
                 part.range = piece;
-                (self.loops.sort)(&self.buckets, &part);
+                (self.sort)(&self.buckets, &part);
             }
         }
         fence();
@@ -197,8 +196,7 @@ impl PoolJob for Multisplit {
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
         // SAFETY: the workers are done.
-        let output = unsafe { self.left() };
-        let mistake = certificate::judge(&self.spec, &output, pool, cancel)?;
+        let mistake = unsafe { certificate::judge(self, pool, cancel) }?;
         Ok(Verdict::of(mistake, self.spec.keys))
     }
 

@@ -1,9 +1,9 @@
 //! The certificate: the definition once more, by warps that count their parts of the keys and
 //! then look for each of them where it belongs.
 
-use super::input::{Input, words};
+use super::input::Input;
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, Gpu, Kernel, Module, Plain};
+use crate::device::cuda::{DeviceBuffer, Gpu, Kernel, Module, args, device_struct};
 use crate::primitives::cuda::finding::find;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
 use crate::primitives::multisplit::Spec;
@@ -13,17 +13,14 @@ const COUNTERS: u64 = 1 << 22;
 /// Most warps: enough to fill a device.
 const WARPS: u64 = 1 << 13;
 
-/// `Parts` in the kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-struct Parts {
-    n: u64,
-    size: u64,
-    warps: u64,
+device_struct! {
+    /// `Parts` in the kernels.
+    struct Parts: 24 {
+        n: u64,
+        size: u64,
+        warps: u64,
+    }
 }
-
-// SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers.
-unsafe impl Plain for Parts {}
 
 impl Parts {
     fn new(spec: &Spec) -> Parts {
@@ -41,10 +38,7 @@ pub fn bytes(spec: &Spec) -> u64 {
 /// Its kernels and counters.
 pub struct Certificate {
     parts: Parts,
-    count: Kernel,
-    sum: Kernel,
-    offsets: Kernel,
-    certify: Kernel,
+    kernels: [Kernel; 4],
     next: DeviceBuffer<u32>,
 }
 
@@ -65,15 +59,8 @@ impl Certificate {
     /// That of a case.
     pub fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Certificate, Failure> {
         let parts = Parts::new(spec);
-        let [count, sum, offsets, certify] = module.kernels(Certificate::KERNELS)?;
-        Ok(Certificate {
-            parts,
-            count,
-            sum,
-            offsets,
-            certify,
-            next: gpu.alloc(length(spec.buckets * parts.warps)?)?,
-        })
+        let next = gpu.alloc(length(spec.buckets * parts.warps)?)?;
+        Ok(Certificate { parts, kernels: module.kernels(Certificate::KERNELS)?, next })
     }
 
     /// Bytes on the device.
@@ -89,26 +76,22 @@ impl Certificate {
         input: &Input,
         output: &Output,
     ) -> Result<Option<String>, Failure> {
-        let (n, m, words) = (spec.keys, spec.buckets as u32, words(spec));
-        let counters = self.next.len() as u64;
-        let blocks = grid(32 * self.parts.warps, u64::from(BLOCK));
+        let (n, m, words) = (spec.keys, spec.buckets as u32, (spec.value / 4) as u32);
+        let (counters, parts) = (self.next.len() as u64, self.parts);
+        let blocks = grid(32 * parts.warps, u64::from(BLOCK));
+        let Input { source, function, .. } = *input;
+        let Output { keys, values, offsets: begins } = output;
+        let [count, sum, offsets, certify] = &self.kernels;
         let finding = find(gpu, |report| {
-            let Certificate { parts, count, sum, offsets, certify, next } = self;
-            gpu.memset32(next, 0)?;
-            let next = &*next;
-            let claim = [(&input.source).into(), (&input.function).into(), (&*parts).into(), next.into()];
-            gpu.launch(count, blocks, BLOCK, 0, &claim)?;
-            gpu.launch(sum, 1, 1024, 0, &[next.into(), (&counters).into()])?;
-            let begins =
-                [next.into(), (&*parts).into(), (&m).into(), (&output.offsets).into(), report.into()];
-            launch_over(gpu, offsets, u64::from(m) + 1, &begins)?;
-            let found = [(&output.keys).into(), (&output.values).into(), (&words).into(), report.into()];
-            gpu.launch(certify, blocks, BLOCK, 0, &[&claim[..], &found].concat())
+            gpu.memset32(&mut self.next, 0)?;
+            let next = &self.next;
+            gpu.launch(count, blocks, BLOCK, 0, args![source, function, parts, next])?;
+            gpu.launch(sum, 1, 1024, 0, args![next, counters])?;
+            launch_over(gpu, offsets, u64::from(m) + 1, args![next, parts, m, begins, report])?;
+            let found = args![source, function, parts, next, keys, values, words, report];
+            gpu.launch(certify, blocks, BLOCK, 0, found)
         })?;
-        if finding.checked != n {
-            return Ok(Some(format!("{} of {n} keys were checked", finding.checked)));
-        }
-        Ok(finding.mistake("keys"))
+        Ok(finding.unchecked(n, "keys").or_else(|| finding.mistake("keys")))
     }
 }
 

@@ -1,43 +1,185 @@
-//! fused: a count of every tile and a single pass over the keys.
+//! fused (`kernels/multisplit_fused.cuh`). A split by up to 8 bits is a count of each tile, sums over groups of tiles,
+//! and a single pass over the keys; above 256 buckets there are two by digits of the buckets' numbers, the lower one
+//! first (ashkiani2017 §6.3), and a search for where buckets begin.
 
 use super::input::Function;
-use super::passes::{Arrays, Passes, Step};
-use super::{Split, Splitter, passes};
+use super::{MODULE, Pair, Split, Splitter, held, pointers, words};
 use crate::case::Failure;
-use crate::device::cuda::{Gpu, GpuFacts};
-use crate::device::cuda::{Launched, Named};
+use crate::device::cuda::{
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, Kernel, Launched, Named, args, device_struct, named,
+};
+use crate::primitives::cuda::grid;
 use crate::primitives::multisplit::Spec;
-use crate::primitives::multisplit::tiles::{field, way};
+use crate::primitives::multisplit::rounds::Rounds;
+use crate::primitives::multisplit::tiles::{GROUP, Shape, Way, field, way};
 
-/// The paper's names of the same stages (ashkiani2017 §4.1).
-const STAGES: &[&str] = &["pre-scan", "scan", "post-scan"];
+/// The module of the passes with bulk copies.
+const BULK_MODULE: &str = "multisplit_bulk";
 
-/// A case's kernels and counts.
-pub struct Fused {
-    passes: Passes,
-    function: Function,
+/// The compute capability from which on bulk copies take runs out of shared memory.
+const BULK: (u32, u32) = (9, 0);
+
+/// The steps of a split: a count of each tile, sums over groups of them, the pass.
+const COUNT: usize = 0;
+const SUM: usize = 1;
+const PASS: usize = 2;
+
+/// Threads of a block that counts, and of one that sums up.
+const COUNT_THREADS: u32 = 512;
+const SUM_THREADS: u32 = 256;
+
+/// The kernel that sums up counts, and the one that seeks the offsets.
+const SCAN: &str = "fused_scan";
+const OFFSETS: &str = "fused_offsets";
+
+device_struct! {
+    /// `Fused` in the kernels.
+    struct Launch: 136 {
+        from: Pair,
+        to: Pair,
+        offsets: DevicePtr<u32>,
+        counts: [DevicePtr<u32>; 5],
+        function: Function,
+        n: u32,
+        tile: u32,
+        tiles: u32,
+        all: u32,
+        blocks: u32,
+        behind: u32,
+    }
 }
 
-/// What an execution launches.
-pub fn launched(spec: &Spec) -> Launched {
-    Launched { kernel: format!("regex:^({})$", way(spec).launched()), launches: 3 }
+/// What a split goes by.
+#[derive(Clone, Copy)]
+pub struct Digit {
+    pub function: Function,
+    /// A key of the last number, for kernels of digits of delta-buckets: what the last tile has behind its keys.
+    pub behind: u32,
 }
 
-/// The kernels that a case asks for on such a GPU.
-pub fn kernels(spec: &Spec, gpu: &GpuFacts) -> Vec<Named> {
-    passes::kernels(way(spec), gpu)
+/// Kernels and counts of splits.
+pub struct Passes {
+    way: Way,
+    shape: Shape,
+    /// Of the three steps.
+    kernels: Vec<Kernel>,
+    /// Dynamic shared memory of a block of the pass.
+    shared: u32,
+    /// Blocks of the pass that are at work at once.
+    resident: u32,
+    /// Of tiles in their group, of groups, before groups and of all keys; and a ticket.
+    counts: [DeviceBuffer<u32>; 5],
 }
 
-impl Fused {
-    /// Those of a case.
+/// Whether a GPU copies runs in bulk.
+pub fn bulk(gpu: &GpuFacts) -> bool {
+    gpu.compute_capability >= BULK
+}
+
+/// The kernels of the three steps of splits of a way.
+pub fn kernels(way: Way, bulk: bool) -> Vec<Named> {
+    let [count, pass] = way.names(bulk);
+    vec![(MODULE, count), (MODULE, SCAN.to_owned()), (if bulk { BULK_MODULE } else { MODULE }, pass)]
+}
+
+impl Passes {
+    /// Those for up to `n` keys.
     ///
     /// # Errors
-    /// What [`Passes::new`] says.
-    pub fn new(gpu: &Gpu, spec: &Spec, function: Function) -> Result<Fused, Failure> {
+    /// `NotApplicable` where a multiprocessor has no room for a block; what the driver reports.
+    pub fn new(gpu: &Gpu, way: Way, n: u64) -> Result<Passes, Failure> {
+        let bulk = bulk(gpu.device());
+        let shape = Shape::of(way.bits, way.value);
+        let shared = shape.shared(way, bulk) as u32;
+        let kernels = kernels(way, bulk).into_iter().map(|(module, name)| gpu.module(module)?.kernel(&name));
+        let kernels = kernels.collect::<Result<Vec<_>, Failure>>()?;
+        let [tiles, groups] = way.counts(n);
+        let words = |n| words(gpu, n);
+        Ok(Passes {
+            resident: gpu.max_blocks(&kernels[PASS], shape.threads, shared)?,
+            shared,
+            way,
+            shape,
+            kernels,
+            counts: [words(tiles)?, words(groups)?, words(groups)?, words(1 << way.bits)?, words(1)?],
+        })
+    }
+
+    /// Bytes that it holds.
+    pub fn bytes(&self) -> u64 {
+        held(&self.counts)
+    }
+
+    /// Queues a split. Where offsets are not null, there is one more of them than the function has buckets.
+    pub fn split(&self, gpu: &Gpu, what: &Split, digit: Digit) -> Result<(), Failure> {
+        [COUNT, SUM, PASS].into_iter().try_for_each(|step| self.step(gpu, what, digit, step))
+    }
+
+    /// Queues one of its steps.
+    fn step(&self, gpu: &Gpu, what: &Split, digit: Digit, step: usize) -> Result<(), Failure> {
+        let launch = self.launch(what, digit);
+        let (blocks, threads, shared) = match step {
+            COUNT if launch.all == 0 => return Ok(()),
+            COUNT => (launch.all, COUNT_THREADS, 0),
+            SUM => (1 << self.way.bits, SUM_THREADS, 0),
+            _ => (launch.blocks, self.shape.threads, self.shared),
+        };
+        gpu.launch(&self.kernels[step], blocks, threads, shared, args![launch])
+    }
+
+    fn launch(&self, what: &Split, Digit { function, behind }: Digit) -> Launch {
+        let tiles = what.n.div_ceil(self.shape.tile());
+        Launch {
+            from: what.from,
+            to: what.to,
+            offsets: what.offsets,
+            counts: pointers(&self.counts),
+            function,
+            n: what.n as u32,
+            tile: self.shape.tile() as u32,
+            tiles: tiles as u32,
+            all: tiles.div_ceil(GROUP) as u32,
+            blocks: grid(tiles, 1).min(self.resident),
+            behind,
+        }
+    }
+}
+
+/// What an execution launches, and the kernels that a case asks for, with bulk copies or without.
+pub fn launches(spec: &Spec, bulk: bool) -> (Launched, Vec<Named>) {
+    let (steps, mut kernels) = (way(spec).launched(), kernels(way(spec), bulk));
+    if Rounds::of(spec).is_none() {
+        return (Launched { kernel: format!("regex:^({steps})$"), launches: 3 }, kernels);
+    }
+    kernels.extend(named(MODULE, [OFFSETS]));
+    (Launched { kernel: format!("regex:^({steps}|{OFFSETS})$"), launches: 7 }, kernels)
+}
+
+/// That of a case, at once or in rounds.
+///
+/// # Errors
+/// What [`Passes::new`] says.
+pub fn splitter(gpu: &Gpu, spec: &Spec, function: Function) -> Result<Box<dyn Splitter>, Failure> {
+    let passes = Passes::new(gpu, way(spec), spec.keys)?;
+    let Some(rounds) = Rounds::of(spec) else {
         let function =
             field(spec).map_or(function, |shift| Function::field(shift, spec.bits(), spec.buckets));
-        Ok(Fused { passes: Passes::new(gpu, way(spec), spec.keys)?, function })
-    }
+        return Ok(Box::new(Fused { passes, digit: Digit { function, behind: 0 } }));
+    };
+    Ok(Box::new(InRounds {
+        buckets: spec.buckets,
+        function,
+        digits: digits(spec, function, &rounds),
+        passes,
+        offsets: gpu.module(MODULE)?.kernel(OFFSETS)?,
+        between: [words(gpu, spec.keys)?, words(gpu, spec.value_bytes() / 4)?],
+    }))
+}
+
+/// A single split by all bits.
+struct Fused {
+    passes: Passes,
+    digit: Digit,
 }
 
 impl Splitter for Fused {
@@ -45,20 +187,56 @@ impl Splitter for Fused {
         self.passes.bytes()
     }
 
+    /// The paper's names of the same stages (ashkiani2017 §4.1).
     fn stages(&self) -> &'static [&'static str] {
-        STAGES
+        &["pre-scan", "scan", "post-scan"]
     }
 
     fn stage(&mut self, gpu: &Gpu, what: &Split, stage: usize) -> Result<(), Failure> {
-        let arrays = Arrays {
-            keys: what.keys,
-            values: what.values,
-            keys_out: what.keys_out,
-            values_out: what.values_out,
-            offsets: what.offsets,
-            behind: 0,
-        };
-        let step = [Step::Count, Step::Scan, Step::Pass][stage];
-        self.passes.step(gpu, &arrays, self.function, what.n, step)
+        self.passes.step(gpu, what, self.digit, stage)
+    }
+}
+
+/// Two splits, and what lies between them.
+struct InRounds {
+    buckets: u64,
+    /// The whole one.
+    function: Function,
+    digits: [Digit; 2],
+    passes: Passes,
+    offsets: Kernel,
+    between: [DeviceBuffer<u32>; 2],
+}
+
+/// The bits of the number from the lowest on, and those above them.
+fn digits(spec: &Spec, function: Function, rounds: &Rounds) -> [Digit; 2] {
+    let (low, high) = (rounds.bits, spec.bits() - rounds.bits);
+    let [low, high] = match field(spec) {
+        Some(shift) => {
+            [(shift, low), (shift + low, high)].map(|(shift, bits)| Function::field(shift, bits, 1 << bits))
+        }
+        None => [(0, low), (low, high)].map(|(shift, bits)| function.digit(shift, bits)),
+    };
+    let behind = (((1 << rounds.bits) - 1) * spec.delta()) as u32;
+    // No key is of a higher super-bucket than the greatest.
+    [Digit { function: low, behind }, Digit { function: high, behind: u32::MAX }]
+}
+
+impl Splitter for InRounds {
+    fn bytes(&self) -> u64 {
+        held(&self.between) + self.passes.bytes()
+    }
+
+    fn stages(&self) -> &'static [&'static str] {
+        &["first-round", "second-round", "offsets"]
+    }
+
+    fn stage(&mut self, gpu: &Gpu, what: &Split, stage: usize) -> Result<(), Failure> {
+        let (between, offsets) = (pointers(&self.between), DevicePtr::null());
+        match stage {
+            0 => self.passes.split(gpu, &Split { to: between, offsets, ..*what }, self.digits[0]),
+            1 => self.passes.split(gpu, &Split { from: between, offsets, ..*what }, self.digits[1]),
+            _ => what.seek(gpu, &self.offsets, self.function, self.buckets),
+        }
     }
 }

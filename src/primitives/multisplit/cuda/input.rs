@@ -1,28 +1,42 @@
 //! Keys and values on the device, and what kernels need to make them again and to tell their
 //! buckets (`kernels/multisplit_inputs.cuh`).
 
+use super::words;
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Module, Plain};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Module, args, device_struct};
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::{launch_over, length};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::buckets::{Buckets, Image};
-use crate::primitives::multisplit::keys::{BITS, Draw, Keys, VALUE};
+use crate::primitives::multisplit::keys::{BITS, Keys, VALUE, coin};
+use crate::primitives::multisplit::spec::Distribution;
 
-/// `BucketFunction` in the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct Function {
-    reciprocal: u64,
-    splitters: DevicePtr<u32>,
-    by: u32,
-    buckets: u32,
-    shift: u32,
-    mask: u32,
+device_struct! {
+    /// `BucketFunction` in the kernels.
+    pub struct Function: 32 {
+        reciprocal: u64,
+        splitters: DevicePtr<u32>,
+        by: u32,
+        buckets: u32,
+        shift: u32,
+        mask: u32,
+    }
+
+    /// `KeySource` in the kernels.
+    pub struct KeySource: 64 {
+        key: u64,
+        bits: u64,
+        values: u64,
+        coin: u64,
+        first: DevicePtr<u64>,
+        draw: u32,
+        image: u32,
+        buckets: u32,
+        hot: u32,
+        shift: u32,
+        mask: u32,
+    }
 }
-
-// SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers and a device address.
-unsafe impl Plain for Function {}
 
 impl Function {
     /// The field of `bits` bits from bit `shift` on, of which `buckets` values occur.
@@ -37,26 +51,6 @@ impl Function {
     }
 }
 
-/// `KeySource` in the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct KeySource {
-    key: u64,
-    bits: u64,
-    values: u64,
-    coin: u64,
-    first: DevicePtr<u64>,
-    draw: u32,
-    image: u32,
-    buckets: u32,
-    hot: u32,
-    shift: u32,
-    mask: u32,
-}
-
-// SAFETY: as above.
-unsafe impl Plain for KeySource {}
-
 /// The keys and values, and one more of each, which only a deliberate mistake reads.
 pub struct Input {
     pub keys: DeviceBuffer<u32>,
@@ -68,11 +62,6 @@ pub struct Input {
     first: DeviceBuffer<u64>,
 }
 
-/// Words of a value.
-pub fn words(spec: &Spec) -> u32 {
-    (spec.value / 4) as u32
-}
-
 /// The kernel that makes keys and values.
 pub const FILL: &str = "multisplit_fill";
 
@@ -81,21 +70,18 @@ impl Input {
     pub fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Input, Failure> {
         let keys = Keys::new(spec);
         let (splitters, function) = function(gpu, spec)?;
-        let first =
-            if keys.members.first.is_empty() { gpu.upload(&[0])? } else { gpu.upload(&keys.members.first)? };
-        let source = source(&keys, first.pointer());
+        let first = gpu.upload(if keys.members.first.is_empty() { &[0] } else { &keys.members.first[..] })?;
         let input = Input {
             keys: gpu.alloc(length(spec.keys + 1)?)?,
-            values: gpu.alloc(length(((spec.keys + 1) * spec.value / 4).max(1))?)?,
-            source,
+            values: words(gpu, (spec.keys + 1) * spec.value / 4)?,
+            source: source(&keys, first.pointer()),
             function,
             splitters,
             first,
         };
-        let (n, behind, words) = (spec.keys, keys.behind(), words(spec));
-        let args = [(&input.keys).into(), (&input.values).into(), (&words).into(), (&source).into()];
-        let args = [&args[..], &[(&n).into(), (&behind).into()]].concat();
-        launch_over(gpu, &module.kernel(FILL)?, n + 1, &args)?;
+        let (n, behind, words) = (spec.keys, keys.behind(), (spec.value / 4) as u32);
+        let args = args![input.keys, input.values, words, input.source, n, behind];
+        launch_over(gpu, &module.kernel(FILL)?, n + 1, args)?;
         Ok(input)
     }
 
@@ -112,14 +98,7 @@ fn function(gpu: &Gpu, spec: &Spec) -> Result<(DeviceBuffer<u32>, Function), Fai
         Buckets::Range(splitters) => gpu.upload(&splitters.0)?,
         _ => gpu.upload(&[0])?,
     };
-    let plain = Function {
-        reciprocal: 0,
-        splitters: splitters.pointer(),
-        by: 0,
-        buckets: spec.buckets as u32,
-        shift: 0,
-        mask: 0,
-    };
+    let plain = Function { by: 0, splitters: splitters.pointer(), ..Function::field(0, 0, spec.buckets) };
     let function = match buckets {
         Buckets::Delta(delta) => Function { reciprocal: delta.reciprocal, ..plain },
         Buckets::Identity(field) => Function { by: 1, shift: field.shift, mask: field.mask, ..plain },
@@ -131,17 +110,17 @@ fn function(gpu: &Gpu, spec: &Spec) -> Result<(DeviceBuffer<u32>, Function), Fai
 }
 
 fn source(keys: &Keys, first: DevicePtr<u64>) -> KeySource {
-    let (draw, coin, hot) = match keys.draw {
-        Draw::Uniform => (0, 0, 0),
-        Draw::AlphaUniform { coin, hot } => (1, coin, hot),
-        Draw::Binomial { .. } => (2, 0, 0),
-        Draw::Skewed => (3, 0, 0),
-        Draw::OneBucket { hot } => (4, 0, hot),
+    let (draw, coin, hot) = match keys.distribution {
+        Distribution::Uniform => (0, 0, 0),
+        Distribution::AlphaUniform { alpha } => (1, coin(alpha), keys.hot),
+        Distribution::Binomial => (2, 0, 0),
+        Distribution::Skewed => (3, 0, 0),
+        Distribution::OneBucket => (4, 0, keys.hot),
     };
     let (image, shift, mask) = match keys.members.image {
         Image::Key => (0, 0, 0),
         Image::Hash => (1, 0, 0),
-        Image::Field { shift, mask } => (2, shift, mask),
+        Image::Field(field) => (2, field.shift, field.mask),
         Image::Prime => (3, 0, 0),
     };
     let [key, bits, values] = [0, BITS, VALUE].map(|tag| key64(keys.seed ^ tag));

@@ -3,31 +3,22 @@
 pub mod certify;
 mod fused;
 pub mod input;
-mod localised;
-mod passes;
+mod paper;
 mod rb_sort;
-mod rounds;
-mod scan_split;
-mod summed;
 
-use super::Spec;
+use super::spec::{Method, Spec};
+use super::work::between;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Launched, Named, Part, Plan, Setup, named, poison,
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Kernel, Launched, Named, Part, Plan, Setup, args, named,
+    poison,
 };
-use crate::primitives::cuda::length;
-use crate::primitives::multisplit::rounds::Rounds;
-use crate::primitives::multisplit::spec::Method;
-use crate::primitives::multisplit::{labels, rounds as digits, tiles};
+use crate::primitives::cuda::{BLOCK, grid, length};
 use crate::stats::median;
 use certify::{Certificate, Output};
-use fused::Fused;
-use input::Input;
-use localised::Localised;
+use input::{Function, Input};
+use paper::{Localised, ScanSplit};
 use rb_sort::RbSort;
-use rounds::InRounds;
-use scan_split::ScanSplit;
-use summed::Summed;
 
 /// The module of all kernels but the passes with bulk copies.
 const MODULE: &str = "multisplit";
@@ -35,20 +26,49 @@ const MODULE: &str = "multisplit";
 /// Executions whose stages are timed.
 const STAGED: usize = 5;
 
+/// Keys, and values as words, one or two each; of no meaning where there are none.
+type Pair = [DevicePtr<u32>; 2];
+
 /// One multisplit to be queued. Addresses are aligned to an element.
-pub struct Split {
-    pub keys: DevicePtr<u32>,
-    /// Values as words, one or two each; of no meaning where there are none.
-    pub values: DevicePtr<u32>,
-    pub n: u64,
-    pub keys_out: DevicePtr<u32>,
-    pub values_out: DevicePtr<u32>,
+#[derive(Clone, Copy)]
+struct Split {
+    from: Pair,
+    n: u64,
+    to: Pair,
     /// m + 1 of them.
-    pub offsets: DevicePtr<u32>,
+    offsets: DevicePtr<u32>,
+}
+
+impl Split {
+    /// Keys and values, each where they are and where they go.
+    fn arrays(&self) -> [DevicePtr<u32>; 4] {
+        [self.from[0], self.to[0], self.from[1], self.to[1]]
+    }
+
+    /// Queues a search for the offsets among the keys in order: a warp for each bucket, and one for the end.
+    fn seek(&self, gpu: &Gpu, kernel: &Kernel, function: Function, buckets: u64) -> Result<(), Failure> {
+        let args = args![self.to[0], self.n, self.offsets, function];
+        gpu.launch(kernel, grid(32 * (buckets + 1), u64::from(BLOCK)), BLOCK, 0, args)
+    }
+}
+
+/// Room for so many words, at least one.
+fn words(gpu: &Gpu, n: u64) -> Result<DeviceBuffer<u32>, Failure> {
+    gpu.alloc(length(n.max(1))?)
+}
+
+/// The addresses of arrays.
+fn pointers<const N: usize>(arrays: &[DeviceBuffer<u32>; N]) -> [DevicePtr<u32>; N] {
+    arrays.each_ref().map(DeviceBuffer::pointer)
+}
+
+/// Bytes of arrays.
+fn held(arrays: &[DeviceBuffer<u32>]) -> u64 {
+    arrays.iter().map(DeviceBuffer::bytes).sum()
 }
 
 /// A method with its kernels and temporary arrays.
-pub trait Splitter: Send {
+trait Splitter: Send {
     /// Bytes that it holds on the device.
     fn bytes(&self) -> u64;
 
@@ -80,28 +100,25 @@ pub struct Multisplit {
 }
 
 /// The method of a case.
-fn splitter(gpu: &Gpu, spec: &Spec, input: &Input) -> Result<Box<dyn Splitter>, Failure> {
+fn splitter(gpu: &Gpu, spec: &Spec, function: Function) -> Result<Box<dyn Splitter>, Failure> {
     Ok(match spec.method {
         Method::Direct | Method::WriteCombining => return Err(of_cpus()),
-        Method::Fused => match Rounds::of(spec) {
-            Some(rounds) => Box::new(InRounds::new(gpu, spec, input.function, &rounds)?),
-            None => Box::new(Fused::new(gpu, spec, input.function)?),
-        },
-        Method::RbSort => Box::new(RbSort::new(gpu, spec, input.function)?),
-        Method::ScanSplit => Box::new(ScanSplit::new(gpu, spec, input.function)?),
-        Method::Localised(shape) => Box::new(Localised::new(gpu, spec, shape, input.function)?),
+        Method::Fused => fused::splitter(gpu, spec, function)?,
+        Method::RbSort => Box::new(RbSort::new(gpu, spec, function)?),
+        Method::ScanSplit => Box::new(ScanSplit::new(gpu, spec, function)?),
+        Method::Localised(shape) => Box::new(Localised::new(gpu, spec, shape, function)?),
     })
 }
 
-/// Bytes that the method holds beside keys, values and offsets.
-fn needed(spec: &Spec) -> u64 {
-    match &spec.method {
-        Method::Direct | Method::WriteCombining => 0,
-        Method::Fused => tiles::way(spec).bytes(spec.keys) + digits::bytes(spec),
-        Method::RbSort => labels::bytes(spec),
-        Method::ScanSplit => scan_split::bytes(spec),
-        Method::Localised(shape) => localised::bytes(spec, shape),
-    }
+/// What an execution launches, and the kernels that its method asks for, with bulk copies or without.
+fn launches(spec: &Spec, bulk: bool) -> Result<(Launched, Vec<Named>), Failure> {
+    Ok(match spec.method {
+        Method::Direct | Method::WriteCombining => return Err(of_cpus()),
+        Method::Fused => fused::launches(spec, bulk),
+        Method::RbSort => rb_sort::launches(spec, bulk),
+        Method::ScanSplit => ScanSplit::launches(spec),
+        Method::Localised(shape) => Localised::launches(spec, &shape),
+    })
 }
 
 fn of_cpus() -> Failure {
@@ -112,31 +129,22 @@ impl GpuJob for Multisplit {
     type Case = Spec;
 
     fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        match spec.method {
-            Method::Direct | Method::WriteCombining => Err(of_cpus()),
-            Method::Fused if Rounds::of(spec).is_some() => Ok(rounds::launched(spec)),
-            Method::Fused => Ok(fused::launched(spec)),
-            Method::RbSort => Ok(rb_sort::launched(spec)),
-            Method::ScanSplit => Ok(scan_split::launched(spec)),
-            Method::Localised(shape) => Ok(localised::launched(spec, &shape)),
-        }
+        Ok(launches(spec, false)?.0)
     }
 
     fn kernels(spec: &Spec, gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
-        let method = match spec.method {
-            Method::Direct | Method::WriteCombining => return Err(of_cpus()),
-            Method::Fused if Rounds::of(spec).is_some() => rounds::kernels(spec, gpu),
-            Method::Fused => fused::kernels(spec, gpu),
-            Method::RbSort => rb_sort::kernels(spec, gpu),
-            Method::ScanSplit => scan_split::kernels(),
-            Method::Localised(shape) => localised::kernels(spec, &shape),
-        };
+        let (_, method) = launches(spec, fused::bulk(gpu))?;
         Ok([named(MODULE, [input::FILL]), method, named(MODULE, Certificate::KERNELS)].concat())
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
         let arrays = 2 * (spec.keys + 1) * (4 + spec.value) + spec.offset_bytes();
-        arrays + certify::bytes(spec) + needed(spec)
+        let scan = match spec.method {
+            Method::ScanSplit => paper::scan_bytes(spec.keys),
+            Method::Localised(shape) => paper::scan_bytes(shape.counts(spec)),
+            _ => 0,
+        };
+        arrays + certify::bytes(spec) + between(spec) + scan
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
@@ -148,7 +156,7 @@ impl GpuJob for Multisplit {
         let module = gpu.module(MODULE)?;
         let input = Input::new(gpu, &module, &spec)?;
         Ok(Multisplit {
-            splitter: splitter(gpu, &spec, &input)?,
+            splitter: splitter(gpu, &spec, input.function)?,
             certificate: Certificate::new(gpu, &module, &spec)?,
             output: Output {
                 keys: gpu.alloc(length(spec.keys)?)?,
@@ -215,11 +223,12 @@ impl Multisplit {
     /// The first keys, as many as a part has.
     fn split(&self, part: Part) -> Result<Split, Failure> {
         Ok(Split {
-            keys: self.input.keys.pointer_at(length(part.shift)?)?,
-            values: self.input.values.pointer_at(length(part.shift * self.spec.value / 4)?)?,
+            from: [
+                self.input.keys.pointer_at(length(part.shift)?)?,
+                self.input.values.pointer_at(length(part.shift * self.spec.value / 4)?)?,
+            ],
             n: part.count,
-            keys_out: self.output.keys.pointer(),
-            values_out: self.output.values.pointer(),
+            to: [self.output.keys.pointer(), self.output.values.pointer()],
             offsets: self.output.offsets.pointer(),
         })
     }

@@ -1,0 +1,259 @@
+//! The methods that ashkiani2017 has beside sorts (`kernels/multisplit_paper.cuh`): scan-split, a stable split in two
+//! by each bit of the buckets' numbers, from the lowest on (§3.2); and dms, wms and bms, a pre-scan, the scan of its
+//! counts, a post-scan (§5).
+
+use super::input::Function;
+use super::{MODULE, Split, Splitter, held, pointers};
+use crate::case::Failure;
+use crate::device::cuda::{
+    DeviceBuffer, DevicePtr, Gpu, Kernel, Launched, Named, args, device_struct, named,
+};
+use crate::primitives::cuda::{BLOCK, grid, length};
+use crate::primitives::multisplit::Spec;
+use crate::primitives::multisplit::subproblems::{Localisation, Subproblems, WINDOW};
+use crate::primitives::multisplit::work::COUNT;
+use crate::primitives::scan;
+use crate::primitives::scan::cuda::one_pass::{self, Arrays, Manner, Means, OnePass};
+
+/// Sums of u32, no segments.
+const FAMILY: (bool, &str) = (false, "add_u32");
+
+/// Keys of a block of scan-split: `EACH` of a thread in the kernels.
+const KEYS: u64 = 4 * BLOCK as u64;
+
+/// The kernels of scan-split.
+const SCAN_SPLIT: [&str; 3] = ["scan_split_flags", "scan_split_move", "scan_split_offsets"];
+
+device_struct! {
+    /// `Halves` in the kernels.
+    struct Halves: 56 {
+        /// Keys and values, each where they are and where they go.
+        arrays: [DevicePtr<u32>; 4],
+        ones: DevicePtr<u32>,
+        n: u64,
+        bit: u32,
+        value: u32,
+    }
+
+    /// `Split` in the kernels.
+    struct Launch: 72 {
+        /// As of [`Halves`].
+        arrays: [DevicePtr<u32>; 4],
+        counts: DevicePtr<u32>,
+        offsets: DevicePtr<u32>,
+        n: u64,
+        subproblems: u32,
+        windows: u32,
+        tiles: u32,
+        value: u32,
+    }
+}
+
+/// 32-bit counts for up to so many, their exclusive sums, and the lab's own scan.
+struct Summed {
+    given: DeviceBuffer<u32>,
+    sums: DeviceBuffer<u32>,
+    scan: OnePass,
+}
+
+/// Bytes that the scan of `n` counts holds beside them.
+pub fn scan_bytes(n: u64) -> u64 {
+    one_pass::bytes(Means::Spine, n, COUNT)
+}
+
+/// The name of its kernel, which is the primitive scan's.
+fn scan_kernel() -> String {
+    one_pass::name(Means::Spine, FAMILY.0, FAMILY.1)
+}
+
+/// The kernels of these names, and that of the scan.
+fn with_scan(names: impl IntoIterator<Item = impl Into<String>>) -> Vec<Named> {
+    [named(MODULE, names), named(scan::cuda::MODULE, [scan_kernel()])].concat()
+}
+
+impl Summed {
+    fn new(gpu: &Gpu, n: u64) -> Result<Summed, Failure> {
+        Ok(Summed {
+            given: gpu.alloc(length(n)?)?,
+            sums: gpu.alloc(length(n)?)?,
+            scan: OnePass::new(gpu, &gpu.module(scan::cuda::MODULE)?, Means::Spine, FAMILY, COUNT, n)?,
+        })
+    }
+
+    fn bytes(&self) -> u64 {
+        self.given.bytes() + self.sums.bytes() + self.scan.bytes()
+    }
+
+    /// Queues the sums of the counts before each of the first `n`.
+    fn scan(&mut self, gpu: &Gpu, n: u64) -> Result<(), Failure> {
+        let arrays = Arrays {
+            input: self.given.pointer(),
+            output: self.sums.pointer(),
+            heads: DevicePtr::null(),
+            aligned: true,
+        };
+        let manner = Manner { flip: 0, backward: false, inclusive: false };
+        self.scan.execute(gpu, &arrays, n, manner)
+    }
+}
+
+/// A case's kernels, flags and what lies between the rounds.
+pub struct ScanSplit {
+    spec: Spec,
+    function: Function,
+    flags: Kernel,
+    split: Kernel,
+    offsets: Kernel,
+    ones: Summed,
+    /// Of no elements where one round is enough.
+    between: [DeviceBuffer<u32>; 2],
+}
+
+impl ScanSplit {
+    /// What an execution launches, and the kernels that it asks for.
+    pub fn launches(spec: &Spec) -> (Launched, Vec<Named>) {
+        let kernel = format!("regex:^(scan_split_.*|{})$", scan_kernel());
+        (Launched { kernel, launches: 3 * u64::from(spec.bits()) + 1 }, with_scan(SCAN_SPLIT))
+    }
+
+    /// That of a case.
+    ///
+    /// # Errors
+    /// What the driver reports.
+    pub fn new(gpu: &Gpu, spec: &Spec, function: Function) -> Result<ScanSplit, Failure> {
+        let [flags, split, offsets] = gpu.module(MODULE)?.kernels(SCAN_SPLIT)?;
+        let between = |bytes: u64| gpu.alloc(length(if spec.bits() > 1 { bytes / 4 } else { 0 })?);
+        Ok(ScanSplit {
+            spec: *spec,
+            function,
+            flags,
+            split,
+            offsets,
+            ones: Summed::new(gpu, spec.keys)?,
+            between: [between(spec.key_bytes())?, between(spec.value_bytes())?],
+        })
+    }
+
+    /// Queues the split by a bit.
+    fn halve(&mut self, gpu: &Gpu, what: &Split, bit: u32) -> Result<(), Failure> {
+        let (blocks, ones) = (grid(what.n, KEYS), self.ones.sums.pointer());
+        let halves = Halves { arrays: what.arrays(), ones, n: what.n, bit, value: self.spec.value as u32 };
+        gpu.launch(&self.flags, blocks, BLOCK, 0, args![halves, self.ones.given, self.function])?;
+        self.ones.scan(gpu, what.n)?;
+        gpu.launch(&self.split, blocks, BLOCK, 0, args![halves, self.function])
+    }
+}
+
+impl Splitter for ScanSplit {
+    fn bytes(&self) -> u64 {
+        self.ones.bytes() + held(&self.between)
+    }
+
+    fn split(&mut self, gpu: &Gpu, what: &Split) -> Result<(), Failure> {
+        let bits = self.spec.bits();
+        let mut from = what.from;
+        for bit in (0..bits).filter(|_| what.n > 0) {
+            // So that the last round ends in the output.
+            let to = if (bits - bit) % 2 == 1 { what.to } else { pointers(&self.between) };
+            self.halve(gpu, &Split { from, to, ..*what }, bit)?;
+            from = to;
+        }
+        what.seek(gpu, &self.offsets, self.function, self.spec.buckets)
+    }
+}
+
+/// A case's kernels, and the counts of its subproblems.
+pub struct Localised {
+    spec: Spec,
+    shape: Subproblems,
+    function: Function,
+    /// The pre-scan and the post-scan.
+    kernels: [Kernel; 2],
+    /// H and G.
+    counts: Summed,
+}
+
+/// The kernels of the pre-scan and of the post-scan.
+fn names(spec: &Spec, shape: &Subproblems) -> [String; 2] {
+    let (prescan, postscan) = match shape.localisation {
+        Localisation::Direct => ("warps", "dms"),
+        Localisation::Warp => ("warps", "wms"),
+        Localisation::Block => ("blocks", "bms"),
+    };
+    [format!("prescan_{prescan}_{}", spec.bits()), format!("{postscan}_{}", spec.bits())]
+}
+
+/// Dynamic shared memory of a block in the pre-scan and in the post-scan, bytes
+/// (`kernels/subproblems.cuh`, `kernels/reordering.cuh`).
+fn shared(spec: &Spec, shape: &Subproblems) -> [u64; 2] {
+    let (buckets, warps) = (1u64 << spec.bits(), shape.warps);
+    let cells = 4 * (buckets * warps + buckets * warps / WINDOW + 1);
+    let room = shape.tile() * (4 + spec.value) + 8 * buckets.max(4);
+    match shape.localisation {
+        Localisation::Direct => [0, if spec.bits() > 5 { 4 * buckets * warps } else { 0 }],
+        Localisation::Warp => [0, warps * room],
+        Localisation::Block => [cells, room + cells],
+    }
+}
+
+impl Localised {
+    /// What an execution launches, and the kernels that it asks for.
+    pub fn launches(spec: &Spec, shape: &Subproblems) -> (Launched, Vec<Named>) {
+        let [prescan, postscan] = names(spec, shape);
+        let kernel = format!("regex:^({prescan}|{}|{postscan})$", scan_kernel());
+        (Launched { kernel, launches: 3 }, with_scan([prescan, postscan]))
+    }
+
+    /// That of a case.
+    ///
+    /// # Errors
+    /// What the driver reports.
+    pub fn new(gpu: &Gpu, spec: &Spec, shape: Subproblems, function: Function) -> Result<Localised, Failure> {
+        let kernels = gpu.module(MODULE)?.kernels(names(spec, &shape))?;
+        let counts = Summed::new(gpu, shape.counts(spec))?;
+        Ok(Localised { spec: *spec, shape, function, kernels, counts })
+    }
+
+    /// Queues the pre-scan, which stores counts, or the post-scan, which takes their sums.
+    fn launch(&self, gpu: &Gpu, what: &Split, scan: usize) -> Result<(), Failure> {
+        let shape = &self.shape;
+        let subproblems = shape.count(what.n);
+        let each = if shape.localisation == Localisation::Block { 1 } else { shape.warps };
+        let counts = [&self.counts.given, &self.counts.sums][scan];
+        let shared = length(shared(&self.spec, shape)[scan])? as u32;
+        let launch = Launch {
+            arrays: what.arrays(),
+            counts: counts.pointer(),
+            offsets: what.offsets,
+            n: what.n,
+            subproblems: subproblems as u32,
+            windows: shape.windows as u32,
+            tiles: shape.tiles as u32,
+            value: self.spec.value as u32,
+        };
+        // Without keys a block of the post-scan stores the offsets.
+        let blocks = subproblems.div_ceil(each).max(1) as u32;
+        let (threads, args) = ((shape.warps * WINDOW) as u32, args![launch, self.function]);
+        gpu.launch(&self.kernels[scan], blocks, threads, shared, args)
+    }
+}
+
+impl Splitter for Localised {
+    fn bytes(&self) -> u64 {
+        self.counts.bytes()
+    }
+
+    /// The paper's names (§4.1, Table 4).
+    fn stages(&self) -> &'static [&'static str] {
+        &["pre-scan", "scan", "post-scan"]
+    }
+
+    fn stage(&mut self, gpu: &Gpu, what: &Split, stage: usize) -> Result<(), Failure> {
+        match stage {
+            // There is no room for counts of nothing.
+            0 if what.n == 0 => Ok(()),
+            1 => self.counts.scan(gpu, self.spec.buckets * self.shape.count(what.n)),
+            _ => self.launch(gpu, what, stage / 2),
+        }
+    }
+}
