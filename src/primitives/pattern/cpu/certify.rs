@@ -21,32 +21,7 @@ use crate::device::cpu::simd::fold;
 use crate::device::cpu::{Buffer, POISON, Pool, pieces};
 use crate::inputs::mix::{index_of_word64, word64};
 use crate::primitives::pattern::spec::{Kernel, Method};
-use crate::primitives::pattern::{MADE, Starts, window};
-
-/// Where uses write.
-struct Writers<'a> {
-    pattern: &'a [u64],
-    starts: &'a Starts,
-    count: u64,
-}
-
-impl Writers<'_> {
-    /// Where entry `j` of visit `i` writes.
-    fn place(&self, i: u64, j: u64) -> u64 {
-        self.pattern[j as usize] + self.starts.at(i)
-    }
-
-    /// The use that writes `place` through entry `j`, if one does: for δ = 0 all of them,
-    /// which is `Some(None)`. Only where uses start at δ·i.
-    fn user(&self, place: u64, j: u64) -> Option<Option<u64>> {
-        let far = place.checked_sub(self.pattern[j as usize])?;
-        let delta = self.starts.total;
-        match far.checked_div(delta) {
-            Some(i) => (far % delta == 0 && i < self.count).then_some(Some(i)),
-            None => (far == 0).then_some(None),
-        }
-    }
-}
+use crate::primitives::pattern::{MADE, window};
 
 impl Patterns {
     /// Judges the case; executes it itself, poisoned.
@@ -138,142 +113,10 @@ impl Patterns {
         Ok((found != expected).then(|| format!("the sum is {found:#x}, not {expected:#x}")))
     }
 
-    /// Scatters words that tell their place and decodes them; then
-    /// executes as the clock does and checks every word of the destination.
     fn wrong_scatter(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
-        let gs = self.spec.kernel == Kernel::Gs;
-        let pattern = if gs { &self.spec.scatter } else { &self.applied };
-        let writers = Writers { pattern, starts: &self.starts, count: self.spec.count };
         let touched = Bitmap::new(self.destination().holds::<u64>())?;
-        self.for_entries(pool, cancel, |i, j| _ = touched.set(writers.place(i, j) as usize))?;
-        if !gs {
-            let mistake = self.wrong_window(&writers, &touched, pool, cancel)?;
-            if mistake.is_some() {
-                return Ok(mistake);
-            }
-        }
-        poison(pool, self.destination(), 8, cancel)?;
-        self.run_timed(pool);
-        match self.spec.explained() {
-            true => self.unexplained(&writers, &touched, pool, cancel),
-            false => self.wrong_word(&touched, pool, cancel, |place, found| {
-                self.written_by_one(&writers, place, found)
-            }),
-        }
-    }
-
-    fn wrong_window(
-        &self,
-        writers: &Writers,
-        touched: &Bitmap,
-        pool: &Pool,
-        cancel: &Cancel,
-    ) -> Result<Option<String>, Failure> {
-        let (p, seed) = (self.spec.length(), self.spec.seed);
-        poison(pool, self.destination(), 8, cancel)?;
-        let made = |kept: &Buffer, window: &Range<usize>| {
-            fill(kept, window.len() * self.length(), seed, window.start as u64 * p, pool, cancel)
-        };
-        let wrong = |_: &Buffer, window: &Range<usize>, i: usize| {
-            let i = i as u64;
-            (0..p).find_map(|j| {
-                let place = writers.place(i, j);
-                let found = self.word(place);
-                let k = index_of_word64(seed, found);
-                let sound = k == i * p + j
-                    || window.contains(&((k / p) as usize)) && writers.place(k / p, k % p) == place;
-                (!sound).then(|| self.mistake(place, found))
-            })
-        };
-        match self.wrong_use(pool, cancel, made, wrong)? {
-            // Each written word was decoded in its window: what is left is what lies elsewhere.
-            None => self.wrong_word(touched, pool, cancel, |_, _| true),
-            mistake => Ok(mistake),
-        }
-    }
-
-    /// Whether a word that the definition writes is one that a writer of its place stores in an execution as the
-    /// clock does it.
-    fn written_by_one(&self, writers: &Writers, place: u64, found: u64) -> bool {
-        let (spec, k) = (&self.spec, index_of_word64(self.spec.seed, found));
-        // A division costs more than all the rest, and with one tile there is none.
-        let length = spec.length();
-        let (tile, entry) = if k < length { (0, k) } else { (k / length, k % length) };
-        // For δ = 0 the tiles of the last `wrap` uses of some part: any tile in use.
-        let right = |i: Option<u64>| i.is_none_or(|i| spec.wrap == 1 || i % spec.wrap == tile);
-        tile < spec.wrap.min(spec.count) && writers.user(place, entry).is_some_and(right)
-    }
-
-    /// The first word that the definition writes and that holds none that one of its writers stores; of the others
-    /// the first that is not poison.
-    fn unexplained(
-        &self,
-        writers: &Writers,
-        touched: &Bitmap,
-        pool: &Pool,
-        cancel: &Cancel,
-    ) -> Result<Option<String>, Failure> {
-        let explained = Bitmap::new(self.destination().holds::<u64>())?;
-        self.for_entries(pool, cancel, |i, j| {
-            let place = writers.place(i, j);
-            if self.word(place) == word64(self.spec.seed, self.stored(i, j)) {
-                explained.set(place as usize);
-            }
-        })?;
-        self.wrong_word(touched, pool, cancel, |place, _| explained.get(place as usize))
-    }
-
-    /// Which word of its source entry `j` of visit `i` stores.
-    fn stored(&self, i: u64, j: u64) -> u64 {
-        match self.spec.kernel {
-            Kernel::Gs => self.spec.gather[j as usize] + self.sources.at(i),
-            _ => j + self.spec.length() * (i % self.spec.wrap),
-        }
-    }
-
-    fn wrong_word(
-        &self,
-        touched: &Bitmap,
-        pool: &Pool,
-        cancel: &Cancel,
-        sound: impl Fn(u64, u64) -> bool + Sync,
-    ) -> Result<Option<String>, Failure> {
-        find(pool, self.destination().holds::<u64>(), cancel, |mut block| {
-            block.find_map(|place| {
-                let found = self.word(place as u64);
-                let right = match touched.get(place) {
-                    true => sound(place as u64, found),
-                    false => found == POISON,
-                };
-                (!right).then(|| self.mistake(place as u64, found))
-            })
-        })
-    }
-
-    fn word(&self, place: u64) -> u64 {
-        // SAFETY: nobody writes while this is checked.
-        unsafe { self.destination().read::<u64>(place as usize..place as usize + 1)[0] }
-    }
-
-    fn mistake(&self, place: u64, found: u64) -> String {
-        if found == POISON {
-            return format!("word {place} of the destination was not written");
-        }
-        let k = index_of_word64(self.spec.seed, found);
-        format!(
-            "word {place} of the destination holds {found:#x} (source word {k}), which nobody writes there"
-        )
-    }
-
-    /// Calls `work` with each use and, of each, every entry of the pattern.
-    fn for_entries(
-        &self,
-        pool: &Pool,
-        cancel: &Cancel,
-        work: impl Fn(u64, u64) + Sync,
-    ) -> Result<(), Failure> {
-        let length = self.length() as u64;
-        self.for_uses(pool, cancel, |uses| uses.for_each(|i| (0..length).for_each(|j| work(i, j))))
+        let pattern = if self.spec.kernel == Kernel::Gs { &self.spec.scatter } else { &self.applied };
+        Scattered { case: self, pattern, touched, pool, cancel }.wrong()
     }
 
     /// Calls `work` with ranges of uses, together all of them; looks for a request to
@@ -293,5 +136,146 @@ impl Patterns {
             }
         })?;
         cancel.check()
+    }
+}
+
+/// The proof of a scatter.
+struct Scattered<'a> {
+    case: &'a Patterns,
+    /// The pattern of the destination.
+    pattern: &'a [u64],
+    /// A bit for each word of the destination that the definition writes.
+    touched: Bitmap,
+    pool: &'a Pool,
+    cancel: &'a Cancel,
+}
+
+impl Scattered<'_> {
+    /// Scatters words that tell their place and decodes them; then
+    /// executes as the clock does and checks every word of the destination.
+    fn wrong(&self) -> Result<Option<String>, Failure> {
+        self.for_entries(|i, j| _ = self.touched.set(self.place(i, j) as usize))?;
+        if self.case.spec.kernel != Kernel::Gs {
+            let mistake = self.wrong_window()?;
+            if mistake.is_some() {
+                return Ok(mistake);
+            }
+        }
+        poison(self.pool, self.case.destination(), 8, self.cancel)?;
+        self.case.run_timed(self.pool);
+        match self.case.spec.explained() {
+            true => self.unexplained(),
+            false => self.wrong_word(|place, found| self.written_by_one(place, found)),
+        }
+    }
+
+    /// Where entry `j` of visit `i` writes.
+    fn place(&self, i: u64, j: u64) -> u64 {
+        self.pattern[j as usize] + self.case.starts.at(i)
+    }
+
+    /// The use that writes `place` through entry `j`, if one does: for δ = 0 all of them,
+    /// which is `Some(None)`. Only where uses start at δ·i.
+    fn user(&self, place: u64, j: u64) -> Option<Option<u64>> {
+        let far = place.checked_sub(self.pattern[j as usize])?;
+        let delta = self.case.starts.total;
+        match far.checked_div(delta) {
+            Some(i) => (far % delta == 0 && i < self.case.spec.count).then_some(Some(i)),
+            None => (far == 0).then_some(None),
+        }
+    }
+
+    fn wrong_window(&self) -> Result<Option<String>, Failure> {
+        let (p, seed) = (self.case.spec.length(), self.case.spec.seed);
+        poison(self.pool, self.case.destination(), 8, self.cancel)?;
+        let made = |kept: &Buffer, window: &Range<usize>| {
+            let words = window.len() * self.case.length();
+            fill(kept, words, seed, window.start as u64 * p, self.pool, self.cancel)
+        };
+        let wrong = |_: &Buffer, window: &Range<usize>, i: usize| {
+            let i = i as u64;
+            (0..p).find_map(|j| {
+                let place = self.place(i, j);
+                let found = self.word(place);
+                let k = index_of_word64(seed, found);
+                let sound = k == i * p + j
+                    || window.contains(&((k / p) as usize)) && self.place(k / p, k % p) == place;
+                (!sound).then(|| self.mistake(place, found))
+            })
+        };
+        match self.case.wrong_use(self.pool, self.cancel, made, wrong)? {
+            // Each written word was decoded in its window: what is left is what lies elsewhere.
+            None => self.wrong_word(|_, _| true),
+            mistake => Ok(mistake),
+        }
+    }
+
+    /// Whether a word that the definition writes is one that a writer of its place stores in an execution as the
+    /// clock does it.
+    fn written_by_one(&self, place: u64, found: u64) -> bool {
+        let (spec, k) = (&self.case.spec, index_of_word64(self.case.spec.seed, found));
+        // A division costs more than all the rest, and with one tile there is none.
+        let length = spec.length();
+        let (tile, entry) = if k < length { (0, k) } else { (k / length, k % length) };
+        // For δ = 0 the tiles of the last `wrap` uses of some part: any tile in use.
+        let right = |i: Option<u64>| i.is_none_or(|i| spec.wrap == 1 || i % spec.wrap == tile);
+        tile < spec.wrap.min(spec.count) && self.user(place, entry).is_some_and(right)
+    }
+
+    /// The first word that the definition writes and that holds none that one of its writers stores, or that it does
+    /// not write and that is no poison.
+    fn unexplained(&self) -> Result<Option<String>, Failure> {
+        let explained = Bitmap::new(self.case.destination().holds::<u64>())?;
+        self.for_entries(|i, j| {
+            let place = self.place(i, j);
+            if self.word(place) == word64(self.case.spec.seed, self.stored(i, j)) {
+                explained.set(place as usize);
+            }
+        })?;
+        self.wrong_word(|place, _| explained.get(place as usize))
+    }
+
+    /// Which word of its source entry `j` of visit `i` stores.
+    fn stored(&self, i: u64, j: u64) -> u64 {
+        let spec = &self.case.spec;
+        match spec.kernel {
+            Kernel::Gs => spec.gather[j as usize] + self.case.sources.at(i),
+            _ => j + spec.length() * (i % spec.wrap),
+        }
+    }
+
+    fn wrong_word(&self, sound: impl Fn(u64, u64) -> bool + Sync) -> Result<Option<String>, Failure> {
+        find(self.pool, self.case.destination().holds::<u64>(), self.cancel, |mut block| {
+            block.find_map(|place| {
+                let found = self.word(place as u64);
+                let right = match self.touched.get(place) {
+                    true => sound(place as u64, found),
+                    false => found == POISON,
+                };
+                (!right).then(|| self.mistake(place as u64, found))
+            })
+        })
+    }
+
+    fn word(&self, place: u64) -> u64 {
+        // SAFETY: nobody writes while this is checked.
+        unsafe { self.case.destination().read::<u64>(place as usize..place as usize + 1)[0] }
+    }
+
+    fn mistake(&self, place: u64, found: u64) -> String {
+        if found == POISON {
+            return format!("word {place} of the destination was not written");
+        }
+        let k = index_of_word64(self.case.spec.seed, found);
+        format!(
+            "word {place} of the destination holds {found:#x} (source word {k}), which nobody writes there"
+        )
+    }
+
+    /// Calls `work` with each use and, of each, every entry of the pattern.
+    fn for_entries(&self, work: impl Fn(u64, u64) + Sync) -> Result<(), Failure> {
+        let entries = 0..self.pattern.len() as u64;
+        let all = |uses: Range<u64>| uses.for_each(|i| entries.clone().for_each(|j| work(i, j)));
+        self.case.for_uses(self.pool, self.cancel, all)
     }
 }

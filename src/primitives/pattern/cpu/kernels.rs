@@ -395,24 +395,17 @@ gathering!(avx2, Avx2, ["avx2,popcnt"],);
 /// The timed kernel of a case, for an instruction set that is present; `None` where
 /// that cannot scatter.
 pub fn timed(spec: &Spec, isa: Isa) -> Option<Timed> {
-    match spec.index {
-        4 => by_length::<u32>(spec, isa),
-        _ => by_length::<u64>(spec, isa),
-    }
+    if spec.index == 4 { by_length::<u32>(spec, isa) } else { by_length::<u64>(spec, isa) }
 }
 
 fn by_length<I: Index>(spec: &Spec, isa: Isa) -> Option<Timed> {
-    match spec.length() {
-        8 => by_isa::<I, 8>(spec, isa),
-        16 => by_isa::<I, 16>(spec, isa),
-        _ => by_isa::<I, 0>(spec, isa),
-    }
-}
-
-fn by_isa<I: Index, const P: usize>(spec: &Spec, isa: Isa) -> Option<Timed> {
-    match worth_fetching(spec) {
-        true => selected::<I, P, true>(spec, isa),
-        false => selected::<I, P, false>(spec, isa),
+    match (spec.length(), worth_fetching(spec)) {
+        (8, false) => selected::<I, 8, false>(spec, isa),
+        (8, true) => selected::<I, 8, true>(spec, isa),
+        (16, false) => selected::<I, 16, false>(spec, isa),
+        (16, true) => selected::<I, 16, true>(spec, isa),
+        (_, false) => selected::<I, 0, false>(spec, isa),
+        (_, true) => selected::<I, 0, true>(spec, isa),
     }
 }
 

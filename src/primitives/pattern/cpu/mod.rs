@@ -67,18 +67,26 @@ fn need(spec: &Spec, threads: u64) -> u64 {
 /// cached gathers of 27 to 64 entries a twentieth.
 const SKEW: usize = 2048;
 
+/// Makes `value` the `at`th number from `start` on, of `bytes` bytes each, 4 or 8.
+///
+/// # Safety
+/// There is room for it, which nobody else uses.
+unsafe fn put(start: *mut u8, at: usize, bytes: u64, value: u64) {
+    unsafe {
+        match bytes {
+            4 => start.cast::<u32>().add(at).write(value as u32),
+            _ => start.cast::<u64>().add(at).write(value),
+        }
+    }
+}
+
 /// Indices as the kernel reads them, [`SKEW`] bytes into a buffer.
 fn narrow(indices: &[u64], bytes: u64) -> Result<Buffer, Failure> {
     let buffer = Buffer::new(SKEW + indices.len() * bytes as usize)?;
     let start = buffer.ptr::<u8>().wrapping_add(SKEW);
     for (at, &index) in indices.iter().enumerate() {
         // SAFETY: inside the buffer, which nobody else has.
-        unsafe {
-            match bytes {
-                4 => start.cast::<u32>().add(at).write(index as u32),
-                _ => start.cast::<u64>().add(at).write(index),
-            }
-        }
+        unsafe { put(start, at, bytes, index) };
     }
     Ok(buffer)
 }
@@ -88,16 +96,8 @@ fn array(starts: &Starts, spec: &Spec, pool: &Pool, cancel: &Cancel) -> Result<B
     let (count, bytes) = (spec.count as usize, spec.base_bytes());
     let buffer = Buffer::new(count * bytes as usize)?;
     pool.for_blocks(count, cancel, |block| {
-        let all = block.clone().map(|i| starts.at(i as u64));
         // SAFETY: blocks are disjoint, and only workers of this call touch the buffer.
-        unsafe {
-            match bytes {
-                4 => {
-                    buffer.write::<u32>(block).iter_mut().zip(all).for_each(|(to, start)| *to = start as u32)
-                }
-                _ => buffer.write::<u64>(block).iter_mut().zip(all).for_each(|(to, start)| *to = start),
-            }
-        }
+        block.for_each(|i| unsafe { put(buffer.ptr(), i, bytes, starts.at(i as u64)) });
     })?;
     Ok(buffer)
 }
@@ -161,23 +161,8 @@ impl Patterns {
         Ok(())
     }
 
-    /// Runs a kernel for uses `range` with a dense side of `wrap` tiles, from tile `phase` on.
-    ///
-    /// # Safety
-    /// `dense` is valid for its tiles, and nobody else uses them.
-    unsafe fn run(
-        &self,
-        kernel: Timed,
-        range: &Range<usize>,
-        dense: *mut u64,
-        phase: usize,
-        wrap: usize,
-    ) -> u64 {
-        // SAFETY: the spec bounds every index and start (one more with a fault: the guard).
-        unsafe { kernel(&self.launch(range, dense, phase, wrap)) }
-    }
-
-    /// The launch of uses `range`. Where arrays say where uses start, they count from the
+    /// The launch of uses `range` with a dense side of `wrap` tiles, from tile `phase` on. The spec bounds every index
+    /// and start (one more with a fault: the guard). Where arrays say where uses start, they count from the
     /// beginning.
     fn launch(&self, range: &Range<usize>, dense: *mut u64, phase: usize, wrap: usize) -> Uses {
         let beside = usize::from(self.fault == Some(Fault::OffByOne));
@@ -216,7 +201,7 @@ impl Patterns {
             let dense = kept.ptr::<u64>().wrapping_add(piece.start * self.length());
             // SAFETY: as in `execute`; the tiles of different workers are disjoint. More
             // tiles than uses: the kernel never returns to the first.
-            unsafe { self.run(self.keeping, &range, dense, 0, window.len() + 1) };
+            unsafe { (self.keeping)(&self.launch(&range, dense, 0, window.len() + 1)) };
         }
     }
 
@@ -273,10 +258,10 @@ impl PoolJob for Patterns {
         let (wrap, dense) = (self.spec.wrap as usize, self.dense[worker.index].ptr());
         let mut fold = 0u64;
         for piece in pieces(self.count(), 1, worker, self.fault) {
+            let uses = self.launch(&piece, dense, piece.start % wrap, wrap);
             // SAFETY: the dense side is this worker's own. Where uses of different workers
             // write the same sparse word, the definition leaves open which is last.
-            fold =
-                fold.wrapping_add(unsafe { self.run(self.timed, &piece, dense, piece.start % wrap, wrap) });
+            fold = fold.wrapping_add(unsafe { (self.timed)(&uses) });
         }
         if self.spec.fenced {
             fence(Ordering::Release);

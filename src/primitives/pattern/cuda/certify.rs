@@ -14,7 +14,7 @@ use crate::inputs::mix::key64;
 use crate::primitives::cuda::finding::find;
 use crate::primitives::cuda::{launch_over, length};
 use crate::primitives::pattern::spec::{Kernel, Method, POISON, Spec};
-use crate::primitives::pattern::walk::{SINGLE, Walk};
+use crate::primitives::pattern::walk::SINGLE;
 use crate::primitives::pattern::{KEPT, MAPPED, window};
 use crate::primitives::range::{Range, windows};
 
@@ -141,10 +141,7 @@ impl Patterns {
                 launch.walk = launch.walk.at_most(LEFT_WORDS / launch.walk.at_most(1).left_words());
                 let left: DeviceBuffer<u64> = gpu.alloc(length(launch.walk.left_words())?)?;
                 launch.start(gpu, timed, args![launch.walk, side, self.base(part)?, left])?;
-                match self.spec.based() {
-                    true => self.marked_left(gpu, &launch, &left, report),
-                    false => self.check_left(gpu, launch.walk, &left, report),
-                }
+                self.check_left(gpu, &launch, &left, report)
             })
         })?;
         let none = || (finding.touched == 0).then(|| "the timed kernel stored no word".to_owned());
@@ -159,41 +156,33 @@ impl Patterns {
         self.execute_planned(gpu)?;
         let Some(shared) = &self.shared else { return Ok(None) };
         let launch = self.timed_launch(gpu, Range { first: 0, count: self.spec.count });
-        let finding = find(gpu, |report| match self.spec.based() {
-            true => self.marked_left(gpu, &launch, shared, report),
-            false => self.check_left(gpu, launch.walk.alone(), shared, report),
-        })?;
+        let finding = find(gpu, |report| self.check_left(gpu, &launch, shared, report))?;
         let wanted = self.spec.length() * self.spec.wrap.min(self.spec.count);
         let missed = || format!("{} of {wanted} words of D were stored", finding.touched);
         Ok(finding.mistake("D").or_else(|| (finding.touched != wanted).then(missed)))
     }
 
-    /// Queues the check of what the timed gather's blocks left; `walk` was theirs.
+    /// Queues the check of what the timed gather's blocks left; the launch was theirs. Where uses start anywhere,
+    /// which one put a word there is not computed from the word: what the blocks store is marked and compared with
+    /// what is left.
     fn check_left(
-        &self,
-        gpu: &Gpu,
-        walk: Walk,
-        left: &DeviceBuffer<u64>,
-        report: &DeviceBuffer<u64>,
-    ) -> Result<(), Failure> {
-        let (side, key, n) = (self.pattern.side, key64(self.spec.seed), walk.left_words());
-        launch_over(gpu, &self.kernels.check_left, n, args![walk, side, key, left, n, report])
-    }
-
-    /// The same where uses start anywhere: which one put a word there is not computed from the word, so what the
-    /// blocks store is marked and compared with what is left there; the launch was theirs.
-    fn marked_left(
         &self,
         gpu: &Gpu,
         launch: &Launch,
         left: &DeviceBuffer<u64>,
         report: &DeviceBuffer<u64>,
     ) -> Result<(), Failure> {
+        let (side, key, shared) = (self.pattern.side, key64(self.spec.seed), self.spec.global());
+        if !self.spec.based() {
+            let walk = if shared { launch.walk.alone() } else { launch.walk };
+            let n = walk.left_words();
+            return launch_over(gpu, &self.kernels.check_left, n, args![walk, side, key, left, n, report]);
+        }
         let words = left.len() as u64;
         let mut bitmaps = bitmaps(gpu, words)?;
         clear(gpu, &mut bitmaps)?;
         let [touched, explained] = &bitmaps;
-        let (side, key, shared) = (self.pattern.side, key64(self.spec.seed), u32::from(self.spec.global()));
+        let shared = u32::from(shared);
         let args = args![launch.walk, side, key, left, touched, explained, shared];
         launch.start(gpu, &self.kernels.mark_left, args)?;
         self.check_region(gpu, left, (0, words), &bitmaps, report)

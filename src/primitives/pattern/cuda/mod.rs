@@ -21,20 +21,6 @@ use starts::Array;
 
 const MODULE: &str = "pattern";
 
-/// Kernels that are not timed.
-const OTHERS: [&str; 10] = [
-    "pattern_gather_keep",
-    "pattern_scatter_keep",
-    "pattern_starts",
-    "pattern_check_kept",
-    "pattern_check_left",
-    "pattern_mark_left",
-    "pattern_check_starts",
-    "pattern_expected_fold",
-    "pattern_mark",
-    "pattern_check_region",
-];
-
 /// Sums that the blocks of a gather without a destination share: `PARTIALS` in the kernels.
 const PARTIALS: usize = 1024;
 
@@ -58,20 +44,35 @@ struct Pattern {
     indices: Vec<DeviceBuffer<u32>>,
 }
 
-/// The kernels that a case needs.
-struct Kernels {
-    fill: Fill,
-    timed: cuda::Kernel,
-    gather_keep: cuda::Kernel,
-    scatter_keep: cuda::Kernel,
-    starts: cuda::Kernel,
-    check_kept: cuda::Kernel,
-    check_left: cuda::Kernel,
-    mark_left: cuda::Kernel,
-    check_starts: cuda::Kernel,
-    expected_fold: cuda::Kernel,
-    mark: cuda::Kernel,
-    check_region: cuda::Kernel,
+/// Says once how the kernels are called that are not timed, behind `pattern_`.
+macro_rules! kernels {
+    ($($other:ident),+ $(,)?) => {
+        /// Kernels that are not timed.
+        const OTHERS: [&str; [$(stringify!($other)),+].len()] =
+            [$(concat!("pattern_", stringify!($other))),+];
+
+        /// The kernels that a case needs.
+        struct Kernels {
+            fill: Fill,
+            timed: cuda::Kernel,
+            $($other: cuda::Kernel),+
+        }
+
+        impl Kernels {
+            /// Those of a case, the timed one with so many items.
+            fn new(gpu: &Gpu, spec: &Spec, items: u32) -> Result<Kernels, Failure> {
+                let module = gpu.module(MODULE)?;
+                let timed = module.kernel(&timed_name(spec, items))?;
+                let [$($other),+] = module.kernels(OTHERS)?;
+                Ok(Kernels { fill: Fill::new(&module)?, timed, $($other),+ })
+            }
+        }
+    };
+}
+
+kernels! {
+    gather_keep, scatter_keep, starts,
+    check_kept, check_left, mark_left, check_starts, expected_fold, mark, check_region,
 }
 
 /// A walk and the threads of its blocks.
@@ -176,39 +177,6 @@ impl Pattern {
     }
 }
 
-impl Kernels {
-    /// Those of a case, the timed one with so many items.
-    fn new(gpu: &Gpu, spec: &Spec, items: u32) -> Result<Kernels, Failure> {
-        let module = gpu.module(MODULE)?;
-        let [
-            gather_keep,
-            scatter_keep,
-            starts,
-            check_kept,
-            check_left,
-            mark_left,
-            check_starts,
-            expected_fold,
-            mark,
-            check_region,
-        ] = module.kernels(OTHERS)?;
-        Ok(Kernels {
-            fill: Fill::new(&module)?,
-            timed: module.kernel(&timed_name(spec, items))?,
-            gather_keep,
-            scatter_keep,
-            starts,
-            check_kept,
-            check_left,
-            mark_left,
-            check_starts,
-            expected_fold,
-            mark,
-            check_region,
-        })
-    }
-}
-
 impl Launch {
     fn start(&self, gpu: &Gpu, kernel: &cuda::Kernel, args: &[Arg]) -> Result<(), Failure> {
         gpu.launch(kernel, self.walk.blocks(), self.threads, self.shared, args)
@@ -281,7 +249,7 @@ impl GpuJob for Patterns {
     }
 
     fn enqueue(&mut self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
-        self.moves(gpu, part)
+        self.execute_part(gpu, part)
     }
 
     /// Executes itself, poisoned, window by window, in an instantiation that keeps everything.
@@ -386,19 +354,21 @@ impl Patterns {
 
     /// Queues all of an execution.
     fn execute_planned(&self, gpu: &Gpu) -> Result<(), Failure> {
-        self.plan.parts.iter().try_for_each(|part| self.moves(gpu, *part))
+        self.plan.parts.iter().try_for_each(|part| self.execute_part(gpu, *part))
     }
 
     /// Queues a part of an execution.
-    fn moves(&self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
-        if let Some((from, source)) = &self.source {
-            return self.moves_between(gpu, part, from.side, source);
-        }
+    fn execute_part(&self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
         let (timed, launch) = (&self.kernels.timed, self.timed_launch(gpu, range(part)));
         let (side, base) = (self.executed(), self.base(part)?);
-        match self.spec.method {
-            _ if self.spec.kernel.scatters() => self.scatters(gpu, &launch, part, false),
-            Method::ReadOnly => launch.start(gpu, timed, args![launch.walk, side, base, self.partials]),
+        match (&self.source, self.spec.method) {
+            (Some((from, source)), _) => {
+                let atomic = u32::from(self.spec.atomic());
+                let args = args![launch.walk, from.side, side, source, base, atomic];
+                launch.start(gpu, timed, &args[..5 + usize::from(self.takes_atomic())])
+            }
+            _ if self.spec.kernel.scatters() => self.launch_scatter(gpu, &launch, part, false),
+            (_, Method::ReadOnly) => launch.start(gpu, timed, args![launch.walk, side, base, self.partials]),
             _ => {
                 // Null where each block has a dense side of its own, which nobody looks at.
                 let left = self.shared.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer);
@@ -407,22 +377,8 @@ impl Patterns {
         }
     }
 
-    /// Of gs.
-    fn moves_between(
-        &self,
-        gpu: &Gpu,
-        part: Part,
-        from: Side,
-        source: &DeviceBuffer<u64>,
-    ) -> Result<(), Failure> {
-        let (launch, to) = (self.timed_launch(gpu, range(part)), self.executed());
-        let (base, atomic) = (self.base(part)?, u32::from(self.spec.atomic()));
-        let args = args![launch.walk, from, to, source, base, atomic];
-        launch.start(gpu, &self.kernels.timed, &args[..5 + usize::from(self.takes_atomic())])
-    }
-
     /// The timed scatter, or with `keep` the one with a word of its own for each (i, j).
-    fn scatters(&self, gpu: &Gpu, launch: &Launch, part: Part, keep: bool) -> Result<(), Failure> {
+    fn launch_scatter(&self, gpu: &Gpu, launch: &Launch, part: Part, keep: bool) -> Result<(), Failure> {
         let kernel = if keep { &self.kernels.scatter_keep } else { &self.kernels.timed };
         let (side, base, key) = (self.executed(), self.base(part)?, key64(self.spec.seed));
         let atomic = u32::from(self.spec.atomic());
@@ -449,8 +405,8 @@ impl Patterns {
     /// word of its own for each (i, j).
     fn scatter(&self, gpu: &Gpu, window: Range, keep: bool) -> Result<(), Failure> {
         self.parts(window).try_for_each(|part| match keep {
-            true => self.scatters(gpu, &self.launch(gpu, range(part), KEPT), part, true),
-            false => self.moves(gpu, part),
+            true => self.launch_scatter(gpu, &self.launch(gpu, range(part), KEPT), part, true),
+            false => self.execute_part(gpu, part),
         })
     }
 }
