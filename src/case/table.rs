@@ -132,6 +132,14 @@ impl Field for f64 {
     }
 }
 
+/// A list of indices.
+impl Field for Vec<u64> {
+    fn read(params: &Params, key: &str, _row: &Param) -> Result<Vec<u64>, Refusal> {
+        let list = params.indices(key).map(<[u64]>::to_vec);
+        list.ok_or_else(|| Refusal::Missing { key: key.to_owned() })
+    }
+}
+
 /// Nothing where the key is absent, or has the row's own word: `auto`.
 impl<T: Field> Field for Option<T> {
     fn read(params: &Params, key: &str, row: &Param) -> Result<Option<T>, Refusal> {
@@ -290,9 +298,11 @@ macro_rules! words {
     };
 }
 
-/// An enum of variants, some with parameters of their own.
+/// An enum of variants, some with parameters of their own. It is `Copy`, unless `owned` stands before it: where a
+/// parameter is a list.
 macro_rules! choice {
     (
+        @of [$($derived:ident),+]
         $(#[$meta:meta])*
         pub enum $name:ident { $(
             $(#[doc = $doc:literal])+
@@ -304,7 +314,7 @@ macro_rules! choice {
     ) => {
         $(#[$meta])*
         #[allow(rustdoc::broken_intra_doc_links, rustdoc::invalid_html_tags)]
-        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[derive($($derived),+)]
         pub enum $name { $(
             $(#[doc = $doc])+
             $variant $({ $( $(#[doc = $of])+ $field: $ty, )+ })?
@@ -350,6 +360,12 @@ macro_rules! choice {
                 })
             }
         }
+    };
+    (owned $($rest:tt)+) => {
+        $crate::case::table::choice! { @of [Clone, Debug, PartialEq] $($rest)+ }
+    };
+    ($($rest:tt)+) => {
+        $crate::case::table::choice! { @of [Clone, Copy, Debug, PartialEq] $($rest)+ }
     };
 }
 

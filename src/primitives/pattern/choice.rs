@@ -93,8 +93,8 @@ fn reading(method: Method, pattern: &[u64], starts: &Starts, count: u64) -> Step
     match method {
         _ if starts.total == 0 || served_before(pattern, starts) => RESIDENT,
         _ if 2 * step.lines > step.words => tiles(1),
-        Method::Direct => tiles(8),
         Method::ReadOnly => RESIDENT,
+        _ => tiles(8),
     }
 }
 

@@ -1,5 +1,6 @@
 use super::*;
-use crate::case::Value;
+use crate::case::{Params, Value};
+use crate::primitives::Definition;
 
 /// (kernel or method, its measured figures: tiles with 1, 2, 4, 8 items, then resident).
 fn measured() -> Vec<(&'static str, &'static str, Vec<f64>)> {
@@ -57,7 +58,7 @@ fn params(kernel: &str, pattern: Vec<u64>, delta: u64, count: u64) -> Params {
 }
 
 fn chosen(params: &Params) -> Steps {
-    steps(&Spec::from_params(params, 7).unwrap(), params).unwrap()
+    steps(&Spec::from_params(params, 7).unwrap())
 }
 
 /// A row's case; of the suites in the form that the GPU ran: 16 consecutive uses written out.
@@ -145,7 +146,7 @@ fn a_tunable_that_pattern_lacks_is_not_applicable() {
     let unit = params("gather", indices(8, |j| j), 8, 1000);
     let refused = |key: &str, value: Value| {
         let params = unit.clone().with(&format!("backend.cuda.{key}"), value);
-        Spec::from_params(&params, 1).unwrap_err().to_string()
+        Spec::tunables("pattern", &params).unwrap_err().to_string()
     };
     assert_eq!(refused("items", Value::Int(3)), "n/a: pattern takes items 1, 2, 4, 8, not 3");
     assert_eq!(refused("block", Value::Int(64)), "n/a: pattern has no choice of block: leave it unset");

@@ -12,15 +12,13 @@ mod choice;
 pub mod cpu;
 pub mod cuda;
 mod oracle;
-mod schema;
 mod sizes;
 mod source;
 pub mod spec;
 mod starts;
 mod walk;
 
-pub use schema::LONGEST_LIST;
-pub use source::Source;
+pub use source::{LONGEST_LIST, Source};
 pub use spec::Spec;
 pub use starts::Starts;
 
@@ -29,18 +27,18 @@ use std::collections::HashSet;
 use super::{Definition, Primitive, Problem, Stored};
 use crate::case::tuning::Tuning;
 use crate::case::work::Order;
-use crate::case::{Access, Concurrency, Direction, Fault, Params, Pass, Refusal, Value, Walk, Work};
+use crate::case::{Access, Direction, Fault, Params, Pass, Refusal, Value, Walk, Work};
 use crate::inputs::class::classify;
-use spec::{Kernel, Method};
+use spec::{Given, Kernel, Method};
 
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[Primitive::of::<Spec>(
         "pattern",
         "gathers and scatters by a short index pattern that moves by a delta (Spatter, lavin2020)",
-        schema::PARAMS,
+        Given::TABLE,
     )
     .with_walks()
-    .carrying(schema::LONGEST_LIST as u64)];
+    .carrying(LONGEST_LIST as u64)];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         Spec::from_params(params, seed)
@@ -60,7 +58,7 @@ impl Problem for Spec {
             elements: self.length() * self.count,
             effective_bytes: bytes,
             // Every store leaves the multiprocessor.
-            system_bytes: if self.global { 2 * bytes } else { bytes },
+            system_bytes: if self.global() { 2 * bytes } else { bytes },
             footprint: 8 * words + self.index * indices(self) + self.bases_bytes(),
             scratch: scratch(self),
         }
@@ -106,10 +104,9 @@ impl Problem for Spec {
     /// Class (lavin2020 §2; of gs the writing side's pattern), length, delta (unless it is a
     /// list) and count.
     fn annotations(&self) -> Vec<(&'static str, Value)> {
-        let (pattern, starts) = self.written();
-        let delta = self.deltas.is_empty().then_some(("pattern-delta", Value::Int(starts.total)));
+        let delta = self.deltas.is_empty().then(|| ("pattern-delta", Value::Int(self.starts().total)));
         let shape = [
-            ("class", Value::Text(classify(&pattern).to_string())),
+            ("class", Value::Text(classify(&self.applied()).to_string())),
             ("pattern-length", Value::Int(self.length())),
         ];
         shape.into_iter().chain(delta).chain([("pattern-count", Value::Int(self.count))]).collect()
@@ -123,9 +120,8 @@ fn uses(pattern: &[u64], starts: &Starts, count: u64) -> impl Iterator<Item = u6
 
 /// Whether no word of a scatter's destination is written twice: O(count · P).
 fn writes_once(spec: &Spec) -> bool {
-    let (pattern, starts) = spec.written();
     let mut seen = HashSet::new();
-    uses(&pattern, &starts, spec.count).all(|word| seen.insert(word))
+    uses(&spec.applied(), &spec.starts(), spec.count).all(|word| seen.insert(word))
 }
 
 /// Entries of all index buffers.
@@ -149,20 +145,18 @@ pub const MAPPED: u64 = 1 << 31;
 /// and where uses start anywhere, two for all of them. A sum needs no room.
 fn scratch(spec: &Spec) -> u64 {
     let bits = |words: u64| words.div_ceil(64) * 8;
-    match (spec.kernel, spec.method) {
-        (Kernel::Gather | Kernel::Multigather, Method::ReadOnly) => 0,
-        (Kernel::Gather | Kernel::Multigather, Method::Direct) => {
-            let stored = if spec.global && spec.based() { 2 * bits(spec.dense_words()) } else { 0 };
-            window(spec, KEPT).max(stored)
-        }
-        (Kernel::Scatter | Kernel::Multiscatter | Kernel::Gs, _) => {
-            let made = if spec.kernel == Kernel::Gs { 0 } else { window(spec, MADE) };
-            let words = spec.sparse_words();
-            if spec.explained() {
-                return 2 * bits(words) + made;
-            }
-            (bits(words) + made).max(2 * bits(words.min(MAPPED)))
-        }
+    let words = spec.sparse_words();
+    if spec.kernel.scatters() {
+        let made = if spec.kernel == Kernel::Gs { 0 } else { window(spec, MADE) };
+        return match spec.explained() {
+            true => 2 * bits(words) + made,
+            false => (bits(words) + made).max(2 * bits(words.min(MAPPED))),
+        };
+    }
+    match spec.method {
+        Method::ReadOnly => 0,
+        Method::Global if spec.based() => window(spec, KEPT).max(2 * bits(spec.dense_words())),
+        _ => window(spec, KEPT),
     }
 }
 
@@ -174,47 +168,38 @@ fn window(spec: &Spec, most: u64) -> u64 {
 }
 
 fn accesses(spec: &Spec) -> Vec<Access> {
-    let order = |pattern: &[u64], starts: Starts| match spec.based() {
-        false => Order::Pattern { indices: pattern.to_vec(), delta: starts.total },
-        true => Order::Visits { indices: pattern.to_vec(), deltas: starts.deltas(), shuffled: spec.shuffled },
+    let sparse = |array, direction, pattern: Vec<u64>, starts: Starts, words| {
+        let order = match spec.based() {
+            false => Order::Pattern { indices: pattern, delta: starts.total },
+            true => Order::Visits { indices: pattern, deltas: starts.deltas(), shuffled: spec.shuffled },
+        };
+        access(spec, array, direction, words, order)
     };
-    let sparse = |array, direction, pattern: &[u64], starts, words| {
-        access(spec, array, direction, words, order(pattern, starts))
-    };
+    let written =
+        |array, direction| sparse(array, direction, spec.applied(), spec.starts(), spec.sparse_words());
     let dense = |direction| access(spec, "D", direction, spec.dense_words(), Order::Sequential);
-    let sparse_side = |direction| sparse("S", direction, &spec.applied(), spec.starts(), spec.sparse_words());
     let mut accesses = match spec.kernel {
-        Kernel::Gather | Kernel::Multigather if spec.method == Method::ReadOnly => {
-            vec![sparse_side(Direction::Read)]
+        Kernel::Gather | Kernel::Multigather => vec![written("S", Direction::Read), dense(Direction::Write)],
+        Kernel::Scatter | Kernel::Multiscatter => {
+            vec![dense(Direction::Read), written("S", Direction::Write)]
         }
-        Kernel::Gather | Kernel::Multigather => vec![sparse_side(Direction::Read), dense(Direction::Write)],
-        Kernel::Scatter | Kernel::Multiscatter => vec![dense(Direction::Read), sparse_side(Direction::Write)],
         Kernel::Gs => vec![
-            sparse("S_g", Direction::Read, &spec.gather, spec.source_starts(), spec.source_words()),
-            sparse("S_s", Direction::Write, &spec.scatter, spec.starts(), spec.sparse_words()),
+            sparse("S_g", Direction::Read, spec.gather.clone(), spec.source_starts(), spec.source_words()),
+            written("S_s", Direction::Write),
         ],
     };
-    accesses.extend(spec.based().then(|| starts(spec)));
+    accesses.truncate(if spec.method == Method::ReadOnly { 1 } else { 2 });
+    if spec.based() {
+        // The arrays of starts, one after another.
+        let (element, bytes) = (spec.base_bytes(), spec.bases_bytes());
+        accesses.push(Access::sequential("starts", Direction::Read, element, bytes / element));
+    }
     accesses
 }
 
-/// The arrays of starts, one after another.
-fn starts(spec: &Spec) -> Access {
-    let (element, footprint) = (spec.base_bytes(), spec.bases_bytes());
-    let count = footprint / element;
-    Access { element, count, footprint, ..access(spec, "starts", Direction::Read, 0, Order::Sequential) }
-}
-
 fn access(spec: &Spec, array: &str, direction: Direction, words: u64, order: Order) -> Access {
-    Access {
-        array: array.to_owned(),
-        direction,
-        element: 8,
-        count: spec.length() * spec.count,
-        footprint: 8 * words,
-        order,
-        concurrency: Concurrency::Independent,
-    }
+    let each = Access::sequential(array, direction, 8, spec.length() * spec.count);
+    Access { footprint: 8 * words, order, ..each }
 }
 
 #[cfg(test)]

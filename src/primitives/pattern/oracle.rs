@@ -18,29 +18,22 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
 
 fn check_gathered(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, spec.count * spec.length() * 8)?;
-    let (entries, starts) = (0..spec.length() as usize, spec.starts());
-    let expected = (0..spec.count)
-        .map(|i| starts.at(i))
-        .flat_map(|start| entries.clone().map(move |j| (start, j)))
-        .map(|(start, j)| word64(spec.seed, entry(spec, j) + start));
-    compare_words(output, expected)
+    let (p, starts) = (spec.applied(), spec.starts());
+    let use_of = |start| p.iter().map(move |entry| word64(spec.seed, entry + start));
+    compare_words(output, (0..spec.count).flat_map(|i| use_of(starts.at(i))))
 }
 
 fn check_scattered(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, spec.sparse_words() * 8)?;
     let mut writers: HashMap<u64, Vec<u64>> = HashMap::new();
-    let (p, starts, sources) = (spec.length(), spec.starts(), spec.source_starts());
+    let (p, starts, sources) = (spec.applied(), spec.starts(), spec.source_starts());
     for i in 0..spec.count {
-        let start = starts.at(i);
-        for j in 0..p {
-            let (to, value) = match spec.kernel {
-                Kernel::Gs => (
-                    spec.scatter[j as usize] + start,
-                    word64(spec.seed, spec.gather[j as usize] + sources.at(i)),
-                ),
-                _ => (entry(spec, j as usize) + start, word64(spec.seed, i * p + j)),
+        for (j, entry) in p.iter().enumerate() {
+            let from = match spec.kernel {
+                Kernel::Gs => spec.gather[j] + sources.at(i),
+                _ => i * spec.length() + j as u64,
             };
-            writers.entry(to).or_default().push(value);
+            writers.entry(entry + starts.at(i)).or_default().push(word64(spec.seed, from));
         }
     }
     for (at, found) in words(output).enumerate() {
@@ -54,12 +47,4 @@ fn check_scattered(spec: &Spec, output: &[u8]) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// p[j], or p[inner[j]] where there is an inner pattern.
-fn entry(spec: &Spec, j: usize) -> u64 {
-    match spec.kernel {
-        Kernel::Multigather | Kernel::Multiscatter => spec.pattern[spec.inner[j] as usize],
-        _ => spec.pattern[j],
-    }
 }

@@ -1,9 +1,9 @@
 //! How large a pattern case is: the extents of its arrays, and the count that a footprint or
 //! a traffic asks for.
 
-use super::spec::{Kernel, Spec, largest};
+use super::spec::{Given, Kernel, Spec, largest};
 use super::starts::Starts;
-use crate::case::{Params, Refusal, reader};
+use crate::case::{Refusal, reader};
 use crate::inputs::permutation::MAX_ELEMENTS;
 
 impl Spec {
@@ -41,8 +41,8 @@ impl Spec {
         if self.based() { sides * self.base_bytes() * self.count } else { 0 }
     }
 
-    /// The sparse arrays as their largest index and where the uses start.
-    fn sides(&self) -> Vec<(u64, Starts)> {
+    /// The sparse arrays (of gs the source, then the destination) as their largest index and where the uses start.
+    pub(super) fn sides(&self) -> Vec<(u64, Starts)> {
         match self.kernel {
             Kernel::Gs => {
                 vec![(largest(&self.gather), self.source_starts()), (largest(&self.scatter), self.starts())]
@@ -51,46 +51,34 @@ impl Spec {
         }
     }
 
-    pub(super) fn resolve_count(&self, params: &Params) -> Result<u64, Refusal> {
-        let given: Vec<(&str, u64)> = ["count", "footprint", "traffic"]
-            .into_iter()
-            .filter_map(|key| params.int(key).map(|value| (key, value)))
-            .collect();
-        match given.as_slice() {
-            [("count", 0)] => Err(Refusal::invalid("count", "must be at least 1")),
-            [("count", count)] => Ok(*count),
-            [("footprint", bytes)] => self.count_in_footprint(*bytes),
-            [(_, bytes)] => match bytes / self.bytes_each() {
+    pub(super) fn resolve_count(&self, given: &Given) -> Result<u64, Refusal> {
+        let more = |key| Err(Refusal::invalid(key, "give only one of count, footprint and traffic"));
+        match (given.count, given.footprint, given.traffic) {
+            (Some(0), None, None) => Err(Refusal::invalid("count", "must be at least 1")),
+            (Some(count), None, None) => Ok(count),
+            (None, Some(bytes), None) => self.count_in_footprint(bytes),
+            (None, None, Some(bytes)) => match bytes / self.bytes_each() {
                 0 => Err(Refusal::invalid("traffic", format!("one use moves {} bytes", self.bytes_each()))),
                 count => Ok(count),
             },
-            [] => Err(Refusal::invalid("count", "give one of count, footprint and traffic")),
-            [_, (second, _), ..] => {
-                Err(Refusal::invalid(*second, "give only one of count, footprint and traffic"))
-            }
+            (None, None, None) => Err(Refusal::invalid("count", "give one of count, footprint and traffic")),
+            (Some(_), Some(_), _) => more("footprint"),
+            _ => more("traffic"),
         }
     }
 
     /// The largest count with which every sparse array stays within `bytes`.
     fn count_in_footprint(&self, bytes: u64) -> Result<u64, Refusal> {
-        let mut count = None;
+        let mut count: Option<u64> = None;
         for (largest, starts) in self.sides() {
-            let Some(room) = (bytes / 8).checked_sub(1).and_then(|words| words.checked_sub(largest)) else {
-                let message = format!(
-                    "the pattern's largest index is {largest}: one use needs more than {bytes} bytes"
-                );
-                return Err(Refusal::invalid("footprint", message));
-            };
-            if let Some(uses) = starts.up_to(room) {
-                count = Some(count.unwrap_or(u64::MAX).min(uses));
-            }
+            let room = (bytes / 8).checked_sub(1).and_then(|words| words.checked_sub(largest));
+            let small =
+                || format!("the pattern's largest index is {largest}: one use needs more than {bytes} bytes");
+            let room = room.ok_or_else(|| Refusal::invalid("footprint", small()))?;
+            count = count.into_iter().chain(starts.up_to(room)).min();
         }
-        count.ok_or_else(|| {
-            Refusal::invalid(
-                "footprint",
-                "with a delta of 0 it does not depend on the count: give count or traffic",
-            )
-        })
+        let endless = "with a delta of 0 it does not depend on the count: give count or traffic";
+        count.ok_or_else(|| Refusal::invalid("footprint", endless))
     }
 
     pub(super) fn check_sizes(&self) -> Result<(), Refusal> {

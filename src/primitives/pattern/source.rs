@@ -1,50 +1,117 @@
 //! The index patterns that a case's parameters name.
 
-use crate::case::{Params, Refusal, reader};
+use crate::case::schema::{Kind, Param};
+use crate::case::table::{Described, Field, choice, count};
+use crate::case::{Params, Refusal};
 use crate::inputs::applications::{self, Application};
-use crate::inputs::generators::{self, PatternError};
+use crate::inputs::generators::{self, MAX_LENGTH, PatternError};
+
+use super::spec::MAX_INDEX;
 
 /// Spatter's default delta.
 pub const DEFAULT_DELTA: u64 = 8;
 
-/// A pattern, as a recipe names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
-    Uniform { length: u64, stride: u64 },
-    Ms1 { length: u64, breaks: Vec<u64>, gaps: Vec<u64> },
-    Laplacian { dimensions: u64, length: u64, size: u64 },
-    Custom { indices: Vec<u64> },
-    App(&'static Application),
+/// Longest list of indices, in a recipe or in a file.
+pub const LONGEST_LIST: usize = 1 << 16;
+
+const LIST: Kind = Kind::Indices { max_length: LONGEST_LIST };
+
+choice! {
+    owned
+    /// A pattern, as a recipe names it.
+    pub enum Source {
+        /// UNIFORM: p[i] = i·stride (lavin2020 §3.3.1)
+        Uniform = "uniform" {
+            /// indices
+            length: u64 [count(1, MAX_LENGTH)],
+            /// from one index to the next, in elements
+            stride: u64 [count(1, MAX_INDEX)],
+        },
+        /// MS1: mostly stride 1, with gaps at breaks (lavin2020 §3.3.2)
+        Ms1 = "ms1" {
+            /// indices
+            length: u64 [count(1, MAX_LENGTH)],
+            /// positions of the gaps, ascending
+            breaks: Vec<u64> [LIST],
+            /// the gap of each break, or one for all
+            gaps: Vec<u64> [LIST],
+        },
+        /// LAPLACIAN: a stencil of 2·dimensions·length + 1 points (lavin2020 §3.3.3)
+        Laplacian = "laplacian" {
+            /// dimensions of the grid
+            dimensions: u64 [count(1, 62)],
+            /// points of a branch of the stencil
+            length: u64 [count(1, MAX_LENGTH)],
+            /// edge of the grid
+            size: u64 [count(1, MAX_INDEX)],
+        },
+        /// a list of indices
+        Custom = "custom" main "indices" {
+            /// the pattern
+            indices: Vec<u64> [LIST],
+        },
+        /// a list of indices in a file
+        File = "file" main "path" {
+            /// a .npy file, a text or raw 64-bit words, or one of these as .gz; relative to the recipe's folder
+            path: InFile,
+            /// the column of a table with a header line
+            column: Option<Text> = unset,
+        },
+        /// a pattern of an application (lavin2020 Table 5)
+        App = "app" main "name" {
+            /// name in lavin2020's Table 5
+            name: &'static Application,
+        },
+    }
+}
+
+/// A text that changes nothing that is computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Text;
+
+impl Described for Text {
+    const KIND: Kind = Kind::Text;
+}
+
+impl Field for Text {
+    fn read(_params: &Params, _key: &str, _row: &Param) -> Result<Text, Refusal> {
+        Ok(Text)
+    }
+}
+
+/// The indices of a file, which the plan puts into the parameters beside its path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InFile(Vec<u64>);
+
+impl Described for InFile {
+    const KIND: Kind = Kind::Text;
+}
+
+impl Field for InFile {
+    fn read(params: &Params, key: &str, row: &Param) -> Result<InFile, Refusal> {
+        let beside = key.trim_end_matches(row.name).to_owned() + "indices";
+        Field::read(params, &beside, row).map(InFile)
+    }
+}
+
+impl Described for &'static Application {
+    const KIND: Kind = Kind::Word(&applications::NAMES);
+}
+
+impl Field for &'static Application {
+    fn read(params: &Params, key: &str, _row: &Param) -> Result<Self, Refusal> {
+        let name = params.text(key).ok_or_else(|| Refusal::Missing { key: key.to_owned() })?;
+        let none = || format!("`{name}` is no pattern of lavin2020's Table 5, such as PENNANT-G0");
+        applications::find(name).ok_or_else(|| Refusal::invalid(key, none()))
+    }
 }
 
 impl Source {
-    /// The pattern under `key` (`source`, `gather` or `scatter`), if there is one.
-    pub fn from_params(params: &Params, key: &str) -> Result<Option<Source>, Refusal> {
-        let Some(name) = params.text(key) else {
-            return Ok(None);
-        };
-        let at = |parameter: &str| format!("{key}.{name}.{parameter}");
-        let int = |parameter: &str| reader::int(params, &at(parameter));
-        let list = |parameter: &str| {
-            params
-                .indices(&at(parameter))
-                .map(<[u64]>::to_vec)
-                .ok_or_else(|| Refusal::invalid(at(parameter), "is missing"))
-        };
-        Ok(Some(match name {
-            "uniform" => Source::Uniform { length: int("length")?, stride: int("stride")? },
-            "ms1" => Source::Ms1 { length: int("length")?, breaks: list("breaks")?, gaps: list("gaps")? },
-            "laplacian" => Source::Laplacian {
-                dimensions: int("dimensions")?,
-                length: int("length")?,
-                size: int("size")?,
-            },
-            // The plan puts a file's indices into the parameters.
-            "custom" | "file" => Source::Custom { indices: list("indices")? },
-            "app" => Source::App(application(params, &at("name"))?),
-            _ => return Err(Refusal::invalid(key, format!("`{name}` is no kind of pattern"))),
-        }))
-    }
+    /// The variants, beside the other parameters.
+    pub const INLINE: Kind = match Source::KIND {
+        Kind::Choice(variants) => Kind::Inline(variants),
+        other => other,
+    };
 
     /// Its indices, in elements.
     pub fn indices(&self) -> Result<Vec<u64>, PatternError> {
@@ -54,15 +121,17 @@ impl Source {
             Source::Laplacian { dimensions, length, size } => {
                 generators::laplacian(*dimensions, *length, *size)
             }
-            Source::Custom { indices } => generators::custom(indices),
-            Source::App(app) => Ok(app.indices.to_vec()),
+            Source::Custom { indices } | Source::File { path: InFile(indices), .. } => {
+                generators::custom(indices)
+            }
+            Source::App { name } => Ok(name.indices.to_vec()),
         }
     }
 
     /// The delta where the recipe leaves it open.
     pub fn default_delta(&self) -> u64 {
         match self {
-            Source::App(app) => app.delta,
+            Source::App { name } => name.delta,
             Source::Laplacian { .. } => 1,
             _ => DEFAULT_DELTA,
         }
@@ -76,11 +145,4 @@ impl Source {
             _ => largest.checked_add(1),
         }
     }
-}
-
-fn application(params: &Params, key: &str) -> Result<&'static Application, Refusal> {
-    let name = params.text(key).ok_or_else(|| Refusal::invalid(key, "is missing"))?;
-    applications::find(name).ok_or_else(|| {
-        Refusal::invalid(key, format!("`{name}` is no pattern of lavin2020's Table 5, such as PENNANT-G0"))
-    })
 }

@@ -1,75 +1,159 @@
 //! What a pattern case computes: its parameters, typed, with the index vectors
 //! generated and the count resolved.
 
-use super::source::{DEFAULT_DELTA, Source};
+use super::source::{DEFAULT_DELTA, LONGEST_LIST, Source, Text};
 use super::starts::Starts;
+use crate::case::reader::{self, MAX_BYTES};
+use crate::case::schema::{Kind, Param};
+use crate::case::table::{Described, Field, bytes, choice, count, parameters, sizes, words};
 use crate::case::tuning::Tuning;
-use crate::case::{Backend, Params, Refusal, reader};
+use crate::case::{Backend, Params, Refusal, Value};
 use crate::inputs::Permutation;
 use crate::inputs::applications::Use;
 
 /// What untouched words of a destination hold.
 pub const POISON: u64 = 0xDEAD_BEEF_DEAD_BEEF;
 
-/// Spatter's kernels. i runs over the count, j over the P entries of the pattern; S is
-/// sparse, D dense, p the pattern, δ the delta. Data are 8-byte words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kernel {
-    /// `D[j + P·(i mod wrap)] = S[p[j] + δ·i]`
-    Gather,
-    /// `S[p[j] + δ·i] = D[j + P·(i mod wrap)]`
-    Scatter,
-    /// `S_s[p_s[j] + δ_s·i] = S_g[p_g[j] + δ_g·i]`
-    Gs,
-    /// Gather with `p[p_g[j]]` for `p[j]`; P is the length of p_g
-    Multigather,
-    /// Scatter with `p[p_s[j]]` for `p[j]`; P is the length of p_s
-    Multiscatter,
+/// Largest index, delta and count of anything.
+pub(super) const MAX_INDEX: u64 = MAX_BYTES / 8;
+
+words! {
+    /// Spatter's kernels. i runs over the count, j over the P entries of the pattern; S is
+    /// sparse, D dense, p the pattern, δ the delta. Data are 8-byte words.
+    pub enum Kernel {
+        /// `D[j + P·(i mod wrap)] = S[p[j] + δ·i]`
+        Gather = "gather",
+        /// `S[p[j] + δ·i] = D[j + P·(i mod wrap)]`
+        Scatter = "scatter",
+        /// `S_s[p_s[j] + δ_s·i] = S_g[p_g[j] + δ_g·i]`
+        Gs = "gs",
+        /// Gather with `p[p_g[j]]` for `p[j]`; P is the length of p_g
+        Multigather = "multigather",
+        /// Scatter with `p[p_s[j]]` for `p[j]`; P is the length of p_s
+        Multiscatter = "multiscatter",
+    }
 }
 
 impl Kernel {
-    pub(crate) const NAMES: [(&'static str, Kernel); 5] = [
-        ("gather", Kernel::Gather),
-        ("scatter", Kernel::Scatter),
-        ("gs", Kernel::Gs),
-        ("multigather", Kernel::Multigather),
-        ("multiscatter", Kernel::Multiscatter),
-    ];
-
-    /// Its name, as in a recipe.
-    pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, kernel)| *kernel == self).map_or("", |(name, _)| name)
-    }
-
     /// Whether it writes the sparse array.
     pub fn scatters(self) -> bool {
         matches!(self, Kernel::Scatter | Kernel::Gs | Kernel::Multiscatter)
     }
 }
 
-/// How it is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// Every store of the definition happens.
-    Direct,
-    /// Gathered values are folded into a register, as in Spatter's CUDA kernel.
-    ReadOnly,
+choice! {
+    /// How it is computed.
+    #[derive(Eq)]
+    pub enum Method {
+        /// every store of the definition happens
+        Direct = "direct",
+        /// gathers fold what they read into a register and store nothing
+        ReadOnly = "read-only",
+        /// gathers on GPUs: all blocks store to one dense array, in global memory
+        Global = "global",
+        /// scatter, gs and multiscatter on GPUs: every store is an atomic exchange
+        Atomic = "atomic",
+    }
 }
 
-const METHODS: [(&str, &str); 4] =
-    [("direct", "direct"), ("read-only", "read-only"), ("global", "global"), ("atomic", "atomic")];
+words! {
+    /// In which order the uses are visited.
+    pub enum Visits {
+        Sequential = "sequential",
+        Random = "random",
+    }
+}
+
+words! {
+    /// What each thread ends an execution with.
+    pub enum Fence {
+        None = "none",
+        Release = "release",
+    }
+}
+
+words! {
+    /// A delta that follows from the pattern.
+    pub enum Implied {
+        /// The application's, or the generator's.
+        Default = "default",
+        /// The least one with which no element is used twice.
+        NoReuse = "no-reuse",
+    }
+}
+
+/// The delta, as a recipe says it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Delta {
+    By(u64),
+    /// A list that is repeated.
+    List(Vec<u64>),
+    Implied(Implied),
+}
+
+impl Described for Delta {
+    const KIND: Kind = match Implied::KIND {
+        Kind::Word(words) => Kind::CountOr { min: 0, max: MAX_INDEX, words, list: LONGEST_LIST },
+        other => other,
+    };
+}
+
+impl Field for Delta {
+    fn read(params: &Params, key: &str, row: &Param) -> Result<Delta, Refusal> {
+        match params.get(key) {
+            Some(Value::Int(_)) => u64::read(params, key, row).map(Delta::By),
+            Some(Value::Indices(list)) => Ok(Delta::List(list.clone())),
+            _ => Implied::read(params, key, row).map(Delta::Implied),
+        }
+    }
+}
+
+parameters! {
+    /// What a recipe says of a case.
+    #[derive(Debug)]
+    pub struct Given {
+        /// Spatter's kernel; unset: what an application's letter says, else gather
+        kernel: Option<Kernel> = unset,
+        /// the pattern; for multigather and multiscatter the outer one
+        source: Option<Source> [Source::INLINE] = unset,
+        /// gs: the pattern that reads; multigather: the inner pattern
+        gather: Option<Source> = unset,
+        /// gs: the pattern that writes; multiscatter: the inner pattern
+        scatter: Option<Source> = unset,
+        /// elements from one use of the pattern to the next; default: the application's, 1 for laplacian, else 8;
+        /// no-reuse: length·stride for uniform, else largest index + 1; a list: use i starts at the sum of its first i
+        /// deltas, the list repeated
+        delta: Delta = "default",
+        /// gs: delta of the reads; unset: 8
+        delta_gather as "delta-gather": Option<u64> [count(0, MAX_INDEX)] = unset,
+        /// gs: delta of the writes; unset: 8
+        delta_scatter as "delta-scatter": Option<u64> [count(0, MAX_INDEX)] = unset,
+        /// uses of the pattern that have a tile of the dense array each before the first tile is used again
+        wrap: u64 [count(1, MAX_INDEX)] = "1",
+        /// uses of the pattern
+        count: Option<u64> [count(1, MAX_INDEX)] = unset,
+        /// as many uses as fit into a sparse array of this size
+        footprint: Option<u64> [bytes(8, MAX_BYTES)] = unset,
+        /// as many uses as move this many bytes
+        traffic: Option<u64> [bytes(8, MAX_BYTES)] = unset,
+        /// size of an index of the pattern
+        index: u64 [sizes(&[4, 8])] = "4B",
+        /// the order of the uses; unset: sequential; random: a permutation drawn from the seed
+        visits: Option<Visits> = unset,
+        /// cpu: what each thread ends an execution with, inside the timed region; unset: none
+        fence: Option<Fence> = unset,
+        /// a name for charts; it changes nothing that is measured
+        label: Option<Text> = unset,
+        /// how it is computed
+        method: Method = "direct",
+    }
+}
 
 /// A pattern case, typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
     pub kernel: Kernel,
     pub method: Method,
-    /// Whether every store to the sparse array is an atomic exchange, as with Spatter's
-    /// `--atomic-writes`.
-    pub atomic: bool,
-    /// Whether a gather stores to one dense array in a GPU's global memory that all blocks
-    /// share, instead of each to one of its own in shared memory.
-    pub global: bool,
     /// p; for multigather and multiscatter the outer pattern; empty for gs.
     pub pattern: Vec<u64>,
     /// The inner pattern of multigather and multiscatter, else empty.
@@ -104,36 +188,53 @@ pub struct Spec {
 impl Spec {
     /// Reads and checks a case's parameters.
     pub fn from_params(params: &Params, seed: u64) -> Result<Spec, Refusal> {
-        let source = Source::from_params(params, "source")?;
-        let method = reader::word_or(params, "method", &METHODS, "direct")?;
+        let given = Given::of_table(params, seed)?;
+        let kernel = given.kernel.unwrap_or_else(|| implied_kernel(given.source.as_ref()));
+        let gs = kernel == Kernel::Gs;
+        let pattern = entries("source", given.source.as_ref(), !gs)?;
+        let reads = entries("gather", given.gather.as_ref(), gs || kernel == Kernel::Multigather)?;
+        let writes = entries("scatter", given.scatter.as_ref(), gs || kernel == Kernel::Multiscatter)?;
+        let (delta, deltas) = deltas(&given, gs, largest(&pattern))?;
+        // Of the multi-kernels one of the two is empty.
+        let (gather, scatter, inner) =
+            if gs { (reads, writes, Vec::new()) } else { (Vec::new(), Vec::new(), [reads, writes].concat()) };
         let mut spec = Spec {
-            kernel: reader::word_or(params, "kernel", &Kernel::NAMES, implied_kernel(source.as_ref()))?,
-            method: if method == "read-only" { Method::ReadOnly } else { Method::Direct },
-            atomic: method == "atomic",
-            global: method == "global",
-            pattern: Vec::new(),
-            inner: Vec::new(),
-            gather: Vec::new(),
-            scatter: Vec::new(),
-            delta: 0,
-            deltas: Vec::new(),
-            delta_gather: params.int("delta-gather").unwrap_or(DEFAULT_DELTA),
-            delta_scatter: params.int("delta-scatter").unwrap_or(DEFAULT_DELTA),
+            kernel,
+            method: given.method,
+            pattern,
+            inner,
+            gather,
+            scatter,
+            delta,
+            deltas,
+            delta_gather: given.delta_gather.unwrap_or(DEFAULT_DELTA),
+            delta_scatter: given.delta_scatter.unwrap_or(DEFAULT_DELTA),
             count: 1,
-            wrap: params.int("wrap").unwrap_or(1),
-            index: reader::one_of(params, "index", &[4, 8], 4)?,
-            shuffled: reader::word_or(params, "visits", &[("sequential", false), ("random", true)], false)?,
-            fenced: reader::word_or(params, "fence", &[("none", false), ("release", true)], false)?,
+            wrap: given.wrap,
+            index: given.index,
+            shuffled: given.visits == Some(Visits::Random),
+            fenced: given.fence == Some(Fence::Release),
             seed,
-            backend: Backend::of(params),
-            tuning: Tuning::of(params)?,
+            backend: given.backend,
+            tuning: given.tuning,
         };
-        spec.fill_patterns(params, source)?;
         spec.check_indices()?;
-        spec.count = spec.resolve_count(params)?;
+        spec.count = spec.resolve_count(&given)?;
         spec.check_sizes()?;
         spec.check_method(params)?;
         Ok(spec)
+    }
+
+    /// Whether every store to the sparse array is an atomic exchange, as with Spatter's
+    /// `--atomic-writes`.
+    pub fn atomic(&self) -> bool {
+        self.method == Method::Atomic
+    }
+
+    /// Whether a gather stores to one dense array in a GPU's global memory that all blocks
+    /// share, instead of each to one of its own in shared memory.
+    pub fn global(&self) -> bool {
+        self.method == Method::Global
     }
 
     /// P: entries that one gather or scatter handles.
@@ -146,22 +247,14 @@ impl Spec {
         entries.len() as u64
     }
 
-    /// The pattern as it is applied to the sparse array: p, or `p[inner[j]]`; empty for gs.
+    /// The pattern as it is applied to the sparse array: p, or `p[inner[j]]`; of gs p_s, that of the writing side.
     pub fn applied(&self) -> Vec<u64> {
         match self.kernel {
+            Kernel::Gather | Kernel::Scatter => self.pattern.clone(),
+            Kernel::Gs => self.scatter.clone(),
             Kernel::Multigather | Kernel::Multiscatter => {
                 self.inner.iter().filter_map(|&j| self.pattern.get(j as usize).copied()).collect()
             }
-            _ => self.pattern.clone(),
-        }
-    }
-
-    /// The indices that address the sparse array, and where the uses start; of gs, those
-    /// of the writing side.
-    pub fn written(&self) -> (Vec<u64>, Starts) {
-        match self.kernel {
-            Kernel::Gs => (self.scatter.clone(), self.starts()),
-            _ => (self.applied(), self.starts()),
         }
     }
 
@@ -201,61 +294,16 @@ impl Spec {
         8 * sides * self.length()
     }
 
-    fn fill_patterns(&mut self, params: &Params, source: Option<Source>) -> Result<(), Refusal> {
-        let gather = Source::from_params(params, "gather")?;
-        let scatter = Source::from_params(params, "scatter")?;
-        let allowed = match self.kernel {
-            Kernel::Gather | Kernel::Scatter => [true, false, false],
-            Kernel::Gs => [false, true, true],
-            Kernel::Multigather => [true, true, false],
-            Kernel::Multiscatter => [true, false, true],
-        };
-        let given = [("source", &source), ("gather", &gather), ("scatter", &scatter)];
-        for ((key, pattern), allowed) in given.into_iter().zip(allowed) {
-            match (pattern.is_some(), allowed) {
-                (true, false) => return Err(Refusal::invalid(key, "this kernel has no such pattern")),
-                (false, true) => return Err(Refusal::invalid(key, "this kernel needs this pattern")),
-                _ => {}
-            }
-        }
-        if self.kernel == Kernel::Gs && params.indices("delta").is_some() {
-            return Err(Refusal::invalid("delta", "gs moves by delta-gather and delta-scatter"));
-        }
-        if let Some(source) = &source {
-            self.pattern = indices("source", source)?;
-            match params.indices("delta") {
-                Some(list) => self.deltas = list.to_vec(),
-                None => self.delta = delta(params, source, largest(&self.pattern))?,
-            }
-        }
-        for (key, side) in [("gather", gather), ("scatter", scatter)] {
-            let Some(side) = side else { continue };
-            let indices = indices(key, &side)?;
-            match (self.kernel, key) {
-                (Kernel::Gs, "gather") => self.gather = indices,
-                (Kernel::Gs, _) => self.scatter = indices,
-                _ => self.inner = indices,
-            }
-        }
-        Ok(())
-    }
-
     fn check_indices(&self) -> Result<(), Refusal> {
         if self.kernel == Kernel::Gs && self.gather.len() != self.scatter.len() {
-            let message = format!(
-                "gs needs patterns of one length, not {} and {}",
-                self.gather.len(),
-                self.scatter.len()
-            );
+            let (reads, writes) = (self.gather.len(), self.scatter.len());
+            let message = format!("gs needs patterns of one length, not {reads} and {writes}");
             return Err(Refusal::invalid("scatter", message));
         }
-        if largest(&self.inner) >= self.pattern.len() as u64 && !self.inner.is_empty() {
+        let (last, outer) = (largest(&self.inner), self.pattern.len());
+        if last >= outer as u64 && !self.inner.is_empty() {
             let key = if self.kernel == Kernel::Multigather { "gather" } else { "scatter" };
-            let message = format!(
-                "{} is outside the outer pattern of {} entries",
-                largest(&self.inner),
-                self.pattern.len()
-            );
+            let message = format!("{last} is outside the outer pattern of {outer} entries");
             return Err(Refusal::invalid(key, message));
         }
         let all = [&self.pattern, &self.inner, &self.gather, &self.scatter];
@@ -266,25 +314,18 @@ impl Spec {
     }
 
     fn check_method(&self, params: &Params) -> Result<(), Refusal> {
-        if self.kernel.scatters() && self.method == Method::ReadOnly {
-            return Err(Refusal::NotApplicable("a scatter that stores nothing is none".to_owned()));
-        }
-        if self.kernel.scatters() && reader::asks_for_avx2(params) {
-            return Err(reader::avx2_cannot_scatter());
-        }
+        let scatters = self.kernel.scatters();
         let elsewhere = |backend: &str| params.text("backend").is_some_and(|here| here != backend);
-        let refused = match () {
-            () if self.atomic && !self.kernel.scatters() => {
-                "a gather stores to no array that others store to"
-            }
-            () if self.atomic && elsewhere("cuda") => "atomic exchanges are for GPUs",
-            () if self.global && self.kernel.scatters() => "global says where a gather stores",
-            () if self.global && elsewhere("cuda") => {
-                "only a GPU has a memory for all blocks and one for each"
-            }
-            () if self.global && self.wrap > u64::from(u32::MAX) => "GPUs take a wrap below 2^32",
-            () if self.fenced && elsewhere("cpu") => "a fence orders the stores of CPU threads",
-            () => return Ok(()),
+        let refused = match self.method {
+            Method::ReadOnly if scatters => "a scatter that stores nothing is none",
+            _ if scatters && reader::asks_for_avx2(params) => return Err(reader::avx2_cannot_scatter()),
+            Method::Atomic if !scatters => "a gather stores to no array that others store to",
+            Method::Atomic if elsewhere("cuda") => "atomic exchanges are for GPUs",
+            Method::Global if scatters => "global says where a gather stores",
+            Method::Global if elsewhere("cuda") => "only a GPU has a memory for all blocks and one for each",
+            Method::Global if self.wrap > u64::from(u32::MAX) => "GPUs take a wrap below 2^32",
+            _ if self.fenced && elsewhere("cpu") => "a fence orders the stores of CPU threads",
+            _ => return Ok(()),
         };
         Err(Refusal::NotApplicable(refused.to_owned()))
     }
@@ -292,28 +333,35 @@ impl Spec {
 
 fn implied_kernel(source: Option<&Source>) -> Kernel {
     match source {
-        Some(Source::App(app)) if app.kernel == Use::Scatter => Kernel::Scatter,
+        Some(Source::App { name }) if name.kernel == Use::Scatter => Kernel::Scatter,
         _ => Kernel::Gather,
     }
 }
 
-fn indices(key: &str, source: &Source) -> Result<Vec<u64>, Refusal> {
-    source.indices().map_err(|e| Refusal::invalid(key, e.to_string()))
+/// The indices of a pattern that the kernel has; none of one that it does not have.
+fn entries(key: &str, source: Option<&Source>, wanted: bool) -> Result<Vec<u64>, Refusal> {
+    match source {
+        Some(source) if wanted => source.indices().map_err(|error| Refusal::invalid(key, error.to_string())),
+        Some(_) => Err(Refusal::invalid(key, "this kernel has no such pattern")),
+        None if wanted => Err(Refusal::invalid(key, "this kernel needs this pattern")),
+        None => Ok(Vec::new()),
+    }
 }
 
-fn delta(params: &Params, source: &Source, largest: u64) -> Result<u64, Refusal> {
-    if let Some(delta) = params.int("delta") {
-        return Ok(delta);
-    }
-    match params.text("delta") {
-        None | Some("default") => Ok(source.default_delta()),
-        Some("no-reuse") => {
-            source.no_reuse_delta(largest).ok_or_else(|| Refusal::invalid("delta", "no-reuse is too large"))
+/// δ and the list of deltas, of which a case has one.
+fn deltas(given: &Given, gs: bool, largest: u64) -> Result<(u64, Vec<u64>), Refusal> {
+    let invalid = |message| Refusal::invalid("delta", message);
+    let delta = match (&given.delta, &given.source) {
+        (Delta::List(_), _) if gs => return Err(invalid("gs moves by delta-gather and delta-scatter")),
+        (Delta::List(list), _) => return Ok((0, list.clone())),
+        (_, None) => 0,
+        (Delta::By(delta), _) => *delta,
+        (Delta::Implied(Implied::Default), Some(source)) => source.default_delta(),
+        (Delta::Implied(Implied::NoReuse), Some(source)) => {
+            source.no_reuse_delta(largest).ok_or_else(|| invalid("no-reuse is too large"))?
         }
-        Some(other) => {
-            Err(Refusal::invalid("delta", format!("`{other}` is neither a number, no-reuse nor default")))
-        }
-    }
+    };
+    Ok((delta, Vec::new()))
 }
 
 /// The largest index; 0 without one.
@@ -323,4 +371,4 @@ pub(crate) fn largest(pattern: &[u64]) -> u64 {
 
 #[cfg(test)]
 #[path = "spec_tests.rs"]
-mod tests;
+pub(super) mod tests;

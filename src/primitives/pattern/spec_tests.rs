@@ -1,7 +1,5 @@
 use super::*;
-use crate::case::Value;
-use crate::primitives::Primitive;
-use crate::primitives::pattern::Pattern;
+use crate::primitives::Problem;
 use proptest::prelude::*;
 
 fn int(v: u64) -> Value {
@@ -25,6 +23,12 @@ fn custom(params: Params, key: &str, indices: &[u64]) -> Params {
 
 fn app(name: &str) -> Params {
     Params::default().with("source", text("app")).with("source.app.name", text(name)).with("count", int(10))
+}
+
+/// A case with this pattern.
+pub(in crate::primitives::pattern) fn spec_of(kernel: &str, pattern: &[u64], delta: u64, count: u64) -> Spec {
+    let params = custom(Params::default(), "source", pattern).with("kernel", text(kernel));
+    spec(&params.with("delta", int(delta)).with("count", int(count)))
 }
 
 fn spec(params: &Params) -> Spec {
@@ -110,7 +114,7 @@ fn what_does_not_exist_is_not_applicable() {
     assert!(refusal(&scatter.clone().with("method", text("read-only"))).starts_with("n/a"));
     assert!(refusal(&scatter.clone().with("method", text("global"))).starts_with("n/a"));
     let global = uniform(8, 1).with("count", int(4)).with("method", text("global"));
-    assert!(spec(&global).global && spec(&global.clone().with("backend", text("cuda"))).global);
+    assert!(spec(&global).global() && spec(&global.clone().with("backend", text("cuda"))).global());
     assert!(refusal(&global.clone().with("backend", text("cpu"))).starts_with("n/a: only a GPU"));
     assert_eq!(
         refusal(&scatter.with("backend.cpu.isa", text("avx2"))),
@@ -154,7 +158,7 @@ fn atomic_stores_are_for_gpus_and_fences_for_cpus() {
         p.with("backend", text(backend))
     };
     let atomic = |p: Params| p.with("method", text("atomic"));
-    assert!(spec(&atomic(case("scatter", "cuda"))).atomic);
+    assert!(spec(&atomic(case("scatter", "cuda"))).atomic());
     assert_eq!(refusal(&atomic(case("scatter", "cpu"))), "n/a: atomic exchanges are for GPUs");
     let gather = "n/a: a gather stores to no array that others store to";
     assert_eq!(refusal(&atomic(case("gather", "cuda"))), gather);
@@ -205,7 +209,7 @@ proptest! {
             prop_assert!(s.sparse_words() <= reader::MAX_BYTES / 8);
             prop_assert!(s.source_words() <= reader::MAX_BYTES / 8);
             prop_assert!(s.dense_words() <= reader::MAX_BYTES / 8);
-            let work = Pattern.work(&params).expect("a valid spec has work");
+            let work = s.work();
             prop_assert!(work.effective_bytes >= 8 && work.declared_bytes() >= work.effective_bytes);
             prop_assert!(s.count >= 1 && s.length() >= 1);
             if let Some(footprint) = params.int("footprint") {

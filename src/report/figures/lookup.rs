@@ -192,7 +192,7 @@ fn plain(record: &Record) -> Option<Spec> {
         return None;
     }
     let spec = Spec::from_params(params, record.case.seed).ok()?;
-    let ordinary = spec.method == Method::Direct && !spec.atomic && !spec.fenced;
+    let ordinary = matches!(spec.method, Method::Direct | Method::Global) && !spec.fenced;
     (ordinary && !spec.based() && spec.wrap == 1).then_some(spec)
 }
 

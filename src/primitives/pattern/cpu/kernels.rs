@@ -36,13 +36,31 @@ pub struct Uses {
     pub phase: usize,
     /// Tiles of the dense side.
     pub wrap: usize,
+    /// Where arrays say where this launch's uses start: those of the sparse array, and of the destination of gs (of
+    /// other kernels anything that may be read). The steps are not used then.
+    pub starts: [*const u8; 2],
+    /// Whether a start has 8 bytes, and not 4.
+    pub wide: bool,
+}
+
+impl Uses {
+    #[inline(always)]
+    unsafe fn start(&self, side: usize, i: usize) -> usize {
+        let starts = self.starts[side];
+        unsafe {
+            match self.wide {
+                true => starts.cast::<u64>().add(i).read() as usize,
+                false => starts.cast::<u32>().add(i).read() as usize,
+            }
+        }
+    }
 }
 
 /// A timed kernel. Those that store nothing return the fold of what they read.
 ///
 /// # Safety
-/// The launch's pointers are valid for what the definition accesses, and the processor
-/// has the instruction set.
+/// The launch's pointers are valid for what the definition accesses, its arrays of starts, where they are read,
+/// for `count` of them, and the processor has the instruction set.
 pub type Timed = unsafe fn(&Uses) -> u64;
 
 /// Where a use stands: the launch's pointers, moved on.
@@ -62,25 +80,34 @@ trait Step<S: Lanes<u64>> {
     unsafe fn end(state: Self::State) -> u64;
 }
 
-/// `step!` writes a [`Step`] without state: how it resolves an index, then its two moves.
+/// The elements of the sparse array; with `MULTI` an index goes through the second pattern.
+#[inline(always)]
+unsafe fn through<S: Simd, I: Index, const MULTI: bool>(u: &Uses, at: S::At) -> S::At {
+    if MULTI { unsafe { S::through(u.second.cast::<I>(), at) } } else { at }
+}
+
+/// `step!` writes a [`Step`] without state: its two moves.
 macro_rules! step {
     ($name:ident, $bound:ident, |$u:ident, $c:ident, $j:ident, $at:ident| $all:expr, |$n:ident| $some:expr) => {
-        struct $name;
-        impl<S: $bound<u64>> Step<S> for $name {
+        struct $name<const MULTI: bool>;
+        impl<S: $bound<u64>, const MULTI: bool> Step<S> for $name<MULTI> {
             type State = ();
 
             #[inline(always)]
             unsafe fn start() {}
 
             #[inline(always)]
-            unsafe fn all<I: Index>($u: &Uses, $c: &Cursor, $j: usize, $at: S::At, _: &mut ()) {
-                unsafe { $all }
+            unsafe fn all<I: Index>($u: &Uses, $c: &Cursor, $j: usize, at: S::At, _: &mut ()) {
+                unsafe {
+                    let $at = through::<S, I, MULTI>($u, at);
+                    $all
+                }
             }
 
             #[inline(always)]
             unsafe fn some<I: Index>($u: &Uses, $c: &Cursor, $j: usize, $n: usize, _: &mut ()) {
                 unsafe {
-                    let $at = S::at_some($u.pattern.cast::<I>().add($j), $n);
+                    let $at = through::<S, I, MULTI>($u, S::at_some($u.pattern.cast::<I>().add($j), $n));
                     $some
                 }
             }
@@ -93,38 +120,14 @@ macro_rules! step {
     };
 }
 
-step!(Gather, Lanes, |_u, c, j, at| S::store(c.dense.add(j), S::gather(c.sparse, at)), |n| S::store_some(
+step!(Gather, Lanes, |u, c, j, at| S::store(c.dense.add(j), S::gather(c.sparse, at)), |n| S::store_some(
     c.dense.add(j),
     S::gather_some(c.sparse, at, n),
     n
 ));
-step!(
-    Multigather,
-    Lanes,
-    |u, c, j, at| {
-        let at = S::through(u.second.cast::<I>(), at);
-        S::store(c.dense.add(j), S::gather(c.sparse, at))
-    },
-    |n| {
-        let at = S::through(u.second.cast::<I>(), at);
-        S::store_some(c.dense.add(j), S::gather_some(c.sparse, at, n), n)
-    }
-);
-step!(Scattering, Scatter, |_u, c, j, at| S::scatter(c.sparse, at, S::load(c.dense.add(j))), |n| {
+step!(Scattering, Scatter, |u, c, j, at| S::scatter(c.sparse, at, S::load(c.dense.add(j))), |n| {
     S::scatter_some(c.sparse, at, S::load_some(c.dense.add(j), n), n)
 });
-step!(
-    Multiscatter,
-    Scatter,
-    |u, c, j, at| {
-        let at = S::through(u.second.cast::<I>(), at);
-        S::scatter(c.sparse, at, S::load(c.dense.add(j)))
-    },
-    |n| {
-        let at = S::through(u.second.cast::<I>(), at);
-        S::scatter_some(c.sparse, at, S::load_some(c.dense.add(j), n), n)
-    }
-);
 step!(
     GatherScatter,
     Scatter,
@@ -138,7 +141,7 @@ step!(
     }
 );
 
-/// Folds what it gathers; `MULTI` goes through the second pattern.
+/// Folds what it gathers.
 struct ReadOnly<const MULTI: bool>;
 
 impl<S: Fold, const MULTI: bool> Step<S> for ReadOnly<MULTI> {
@@ -151,17 +154,13 @@ impl<S: Fold, const MULTI: bool> Step<S> for ReadOnly<MULTI> {
 
     #[inline(always)]
     unsafe fn all<I: Index>(u: &Uses, c: &Cursor, _j: usize, at: S::At, s: &mut S::Data) {
-        unsafe {
-            let at = if MULTI { S::through(u.second.cast::<I>(), at) } else { at };
-            *s = S::fold(*s, S::gather(c.sparse, at));
-        }
+        unsafe { *s = S::fold(*s, S::gather(c.sparse, through::<S, I, MULTI>(u, at))) }
     }
 
     #[inline(always)]
     unsafe fn some<I: Index>(u: &Uses, c: &Cursor, j: usize, n: usize, s: &mut S::Data) {
         unsafe {
-            let at = S::at_some(u.pattern.cast::<I>().add(j), n);
-            let at = if MULTI { S::through(u.second.cast::<I>(), at) } else { at };
+            let at = through::<S, I, MULTI>(u, S::at_some(u.pattern.cast::<I>().add(j), n));
             *s = S::fold(*s, S::gather_some(c.sparse, at, n));
         }
     }
@@ -303,88 +302,110 @@ unsafe fn entries<S: Lanes<u64>, K: Step<S>, I: Index, const FETCH: bool>(
     }
 }
 
-/// Named kernels of an instruction set.
-macro_rules! named {
-    (@fn [$($feature:literal)?], $name:ident, $simd:ty, $step:ty) => {
+/// All uses of a launch where an array says where each starts: a list of deltas, or uses in an order of their own.
+#[inline(always)]
+unsafe fn run_visits<S: Lanes<u64>, K: Step<S>, I: Index>(u: &Uses) -> u64 {
+    unsafe {
+        let (mut state, mut turn, mut i) = (K::start(), u.phase, 0);
+        while i < u.count {
+            let c = Cursor {
+                sparse: u.sparse.wrapping_add(u.start(0, i)),
+                target: u.target.wrapping_add(u.start(1, i)),
+                dense: u.dense.wrapping_add(turn * u.length),
+            };
+            entries::<S, K, I, false>(u, &c, &mut state);
+            turn = if turn + 1 == u.wrap { 0 } else { turn + 1 };
+            i += 1;
+        }
+        K::end(state)
+    }
+}
+
+/// Named kernels of an instruction set, and which of them a case takes.
+macro_rules! kernels {
+    (@fn [$($feature:literal)?], $name:ident [$($generic:tt)+] $run:expr) => {
         $(#[target_feature(enable = $feature)])?
         #[inline(never)]
-        unsafe fn $name<I: Index, const P: usize, const FETCH: bool>(u: &Uses) -> u64 {
-            unsafe { run::<$simd, $step, I, P, FETCH>(u) }
+        pub(in crate::primitives::pattern::cpu::kernels) unsafe fn $name<$($generic)+>(u: &Uses) -> u64 {
+            unsafe { $run(u) }
         }
     };
-    ($isa:ident, $simd:ty, $features:tt, $($name:ident $step:ty),+; $select:item) => {
+    (
+        $isa:ident, $simd:ty, $features:tt,
+        $($kernel:pat, $method:pat => $name:ident $step:ty, $fetch:tt;)+
+    ) => {
         /// The kernels of one instruction set.
         pub mod $isa {
             use super::*;
 
-            $(named!(@fn $features, $name, $simd, $step);)+
+            $(kernels!(@fn $features, $name [I: Index, const P: usize, const FETCH: bool]
+                run::<$simd, $step, I, P, FETCH>);)+
 
-            $select
-        }
-    };
-}
+            /// Those of uses that start where arrays say.
+            pub mod visited {
+                use super::*;
 
-/// The kernels of an instruction set that can scatter.
-macro_rules! complete {
-    ($isa:ident, $simd:ty, $features:tt) => {
-        named! { $isa, $simd, $features,
-            gather Gather, multigather Multigather, scatter Scattering, multiscatter Multiscatter,
-            gs GatherScatter, read_only ReadOnly<false>, multi_read_only ReadOnly<true>;
-            pub(super) fn select<I: Index, const P: usize, const FETCH: bool>(spec: &Spec) -> Timed {
-                match (spec.kernel, spec.method) {
-                    (Kernel::Gather, Method::Direct) => gather::<I, P, FETCH>,
-                    (Kernel::Multigather, Method::Direct) => multigather::<I, P, false>,
-                    (Kernel::Gather, Method::ReadOnly) => read_only::<I, P, FETCH>,
-                    (Kernel::Multigather, Method::ReadOnly) => multi_read_only::<I, P, false>,
-                    (Kernel::Scatter, _) => scatter::<I, P, false>,
-                    (Kernel::Multiscatter, _) => multiscatter::<I, P, false>,
-                    (Kernel::Gs, _) => gs::<I, P, false>,
-                }
+                $(kernels!(@fn $features, $name [I: Index] run_visits::<$simd, $step, I>);)+
+            }
+
+            pub(super) fn select<I: Index, const P: usize, const FETCH: bool>(spec: &Spec) -> Option<Timed> {
+                Some(match (spec.kernel, spec.method) {
+                    $(
+                        ($kernel, $method) if spec.based() => visited::$name::<I>,
+                        ($kernel, $method) => $name::<I, P, $fetch>,
+                    )+
+                    #[allow(unreachable_patterns, reason = "not every instruction set scatters")]
+                    _ => return None,
+                })
             }
         }
     };
 }
 
-pub mod visited;
+/// The kernels of an instruction set that gathers.
+macro_rules! gathering {
+    ($isa:ident, $simd:ty, $features:tt, $($scattering:tt)*) => {
+        kernels! { $isa, $simd, $features,
+            Kernel::Gather, Method::ReadOnly => read_only ReadOnly<false>, FETCH;
+            Kernel::Multigather, Method::ReadOnly => multi_read_only ReadOnly<true>, false;
+            Kernel::Gather, _ => gather Gather<false>, FETCH;
+            Kernel::Multigather, _ => multigather Gather<true>, false;
+            $($scattering)*
+        }
+    };
+}
+
+/// The kernels of one that scatters, too.
+macro_rules! complete {
+    ($isa:ident, $simd:ty, $features:tt) => {
+        gathering! { $isa, $simd, $features,
+            Kernel::Scatter, _ => scatter Scattering<false>, false;
+            Kernel::Multiscatter, _ => multiscatter Scattering<true>, false;
+            Kernel::Gs, _ => gs GatherScatter<false>, false;
+        }
+    };
+}
 
 complete!(scalar, Scalar, []);
 #[cfg(target_arch = "x86_64")]
 complete!(avx512, Avx512, ["avx512f,avx512vl,avx512bw,avx512dq,popcnt"]);
 #[cfg(target_arch = "x86_64")]
-named! { avx2, Avx2, ["avx2,popcnt"],
-    gather Gather, multigather Multigather, read_only ReadOnly<false>, multi_read_only ReadOnly<true>;
-    pub(super) fn select<I: Index, const P: usize, const FETCH: bool>(spec: &Spec) -> Option<Timed> {
-        match (spec.kernel, spec.method) {
-            (Kernel::Gather, Method::Direct) => Some(gather::<I, P, FETCH>),
-            (Kernel::Multigather, Method::Direct) => Some(multigather::<I, P, false>),
-            (Kernel::Gather, Method::ReadOnly) => Some(read_only::<I, P, FETCH>),
-            (Kernel::Multigather, Method::ReadOnly) => Some(multi_read_only::<I, P, false>),
-            _ => None,
-        }
-    }
-}
+gathering!(avx2, Avx2, ["avx2,popcnt"],);
 
 /// The timed kernel of a case, for an instruction set that is present; `None` where
 /// that cannot scatter.
 pub fn timed(spec: &Spec, isa: Isa) -> Option<Timed> {
-    match spec.index {
-        4 => by_length::<u32>(spec, isa),
-        _ => by_length::<u64>(spec, isa),
-    }
+    if spec.index == 4 { by_length::<u32>(spec, isa) } else { by_length::<u64>(spec, isa) }
 }
 
 fn by_length<I: Index>(spec: &Spec, isa: Isa) -> Option<Timed> {
-    match spec.length() {
-        8 => by_isa::<I, 8>(spec, isa),
-        16 => by_isa::<I, 16>(spec, isa),
-        _ => by_isa::<I, 0>(spec, isa),
-    }
-}
-
-fn by_isa<I: Index, const P: usize>(spec: &Spec, isa: Isa) -> Option<Timed> {
-    match worth_fetching(spec) {
-        true => selected::<I, P, true>(spec, isa),
-        false => selected::<I, P, false>(spec, isa),
+    match (spec.length(), worth_fetching(spec)) {
+        (8, false) => selected::<I, 8, false>(spec, isa),
+        (8, true) => selected::<I, 8, true>(spec, isa),
+        (16, false) => selected::<I, 16, false>(spec, isa),
+        (16, true) => selected::<I, 16, true>(spec, isa),
+        (_, false) => selected::<I, 0, false>(spec, isa),
+        (_, true) => selected::<I, 0, true>(spec, isa),
     }
 }
 
@@ -393,8 +414,8 @@ fn selected<I: Index, const P: usize, const FETCH: bool>(spec: &Spec, isa: Isa) 
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 => avx2::select::<I, P, FETCH>(spec),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => Some(avx512::select::<I, P, FETCH>(spec)),
-        _ => Some(scalar::select::<I, P, FETCH>(spec)),
+        Isa::Avx512 => avx512::select::<I, P, FETCH>(spec),
+        _ => scalar::select::<I, P, FETCH>(spec),
     }
 }
 
@@ -407,4 +428,39 @@ fn worth_fetching(spec: &Spec) -> bool {
     let lines = |group: &[u64]| group.iter().map(|p| p / 8).collect::<BTreeSet<_>>().len();
     let close = spec.pattern.chunks(GROUP).all(|group| lines(group) <= 2);
     spec.kernel == Kernel::Gather && spec.delta >= 4 && close
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Starts of 8 bytes are for arrays that no test allocates.
+    #[test]
+    fn starts_have_4_bytes_or_8() {
+        let words: Vec<u64> = (100..140).collect();
+        let pattern = [1u32, 0, 2];
+        let (narrow, wide) = ([0u32, 30, 7, 7], [0u64, 30, 7, 7]);
+        for (wide, starts) in [(false, narrow.as_ptr().cast()), (true, wide.as_ptr().cast())] {
+            let mut dense = [0u64; 6];
+            let uses = Uses {
+                sparse: words.as_ptr().cast_mut(),
+                step: 0,
+                target: std::ptr::null_mut(),
+                target_step: 0,
+                dense: dense.as_mut_ptr(),
+                pattern: pattern.as_ptr().cast(),
+                second: std::ptr::null(),
+                length: 3,
+                count: 4,
+                phase: 1,
+                wrap: 2,
+                starts: [starts; 2],
+                wide,
+            };
+            // SAFETY: the largest start and index are inside the words, and the tiles of D
+            // are two.
+            unsafe { scalar::visited::gather::<u32>(&uses) };
+            assert_eq!(dense, [108, 107, 109, 108, 107, 109], "wide: {wide}");
+        }
+    }
 }

@@ -4,23 +4,19 @@
 //! the same kernels in an instantiation that keeps everything: a dense side as long as
 //! a window of consecutive uses, which is never written twice.
 
-mod explained;
-mod gathered;
+mod certify;
 pub mod kernels;
-mod scattered;
-mod starts;
 
 use std::ops::Range;
 use std::sync::atomic::{Ordering, fence};
 
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::check::poison;
-use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Slot, Worker, memory, pieces};
+use crate::device::cpu::{Blocks, Buffer, Context, Isa, Pool, PoolJob, Slot, Worker, memory, pieces};
 use crate::inputs::mix::word64;
 use crate::primitives::pattern::spec::{Kernel, Method};
 use crate::primitives::pattern::{MADE, Spec, Starts, window};
-use kernels::Uses;
-use starts::{Arrays, Timed, timed};
+use kernels::{Timed, Uses};
 
 /// A case with its arrays.
 pub struct Patterns {
@@ -39,8 +35,9 @@ pub struct Patterns {
     /// Where uses start in the sparse array (of gs the destination), and in gs's source.
     starts: Starts,
     sources: Starts,
-    /// The same as the kernels read it, where they do.
-    arrays: Option<Arrays>,
+    /// The same, of gs the source's first, as the kernels read it, where they do; and whether a start has 8 bytes.
+    arrays: Vec<Buffer>,
+    wide: bool,
     timed: Timed,
     /// The kernel that keeps everything: `timed` unless that stores nothing.
     keeping: Timed,
@@ -57,14 +54,10 @@ fn auto(spec: &Spec) -> Isa {
 fn need(spec: &Spec, threads: u64) -> u64 {
     let words = spec.sparse_words() + spec.source_words();
     let arrays = spec.dense_words().saturating_mul(threads).saturating_add(words).saturating_mul(8);
-    let kept = match (spec.kernel, spec.method) {
-        (Kernel::Gs, _) | (_, Method::ReadOnly) => 0,
-        _ => window(spec, MADE),
-    };
-    let bitmaps = match spec.kernel.scatters() {
-        true => (1 + u64::from(spec.explained())) * spec.sparse_words().div_ceil(64) * 8,
-        false => 0,
-    };
+    let keeps = spec.kernel != Kernel::Gs && spec.method != Method::ReadOnly;
+    let kept = if keeps { window(spec, MADE) } else { 0 };
+    let bitmaps = u64::from(spec.kernel.scatters()) * (1 + u64::from(spec.explained()));
+    let bitmaps = bitmaps * spec.sparse_words().div_ceil(64) * 8;
     arrays.saturating_add(kept).saturating_add(bitmaps).saturating_add(spec.bases_bytes())
 }
 
@@ -74,19 +67,38 @@ fn need(spec: &Spec, threads: u64) -> u64 {
 /// cached gathers of 27 to 64 entries a twentieth.
 const SKEW: usize = 2048;
 
+/// Makes `value` the `at`th number from `start` on, of `bytes` bytes each, 4 or 8.
+///
+/// # Safety
+/// There is room for it, which nobody else uses.
+unsafe fn put(start: *mut u8, at: usize, bytes: u64, value: u64) {
+    unsafe {
+        match bytes {
+            4 => start.cast::<u32>().add(at).write(value as u32),
+            _ => start.cast::<u64>().add(at).write(value),
+        }
+    }
+}
+
 /// Indices as the kernel reads them, [`SKEW`] bytes into a buffer.
 fn narrow(indices: &[u64], bytes: u64) -> Result<Buffer, Failure> {
     let buffer = Buffer::new(SKEW + indices.len() * bytes as usize)?;
     let start = buffer.ptr::<u8>().wrapping_add(SKEW);
     for (at, &index) in indices.iter().enumerate() {
         // SAFETY: inside the buffer, which nobody else has.
-        unsafe {
-            match bytes {
-                4 => start.cast::<u32>().add(at).write(index as u32),
-                _ => start.cast::<u64>().add(at).write(index),
-            }
-        }
+        unsafe { put(start, at, bytes, index) };
     }
+    Ok(buffer)
+}
+
+/// Where uses start, as the kernels read it.
+fn array(starts: &Starts, spec: &Spec, pool: &Pool, cancel: &Cancel) -> Result<Buffer, Failure> {
+    let (count, bytes) = (spec.count as usize, spec.base_bytes());
+    let buffer = Buffer::new(count * bytes as usize)?;
+    pool.for_blocks(count, cancel, |block| {
+        // SAFETY: blocks are disjoint, and only workers of this call touch the buffer.
+        block.for_each(|i| unsafe { put(buffer.ptr(), i, bytes, starts.at(i as u64)) });
+    })?;
     Ok(buffer)
 }
 
@@ -136,7 +148,7 @@ impl Patterns {
     fn fill_dense(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
         pool.try_run(|worker| {
             let dense = &self.dense[worker.index];
-            for block in crate::device::cpu::Blocks::of(0..dense.holds::<u64>()) {
+            for block in Blocks::of(0..dense.holds::<u64>()) {
                 cancel.check()?;
                 // SAFETY: only this worker touches its dense side.
                 let words = unsafe { dense.write::<u64>(block.clone()) };
@@ -149,31 +161,8 @@ impl Patterns {
         Ok(())
     }
 
-    /// Runs a kernel for uses `range` with a dense side of `wrap` tiles, from tile `phase` on.
-    ///
-    /// # Safety
-    /// `dense` is valid for its tiles, and nobody else uses them.
-    unsafe fn run(
-        &self,
-        kernel: Timed,
-        range: &Range<usize>,
-        dense: *mut u64,
-        phase: usize,
-        wrap: usize,
-    ) -> u64 {
-        let uses = self.launch(range, dense, phase, wrap);
-        // SAFETY: the spec bounds every index and start (one more with a fault: the guard).
-        unsafe {
-            match (kernel, &self.arrays) {
-                (Timed::Visited(kernel), Some(arrays)) => kernel(&arrays.visits(uses, range.start)),
-                (Timed::Moved(kernel), _) => kernel(&uses),
-                // Nothing is computed, and no certificate holds.
-                (Timed::Visited(_), None) => 0,
-            }
-        }
-    }
-
-    /// The launch of uses `range`. Where arrays say where uses start, they count from the
+    /// The launch of uses `range` with a dense side of `wrap` tiles, from tile `phase` on. The spec bounds every index
+    /// and start (one more with a fault: the guard). Where arrays say where uses start, they count from the
     /// beginning.
     fn launch(&self, range: &Range<usize>, dense: *mut u64, phase: usize, wrap: usize) -> Uses {
         let beside = usize::from(self.fault == Some(Fault::OffByOne));
@@ -182,7 +171,11 @@ impl Patterns {
         let target_delta = self.spec.delta_scatter as usize;
         let (here, there) = if gs { (0, beside) } else { (beside, 0) };
         let target = self.target.as_ref().map_or(std::ptr::null_mut(), Buffer::ptr::<u64>);
-        let first = if self.arrays.is_some() { 0 } else { range.start };
+        let first = if self.arrays.is_empty() { range.start } else { 0 };
+        let skipped = range.start * if self.wide { 8 } else { 4 };
+        let from = |starts: &Buffer| starts.ptr::<u8>().wrapping_add(skipped).cast_const();
+        let [starts, target_starts] =
+            [self.arrays.first(), self.arrays.last()].map(|starts| starts.map_or(std::ptr::null(), from));
         Uses {
             sparse: self.sparse.ptr::<u64>().wrapping_add(first * delta + here),
             step: delta,
@@ -195,6 +188,8 @@ impl Patterns {
             count: range.len(),
             phase,
             wrap,
+            starts: [starts, target_starts],
+            wide: self.wide,
         }
     }
 
@@ -206,46 +201,8 @@ impl Patterns {
             let dense = kept.ptr::<u64>().wrapping_add(piece.start * self.length());
             // SAFETY: as in `execute`; the tiles of different workers are disjoint. More
             // tiles than uses: the kernel never returns to the first.
-            unsafe { self.run(self.keeping, &range, dense, 0, window.len() + 1) };
+            unsafe { (self.keeping)(&self.launch(&range, dense, 0, window.len() + 1)) };
         }
-    }
-
-    /// The windows of the certificate and memory for the longest of them.
-    fn windows(&self) -> Result<(impl Iterator<Item = Range<usize>> + use<>, Buffer), Failure> {
-        let (count, length) = (self.count(), self.length());
-        let kept = Buffer::new(window(&self.spec, MADE) as usize)?;
-        let uses = kept.holds::<u64>() / length;
-        Ok(((0..count).step_by(uses).map(move |start| start..(start + uses).min(count)), kept))
-    }
-
-    /// Calls `work` with each use and, of each, every entry of the pattern.
-    fn for_entries(
-        &self,
-        pool: &Pool,
-        cancel: &Cancel,
-        work: impl Fn(u64, u64) + Sync,
-    ) -> Result<(), Failure> {
-        let length = self.length() as u64;
-        self.for_uses(pool, cancel, |uses| uses.for_each(|i| (0..length).for_each(|j| work(i, j))))
-    }
-
-    /// Calls `work` with ranges of uses, together all of them; looks for a request to
-    /// stop after 2^18 entries.
-    fn for_uses(
-        &self,
-        pool: &Pool,
-        cancel: &Cancel,
-        work: impl Fn(Range<u64>) + Sync,
-    ) -> Result<(), Failure> {
-        let step = ((1 << 18) / self.length()).max(1);
-        pool.for_blocks(self.count(), cancel, |block| {
-            for start in block.clone().step_by(step) {
-                if !cancel.requested() {
-                    work(start as u64..(start + step).min(block.end) as u64);
-                }
-            }
-        })?;
-        cancel.check()
     }
 
     fn run_timed(&self, pool: &Pool) {
@@ -259,9 +216,9 @@ impl PoolJob for Patterns {
     fn prepare(spec: Spec, context: &Context) -> Result<(Patterns, Isa), Failure> {
         let isa = context.isa_or(|| auto(&spec))?;
         let missing = || Failure::NotApplicable("AVX2 has no scatter instruction".to_owned());
-        let timed = timed(&spec, isa).ok_or_else(missing)?;
+        let timed = kernels::timed(&spec, isa).ok_or_else(missing)?;
         let stores = Spec { method: Method::Direct, ..spec.clone() };
-        let keeping = starts::timed(&stores, isa).ok_or_else(missing)?;
+        let keeping = kernels::timed(&stores, isa).ok_or_else(missing)?;
         let threads = context.pool.threads();
         memory::require(need(&spec, threads as u64))?;
         let (first, second) = match spec.kernel {
@@ -275,26 +232,23 @@ impl PoolJob for Patterns {
             Kernel::Gs => (words(spec.source_words())?, Some(words(spec.sparse_words())?)),
             _ => (words(spec.sparse_words())?, None),
         };
-        let dense = (0..threads).map(|_| words(spec.dense_words())).collect::<Result<_, _>>()?;
-        let applied = if spec.kernel == Kernel::Gs { spec.gather.clone() } else { spec.applied() };
-        let folds = (0..threads).map(|_| Slot::default()).collect();
-        let fault = context.fault;
-        let (starts, sources) = (spec.starts(), spec.source_starts());
-        let arrays = Arrays::new(&spec, &context.pool, context.cancel)?;
+        let sides = spec.sides().into_iter().filter(|_| spec.based());
+        let array = |(_, starts)| array(&starts, &spec, &context.pool, context.cancel);
         let job = Patterns {
-            spec,
-            applied,
+            applied: if spec.kernel == Kernel::Gs { spec.gather.clone() } else { spec.applied() },
             sparse,
             target,
-            dense,
+            dense: (0..threads).map(|_| words(spec.dense_words())).collect::<Result<_, _>>()?,
             indices,
-            starts,
-            sources,
-            arrays,
+            starts: spec.starts(),
+            sources: spec.source_starts(),
+            arrays: sides.map(array).collect::<Result<_, _>>()?,
+            wide: spec.base_bytes() == 8,
             timed,
             keeping,
-            fault,
-            folds,
+            fault: context.fault,
+            folds: (0..threads).map(|_| Slot::default()).collect(),
+            spec,
         };
         job.fill(&context.pool, context.cancel)?;
         Ok((job, isa))
@@ -304,10 +258,10 @@ impl PoolJob for Patterns {
         let (wrap, dense) = (self.spec.wrap as usize, self.dense[worker.index].ptr());
         let mut fold = 0u64;
         for piece in pieces(self.count(), 1, worker, self.fault) {
+            let uses = self.launch(&piece, dense, piece.start % wrap, wrap);
             // SAFETY: the dense side is this worker's own. Where uses of different workers
             // write the same sparse word, the definition leaves open which is last.
-            fold =
-                fold.wrapping_add(unsafe { self.run(self.timed, &piece, dense, piece.start % wrap, wrap) });
+            fold = fold.wrapping_add(unsafe { (self.timed)(&uses) });
         }
         if self.spec.fenced {
             fence(Ordering::Release);
@@ -322,18 +276,12 @@ impl PoolJob for Patterns {
 
     /// Executes itself, poisoned, in an instantiation that keeps everything.
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        match (self.spec.kernel.scatters(), self.spec.method) {
-            (true, _) => self.prove_scatter(pool, cancel),
-            (false, Method::Direct) => self.prove_gather(pool, cancel),
-            (false, Method::ReadOnly) => self.prove_fold(pool, cancel),
-        }
+        self.prove(pool, cancel)
     }
 
     fn memory(&self) -> u64 {
-        let shared =
-            [Some(&self.sparse), self.target.as_ref(), Some(&self.indices[0]), Some(&self.indices[1])];
-        let starts = self.arrays.as_ref().map_or(0, Arrays::bytes);
-        shared.into_iter().flatten().chain(&self.dense).map(|b| b.bytes() as u64).sum::<u64>() + starts
+        let arrays = [&self.sparse].into_iter().chain(&self.target).chain(&self.indices);
+        arrays.chain(&self.dense).chain(&self.arrays).map(|buffer| buffer.bytes() as u64).sum()
     }
 
     fn output(&self, pool: &Pool) -> Result<Vec<u8>, Failure> {

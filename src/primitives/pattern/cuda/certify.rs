@@ -7,14 +7,12 @@
 //! poison; once for the instantiation with a word of its own for each (i, j), once for
 //! the timed kernel. read-only: the sum of all words.
 
-use super::Patterns;
-use super::checks::{Expect, Region};
-use super::kernels::Launch;
+use super::{Launch, Patterns};
 use crate::case::{Cancel, Failure, Verdict};
-use crate::device::cuda::DeviceBuffer;
-use crate::device::cuda::poison;
-use crate::primitives::cuda::finding::{Finding, find};
-use crate::primitives::cuda::length;
+use crate::device::cuda::{DeviceBuffer, Gpu, POISON32, args, poison};
+use crate::inputs::mix::key64;
+use crate::primitives::cuda::finding::find;
+use crate::primitives::cuda::{launch_over, length};
 use crate::primitives::pattern::spec::{Kernel, Method, POISON, Spec};
 use crate::primitives::pattern::walk::SINGLE;
 use crate::primitives::pattern::{KEPT, MAPPED, window};
@@ -25,159 +23,36 @@ const LEFT_WORDS: u64 = 1 << 23;
 /// (i, j) of a window of a scatter's certificate.
 const MARKED: u64 = 1 << 24;
 
-/// Judges the case; executes it itself, poisoned.
-pub fn verdict(case: &mut Patterns, cancel: &Cancel) -> Result<Verdict, Failure> {
-    if let Some(mistake) = misplaced(case)? {
-        return Ok(Verdict::Wrong { mistake });
-    }
-    match (case.spec.kernel.scatters(), case.spec.method) {
-        (true, _) => scattered(case, cancel),
-        (false, Method::ReadOnly) => folded(case),
-        (false, Method::Direct) => gathered(case, cancel),
-    }
+/// What a scatter's certificate expects: the codes of `pattern_mark`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expect {
+    /// The timed scatter: the dense word j + P·(i mod wrap).
+    Dense,
+    /// The keeping scatter: word i·P + j.
+    Computed,
+    /// gs: the word of its sparse source.
+    Sparse,
 }
+
+/// Bitmaps of words that are to be written, and of those that hold what one of their writers stores.
+type Bitmaps = [DeviceBuffer<u32>; 2];
 
 /// Bytes that the certificate allocates at its peak.
 pub fn scratch(spec: &Spec, span: u64) -> u64 {
-    match (spec.kernel.scatters(), spec.method) {
-        (true, _) => 8 * largest_region(spec, span).div_ceil(32),
-        (false, Method::ReadOnly) => 0,
-        (false, Method::Direct) if spec.global => {
-            let bitmaps = if spec.based() { 8 * spec.dense_words().div_ceil(32) } else { 0 };
-            (8 * kept_window(spec) * spec.length()).max(bitmaps)
-        }
-        (false, Method::Direct) => {
-            let bitmaps = if spec.based() { 2 * LEFT_WORDS / 8 } else { 0 };
-            (8 * kept_window(spec) * spec.length()).max(8 * LEFT_WORDS + bitmaps)
-        }
+    if spec.kernel.scatters() {
+        return 8 * largest_region(spec, span).div_ceil(32);
     }
+    let bitmaps = |words: u64| if spec.based() { 8 * words.div_ceil(32) } else { 0 };
+    let left = match spec.method {
+        Method::ReadOnly => return 0,
+        Method::Global => bitmaps(spec.dense_words()),
+        _ => 8 * LEFT_WORDS + bitmaps(LEFT_WORDS),
+    };
+    (8 * kept_window(spec) * spec.length()).max(left)
 }
 
 fn kept_window(spec: &Spec) -> u64 {
     window(spec, KEPT) / (8 * spec.length())
-}
-
-fn gathered(case: &mut Patterns, cancel: &Cancel) -> Result<Verdict, Failure> {
-    match kept(case, cancel)? {
-        certified @ Verdict::Certified { .. } if case.spec.global => stored(case, certified),
-        certified @ Verdict::Certified { .. } => left(case, cancel, certified),
-        wrong => Ok(wrong),
-    }
-}
-
-/// The first mistake in the arrays of starts.
-fn misplaced(case: &Patterns) -> Result<Option<String>, Failure> {
-    for starts in [&case.starts, &case.source_starts].into_iter().flatten() {
-        if let Some(mistake) = starts.mistake(&case.gpu, &case.kernels, case.spec.seed)? {
-            return Ok(Some(mistake));
-        }
-    }
-    Ok(None)
-}
-
-/// Every word, by the instantiation that keeps them.
-fn kept(case: &Patterns, cancel: &Cancel) -> Result<Verdict, Failure> {
-    let (count, window, p) = (case.spec.count, kept_window(&case.spec), case.spec.length());
-    let mut kept = case.gpu.alloc(length(window * p)?)?;
-    let finding = find(&case.gpu, |report| {
-        windows(count, window).try_for_each(|window| {
-            cancel.check()?;
-            case.gpu.memset32(&mut kept, POISON as u32)?;
-            case.keep(&kept, window)?;
-            let launch = case.launch(window, SINGLE);
-            case.kernels.checks.check_kept(&case.gpu, &launch, &case.side(), case.spec.seed, &kept, report)
-        })
-    })?;
-    Ok(judge(&finding, "kept", count * p))
-}
-
-/// The timed gather's own words, after the others were found right.
-fn left(case: &Patterns, cancel: &Cancel, certified: Verdict) -> Result<Verdict, Failure> {
-    let finding = find(&case.gpu, |report| {
-        case.plan.ranges.iter().try_for_each(|&range| {
-            cancel.check()?;
-            let mut launch = case.timed_launch(range);
-            launch.walk = launch.walk.at_most(LEFT_WORDS / launch.walk.at_most(1).left_words());
-            let left = case.gpu.alloc(length(launch.walk.left_words())?)?;
-            let source = case.base()?;
-            case.kernels.gather(&case.gpu, &launch, &case.executed(), source, left.pointer())?;
-            match case.spec.based() {
-                true => marked_left(case, &launch, &left, report),
-                false => {
-                    let (walk, side) = (&launch.walk, case.side());
-                    case.kernels.checks.check_left(&case.gpu, walk, &side, case.spec.seed, &left, report)
-                }
-            }
-        })
-    })?;
-    Ok(match finding.mistake("dense words of all blocks") {
-        Some(mistake) => Verdict::Wrong { mistake },
-        None if finding.touched == 0 => {
-            Verdict::Wrong { mistake: "the timed kernel stored no word".to_owned() }
-        }
-        None => certified,
-    })
-}
-
-/// The words of the dense side that all blocks share: each holds what one of its writers stores.
-fn stored(case: &mut Patterns, certified: Verdict) -> Result<Verdict, Failure> {
-    if let Some(shared) = &mut case.shared {
-        poison(&case.gpu, shared)?;
-    }
-    case.execute_planned()?;
-    let Some(shared) = &case.shared else { return Ok(certified) };
-    let launch = case.timed_launch(Range { first: 0, count: case.spec.count });
-    let finding = find(&case.gpu, |report| match case.spec.based() {
-        true => marked_left(case, &launch, shared, report),
-        false => {
-            let (walk, side) = (launch.walk.alone(), case.side());
-            case.kernels.checks.check_left(&case.gpu, &walk, &side, case.spec.seed, shared, report)
-        }
-    })?;
-    let wanted = case.spec.length() * case.spec.wrap.min(case.spec.count);
-    Ok(match finding.mistake("D") {
-        Some(mistake) => Verdict::Wrong { mistake },
-        None if finding.touched != wanted => {
-            Verdict::Wrong { mistake: format!("{} of {wanted} words of D were stored", finding.touched) }
-        }
-        None => certified,
-    })
-}
-
-/// Where uses start anywhere, which one put a word there is not computed from the word.
-fn marked_left(
-    case: &Patterns,
-    launch: &Launch,
-    left: &DeviceBuffer<u64>,
-    report: &DeviceBuffer<u64>,
-) -> Result<(), Failure> {
-    let words = left.len() as u64;
-    let mut bitmaps =
-        [case.gpu.alloc(length(words.div_ceil(32))?)?, case.gpu.alloc(length(words.div_ceil(32))?)?];
-    for bitmap in &mut bitmaps {
-        case.gpu.memset32(bitmap, 0)?;
-    }
-    let [touched, explained] = &bitmaps;
-    let region = Region { destination: left, begin: 0, words, touched, explained };
-    let how = (case.spec.seed, case.spec.global);
-    case.kernels.checks.marked_left(&case.gpu, launch, &case.side(), how, &region, report)
-}
-
-fn folded(case: &mut Patterns) -> Result<Verdict, Failure> {
-    case.gpu.memset32(&mut case.partials, 0)?;
-    case.execute_planned()?;
-    let found = case.partials.to_host()?.into_iter().fold(0, u64::wrapping_add);
-    let all = Range { first: 0, count: case.spec.count };
-    let expected = find(&case.gpu, |report| {
-        let launch = case.launch(all, SINGLE);
-        case.kernels.checks.expected_fold(&case.gpu, &launch, &case.side(), case.spec.seed, report)
-    })?;
-    Ok(match found == expected.sum {
-        true => Verdict::Certified { checked: expected.checked },
-        false => Verdict::Wrong {
-            mistake: format!("the sum of all words is {found:#x} instead of {:#x}", expected.sum),
-        },
-    })
 }
 
 /// Iterations of a window of a scatter's certificate; `span` is max(p) − min(p) + 1. Where
@@ -188,7 +63,7 @@ fn marked_window(spec: &Spec, span: u64) -> u64 {
     }
     let by_marks = MARKED / spec.length().max(1);
     let room = MAPPED.saturating_sub(span);
-    let by_words = room.checked_div(super::fault::scatter_delta(spec)).map_or(u64::MAX, |moves| moves + 1);
+    let by_words = room.checked_div(spec.starts().total).map_or(u64::MAX, |moves| moves + 1);
     by_marks.min(by_words).clamp(1, spec.count)
 }
 
@@ -196,79 +71,199 @@ fn marked_window(spec: &Spec, span: u64) -> u64 {
 fn largest_region(spec: &Spec, span: u64) -> u64 {
     match marked_window(spec, span) {
         all if all == spec.count => spec.sparse_words(),
-        window => span + super::fault::scatter_delta(spec) * (window - 1),
+        window => span + spec.starts().total * (window - 1),
     }
 }
 
-/// First word and number of the words that a window touches; one window for all is the
-/// whole array.
-fn region(case: &Patterns, window: Range) -> (u64, u64) {
-    if window.count == case.spec.count {
-        return (0, case.spec.sparse_words());
-    }
-    let delta = super::fault::scatter_delta(&case.spec);
-    (case.smallest + delta * window.first, case.span() + delta * (window.count - 1))
+/// Room for the marks of so many words.
+fn bitmaps(gpu: &Gpu, words: u64) -> Result<Bitmaps, Failure> {
+    let room = length(words.div_ceil(32))?;
+    Ok([gpu.alloc(room)?, gpu.alloc(room)?])
 }
 
-fn scattered(case: &mut Patterns, cancel: &Cancel) -> Result<Verdict, Failure> {
-    let (count, window) = (case.spec.count, marked_window(&case.spec, case.span()));
-    let bitmap = length(largest_region(&case.spec, case.span()).div_ceil(32))?;
-    let mut bitmaps: [DeviceBuffer<u32>; 2] = [case.gpu.alloc(bitmap)?, case.gpu.alloc(bitmap)?];
-    let instantiations: &[Expect] = match case.spec.kernel {
-        Kernel::Gs => &[Expect::Sparse],
-        _ => &[Expect::Computed, Expect::Dense],
-    };
-    let finding = find(&case.gpu, |report| {
-        windows(count, window).try_for_each(|window| {
-            instantiations.iter().try_for_each(|&expect| {
-                cancel.check()?;
-                window_of_scatter(case, window, expect, &mut bitmaps, report)
-            })
-        })
-    })?;
-    let pairs = count * case.spec.length();
-    Ok(match judge(&finding, "S", pairs * instantiations.len() as u64) {
-        Verdict::Certified { .. } => Verdict::Certified { checked: pairs },
-        wrong => wrong,
-    })
+fn clear(gpu: &Gpu, bitmaps: &mut Bitmaps) -> Result<(), Failure> {
+    bitmaps.iter_mut().try_for_each(|bitmap| gpu.memset32(bitmap, 0))
 }
 
-fn window_of_scatter(
-    case: &Patterns,
-    window: Range,
-    expect: Expect,
-    bitmaps: &mut [DeviceBuffer<u32>; 2],
-    report: &DeviceBuffer<u64>,
-) -> Result<(), Failure> {
-    let (begin, words) = region(case, window);
-    case.kernels.fill.constant(&case.gpu, case.sparse.pointer_at(length(begin)?)?, POISON, words)?;
-    case.scatter(window, expect == Expect::Computed)?;
-    for bitmap in bitmaps.iter_mut() {
-        case.gpu.memset32(bitmap, 0)?;
-    }
-    let [touched, explained] = &*bitmaps;
-    let region = Region { destination: &case.sparse, begin, words, touched, explained };
-    let mut launch = case.launch(window, SINGLE);
-    launch.walk.wrap = u32::try_from(case.spec.wrap).unwrap_or(u32::MAX);
-    let (side, source) = (case.side(), case.source_side());
-    case.kernels.checks.mark(
-        &case.gpu,
-        &launch,
-        (&side, &source),
-        (expect, case.spec.seed),
-        &region,
-        report,
-    )?;
-    case.kernels.checks.check_region(&case.gpu, &region, report)
-}
-
-fn judge(finding: &Finding, output: &str, pairs: u64) -> Verdict {
-    match finding.mistake(output) {
-        Some(mistake) => Verdict::Wrong { mistake },
-        None if finding.checked != pairs => {
-            Verdict::Wrong { mistake: format!("{} of {pairs} words were checked", finding.checked) }
+impl Patterns {
+    /// Judges the case; executes it itself, poisoned.
+    pub(super) fn prove(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Verdict, Failure> {
+        for starts in &self.starts {
+            if let Some(mistake) = starts.mistake(gpu, &self.kernels, self.spec.seed)? {
+                return Ok(Verdict::Wrong { mistake });
+            }
         }
-        None => Verdict::Certified { checked: pairs },
+        let mistake = match (self.spec.kernel.scatters(), self.spec.method) {
+            (true, _) => self.scattered(gpu, cancel)?,
+            (false, Method::ReadOnly) => return self.folded(gpu),
+            (false, _) => self.gathered(gpu, cancel)?,
+        };
+        Ok(Verdict::of(mistake, self.spec.count * self.spec.length()))
+    }
+
+    /// max(p) − min(p) + 1.
+    fn span(&self) -> u64 {
+        self.largest - self.smallest + 1
+    }
+
+    fn gathered(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        match self.kept(gpu, cancel)? {
+            None if self.spec.global() => self.stored(gpu),
+            None => self.left(gpu, cancel),
+            mistake => Ok(mistake),
+        }
+    }
+
+    /// Every word, by the instantiation that keeps them.
+    fn kept(&self, gpu: &Gpu, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        let (count, window, p) = (self.spec.count, kept_window(&self.spec), self.spec.length());
+        let (side, key) = (self.pattern.side, key64(self.spec.seed));
+        let mut kept: DeviceBuffer<u64> = gpu.alloc(length(window * p)?)?;
+        let finding = find(gpu, |report| {
+            windows(count, window).try_for_each(|window| {
+                cancel.check()?;
+                gpu.memset32(&mut kept, POISON32)?;
+                self.keep(gpu, &kept, window)?;
+                let launch = self.launch(gpu, window, SINGLE);
+                launch.start(gpu, &self.kernels.check_kept, args![launch.walk, side, key, kept, report])
+            })
+        })?;
+        Ok(finding.mistake("kept").or_else(|| finding.unchecked(count * p, "words")))
+    }
+
+    /// The timed gather's own words, after the others were found right.
+    fn left(&self, gpu: &Gpu, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        let (timed, side) = (&self.kernels.timed, self.executed());
+        let finding = find(gpu, |report| {
+            self.plan.parts.iter().try_for_each(|&part| {
+                cancel.check()?;
+                let mut launch = self.timed_launch(gpu, super::range(part));
+                launch.walk = launch.walk.at_most(LEFT_WORDS / launch.walk.at_most(1).left_words());
+                let left: DeviceBuffer<u64> = gpu.alloc(length(launch.walk.left_words())?)?;
+                launch.start(gpu, timed, args![launch.walk, side, self.base(part)?, left])?;
+                self.check_left(gpu, &launch, &left, report)
+            })
+        })?;
+        let none = || (finding.touched == 0).then(|| "the timed kernel stored no word".to_owned());
+        Ok(finding.mistake("dense words of all blocks").or_else(none))
+    }
+
+    /// The words of the dense side that all blocks share: each holds what one of its writers stores.
+    fn stored(&mut self, gpu: &Gpu) -> Result<Option<String>, Failure> {
+        if let Some(shared) = &mut self.shared {
+            poison(gpu, shared)?;
+        }
+        self.execute_planned(gpu)?;
+        let Some(shared) = &self.shared else { return Ok(None) };
+        let launch = self.timed_launch(gpu, Range { first: 0, count: self.spec.count });
+        let finding = find(gpu, |report| self.check_left(gpu, &launch, shared, report))?;
+        let wanted = self.spec.length() * self.spec.wrap.min(self.spec.count);
+        let missed = || format!("{} of {wanted} words of D were stored", finding.touched);
+        Ok(finding.mistake("D").or_else(|| (finding.touched != wanted).then(missed)))
+    }
+
+    /// Queues the check of what the timed gather's blocks left; the launch was theirs. Where uses start anywhere,
+    /// which one put a word there is not computed from the word: what the blocks store is marked and compared with
+    /// what is left.
+    fn check_left(
+        &self,
+        gpu: &Gpu,
+        launch: &Launch,
+        left: &DeviceBuffer<u64>,
+        report: &DeviceBuffer<u64>,
+    ) -> Result<(), Failure> {
+        let (side, key, shared) = (self.pattern.side, key64(self.spec.seed), self.spec.global());
+        if !self.spec.based() {
+            let walk = if shared { launch.walk.alone() } else { launch.walk };
+            let n = walk.left_words();
+            return launch_over(gpu, &self.kernels.check_left, n, args![walk, side, key, left, n, report]);
+        }
+        let words = left.len() as u64;
+        let mut bitmaps = bitmaps(gpu, words)?;
+        clear(gpu, &mut bitmaps)?;
+        let [touched, explained] = &bitmaps;
+        let shared = u32::from(shared);
+        let args = args![launch.walk, side, key, left, touched, explained, shared];
+        launch.start(gpu, &self.kernels.mark_left, args)?;
+        self.check_region(gpu, left, (0, words), &bitmaps, report)
+    }
+
+    /// Queues the check of a region, its first word and their number, against its marks.
+    fn check_region(
+        &self,
+        gpu: &Gpu,
+        destination: &DeviceBuffer<u64>,
+        (begin, words): (u64, u64),
+        [touched, explained]: &Bitmaps,
+        report: &DeviceBuffer<u64>,
+    ) -> Result<(), Failure> {
+        let args = args![destination, begin, words, touched, explained, report];
+        launch_over(gpu, &self.kernels.check_region, words, args)
+    }
+
+    fn folded(&mut self, gpu: &Gpu) -> Result<Verdict, Failure> {
+        gpu.memset32(&mut self.partials, 0)?;
+        self.execute_planned(gpu)?;
+        let found = self.partials.to_host()?.into_iter().fold(0, u64::wrapping_add);
+        let launch = self.launch(gpu, Range { first: 0, count: self.spec.count }, SINGLE);
+        let (side, key) = (self.pattern.side, key64(self.spec.seed));
+        let expected = find(gpu, |report| {
+            launch.start(gpu, &self.kernels.expected_fold, args![launch.walk, side, key, report])
+        })?;
+        let mistake = || format!("the sum of all words is {found:#x} instead of {:#x}", expected.sum);
+        Ok(Verdict::of((found != expected.sum).then(mistake), expected.checked))
+    }
+
+    /// First word and number of the words that a window touches; one window for all is the
+    /// whole array.
+    fn region(&self, window: Range) -> (u64, u64) {
+        if window.count == self.spec.count {
+            return (0, self.spec.sparse_words());
+        }
+        let delta = self.spec.starts().total;
+        (self.smallest + delta * window.first, self.span() + delta * (window.count - 1))
+    }
+
+    fn scattered(&self, gpu: &Gpu, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        let window = marked_window(&self.spec, self.span());
+        let mut bitmaps = bitmaps(gpu, largest_region(&self.spec, self.span()))?;
+        let instantiations: &[Expect] = match self.spec.kernel {
+            Kernel::Gs => &[Expect::Sparse],
+            _ => &[Expect::Computed, Expect::Dense],
+        };
+        let finding = find(gpu, |report| {
+            windows(self.spec.count, window).try_for_each(|window| {
+                instantiations.iter().try_for_each(|&expect| {
+                    cancel.check()?;
+                    self.window_of_scatter(gpu, window, expect, &mut bitmaps, report)
+                })
+            })
+        })?;
+        let pairs = self.spec.count * self.spec.length() * instantiations.len() as u64;
+        Ok(finding.mistake("S").or_else(|| finding.unchecked(pairs, "words")))
+    }
+
+    fn window_of_scatter(
+        &self,
+        gpu: &Gpu,
+        window: Range,
+        expect: Expect,
+        bitmaps: &mut Bitmaps,
+        report: &DeviceBuffer<u64>,
+    ) -> Result<(), Failure> {
+        let (begin, words) = self.region(window);
+        let (side, key) = (self.pattern.side, key64(self.spec.seed));
+        self.kernels.fill.constant(gpu, self.sparse.pointer_at(length(begin)?)?, POISON, words)?;
+        self.scatter(gpu, window, expect == Expect::Computed)?;
+        clear(gpu, bitmaps)?;
+        let [touched, explained] = &*bitmaps;
+        let mut launch = self.launch(gpu, window, SINGLE);
+        launch.walk.wrap = u32::try_from(self.spec.wrap).unwrap_or(u32::MAX);
+        let from = self.source.as_ref().map_or(side, |(pattern, _)| pattern.side);
+        let (kind, sparse) = (expect as u32, &self.sparse);
+        let args = args![launch.walk, side, from, kind, key, sparse, begin, touched, explained, report];
+        launch.start(gpu, &self.kernels.mark, args)?;
+        self.check_region(gpu, sparse, (begin, words), bitmaps, report)
     }
 }
 

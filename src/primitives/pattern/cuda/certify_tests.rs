@@ -1,26 +1,16 @@
 use super::*;
+use crate::primitives::pattern::spec::tests::spec_of;
 
 fn spec(kernel: Kernel, length: u64, delta: u64, count: u64) -> Spec {
-    Spec {
-        kernel,
-        method: Method::Direct,
-        atomic: false,
-        global: false,
-        pattern: (0..length).collect(),
-        inner: Vec::new(),
-        gather: Vec::new(),
-        scatter: Vec::new(),
-        delta,
-        deltas: Vec::new(),
-        delta_gather: 0,
-        delta_scatter: 0,
-        count,
-        wrap: 1,
-        index: 4,
-        shuffled: false,
-        fenced: false,
-        seed: 1,
-    }
+    let pattern: Vec<u64> = (0..length).collect();
+    // A list that is longer than a recipe may have is put in its place.
+    Spec { pattern, ..spec_of(kernel.name(), &[0], delta, count) }
+}
+
+/// The device is told what the kernels call it.
+#[test]
+fn the_codes_are_the_kernels() {
+    assert_eq!([Expect::Dense, Expect::Computed, Expect::Sparse].map(|e| e as u32), [0, 1, 2]);
 }
 
 #[test]

@@ -9,54 +9,36 @@
 //! not known.
 
 use crate::case::Fault;
-use crate::primitives::pattern::spec::{Kernel, Method, Spec};
-use crate::primitives::range::{Range, ranges};
+use crate::device::cuda::{Part, Plan};
+use crate::primitives::pattern::spec::{Method, Spec};
 
-/// What an execution does instead of the definition; the default is the definition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// Iterations, launch by launch.
-    pub ranges: Vec<Range>,
-    /// Words by which the sparse array (of a gather the source, else the destination)
-    /// is misplaced.
-    pub shift: u64,
-    /// Entries of the pattern that are replaced, and by what.
-    pub replace: Option<(u64, u64)>,
-}
-
-/// The plan for a case, of whose applied pattern (gs: the scatter side) `largest` is the
-/// largest entry.
-pub fn plan(spec: &Spec, fault: Option<Fault>, largest: u64) -> Plan {
-    let right = Plan { ranges: ranges(spec.count, None), shift: 0, replace: None };
-    let Some(fault) = fault else { return right };
-    if fault == Fault::OffByOne {
-        return Plan { shift: 1, ..right };
-    }
-    if !spec.kernel.scatters() {
-        let mut ranges = ranges(spec.count, Some(fault));
+/// The iterations of a case, launch by launch, and the words by which the sparse array (of a gather the source, else
+/// the destination) is misplaced.
+pub fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
+    let mut plan = Plan::ranges(spec.count, fault);
+    match fault {
+        // The words are others instead.
+        Some(_) if replaced(spec, fault, 0).is_some() => return Plan::whole(spec.count),
+        Some(Fault::SkippedStore) if spec.kernel.scatters() => {
+            plan.parts = vec![Part { first: 1, count: spec.count - 1, shift: 0 }];
+            plan.parts.retain(|part| part.count > 0);
+        }
         // With δ = 0 both halves read the same words, and the sum of one half twice is
         // right.
-        let still = spec.starts().of(spec.count - 1) == 0;
-        if spec.method == Method::ReadOnly && still && fault == Fault::WrongChunk {
-            ranges.truncate(1);
+        Some(Fault::WrongChunk) if spec.method == Method::ReadOnly => {
+            plan.parts.truncate(if spec.starts().of(spec.count - 1) == 0 { 1 } else { 2 });
         }
-        return Plan { ranges, ..right };
+        _ => {}
     }
-    if spec.based() || scatter_delta(spec) == 0 {
-        return Plan { replace: Some((largest, beside(spec, largest))), ..right };
-    }
-    match fault {
-        Fault::SkippedStore => {
-            let rest = Range { first: 1, count: spec.count - 1 };
-            Plan { ranges: if rest.count > 0 { vec![rest] } else { Vec::new() }, ..right }
-        }
-        _ => Plan { ranges: ranges(spec.count, Some(fault)), ..right },
-    }
+    plan
 }
 
-/// δ of the destination.
-pub fn scatter_delta(spec: &Spec) -> u64 {
-    if spec.kernel == Kernel::Gs { spec.delta_scatter } else { spec.delta }
+/// The entries of the applied pattern (gs: of the scatter side) that are replaced, and by what: those that are
+/// `largest`, the largest one.
+pub fn replaced(spec: &Spec, fault: Option<Fault>, largest: u64) -> Option<(u64, u64)> {
+    let hidden = spec.kernel.scatters() && (spec.based() || spec.starts().total == 0);
+    let wrong = fault.is_some_and(|fault| fault != Fault::OffByOne);
+    (hidden && wrong).then(|| (largest, beside(spec, largest)))
 }
 
 /// A neighbouring word: the guard behind the array, unless the index cannot hold it.
@@ -67,39 +49,21 @@ fn beside(spec: &Spec, index: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::pattern::spec::tests::spec_of as spec;
     use std::collections::BTreeSet;
 
-    fn spec(kernel: Kernel, pattern: &[u64], delta: u64, count: u64) -> Spec {
-        Spec {
-            kernel,
-            method: Method::Direct,
-            atomic: false,
-            global: false,
-            pattern: pattern.to_vec(),
-            inner: Vec::new(),
-            gather: Vec::new(),
-            scatter: Vec::new(),
-            delta,
-            deltas: Vec::new(),
-            delta_gather: 0,
-            delta_scatter: 0,
-            count,
-            wrap: 1,
-            index: 4,
-            shuffled: false,
-            fenced: false,
-            seed: 1,
-        }
-    }
-
-    fn written(spec: &Spec, plan: &Plan) -> BTreeSet<u64> {
-        let entry = |k: u64| match plan.replace {
+    fn written(spec: &Spec, fault: Option<Fault>) -> BTreeSet<u64> {
+        let largest = spec.pattern.iter().copied().max().unwrap();
+        let replaced = replaced(spec, fault, largest);
+        let entry = |k: u64| match replaced {
             Some((from, to)) if k == from => to,
             _ => k,
         };
-        let iterations = plan.ranges.iter().flat_map(|r| r.first..r.first + r.count);
-        iterations
-            .flat_map(|i| spec.pattern.iter().map(move |&k| entry(k) + spec.delta * i + plan.shift))
+        let parts = plan(spec, fault).parts.into_iter();
+        let visits =
+            parts.flat_map(|part| (part.first..part.first + part.count).map(move |i| (i, part.shift)));
+        visits
+            .flat_map(|(i, shift)| spec.pattern.iter().map(move |&k| entry(k) + spec.delta * i + shift))
             .collect()
     }
 
@@ -109,11 +73,10 @@ mod tests {
     fn every_fault_of_a_scatter_shows() {
         for pattern in [&[0][..], &[0, 1, 2, 3], &[5, 0, 5, 9], &[3, 3]] {
             for (delta, count) in [(0, 1), (0, 6), (1, 1), (1, 9), (4, 5)] {
-                let spec = spec(Kernel::Scatter, pattern, delta, count);
-                let largest = *pattern.iter().max().unwrap();
-                let right = written(&spec, &plan(&spec, None, largest));
+                let spec = spec("scatter", pattern, delta, count);
+                let right = written(&spec, None);
                 for fault in Fault::ALL {
-                    let wrong = written(&spec, &plan(&spec, Some(fault), largest));
+                    let wrong = written(&spec, Some(fault));
                     assert!(!right.is_subset(&wrong), "{fault:?}, {pattern:?}, δ {delta}, {count}");
                     assert!(wrong.iter().all(|&k| k <= spec.sparse_words()), "{fault:?}");
                 }
@@ -123,18 +86,20 @@ mod tests {
 
     #[test]
     fn every_fault_of_a_gather_leaves_an_iteration_out() {
-        let spec = spec(Kernel::Gather, &[0, 4], 0, 7);
+        let spec = spec("gather", &[0, 4], 0, 7);
         for fault in [Fault::MissingTail, Fault::WrongChunk, Fault::SkippedStore] {
-            let plan = plan(&spec, Some(fault), 4);
-            let all: BTreeSet<u64> = plan.ranges.iter().flat_map(|r| r.first..r.first + r.count).collect();
+            let parts = plan(&spec, Some(fault)).parts;
+            let all: BTreeSet<u64> =
+                parts.iter().flat_map(|part| part.first..part.first + part.count).collect();
             assert!(all.len() < 7 && all.iter().all(|&i| i < 7), "{fault:?}");
         }
-        assert_eq!(plan(&spec, Some(Fault::OffByOne), 4).shift, 1);
+        assert_eq!(plan(&spec, Some(Fault::OffByOne)).parts, [Part { first: 0, count: 7, shift: 1 }]);
     }
 
     #[test]
     fn a_sum_of_equal_halves_must_miss_one() {
-        let spec = Spec { method: Method::ReadOnly, ..spec(Kernel::Gather, &[0, 4], 0, 8) };
-        assert_eq!(plan(&spec, Some(Fault::WrongChunk), 4).ranges, [Range { first: 0, count: 4 }]);
+        let spec = Spec { method: Method::ReadOnly, ..spec("gather", &[0, 4], 0, 8) };
+        let half = Part { first: 0, count: 4, shift: 0 };
+        assert_eq!(plan(&spec, Some(Fault::WrongChunk)).parts, [half]);
     }
 }

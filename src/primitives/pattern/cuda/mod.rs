@@ -2,28 +2,90 @@
 //! each block in its shared memory.
 
 mod certify;
-mod checks;
-mod execute;
 mod fault;
-mod kernels;
 mod starts;
 
 use crate::case::tuning::Tuning;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
-use crate::device::cuda;
-use crate::device::cuda::{DeviceBuffer, Gpu, GpuFacts, GpuJob, Launched, Named, Part, Setup, poison};
-use crate::primitives::cuda::length;
+use crate::device::cuda::{
+    self, Arg, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Launched, Named, Part, Plan, Setup, args,
+    device_struct, named, plain_struct, poison,
+};
+use crate::inputs::mix::key64;
+use crate::primitives::cuda::{Fill, length};
 use crate::primitives::pattern::choice;
 use crate::primitives::pattern::spec::{Kernel, Method, Spec};
-use crate::primitives::pattern::walk::{Dense, Shape, Steps};
+use crate::primitives::pattern::walk::{Dense, KEPT, Shape, Steps, Walk};
 use crate::primitives::range::Range;
-use fault::Plan;
-use kernels::{Kernels, PARTIALS, Pattern};
 use starts::Array;
+
+const MODULE: &str = "pattern";
+
+/// Sums that the blocks of a gather without a destination share: `PARTIALS` in the kernels.
+const PARTIALS: usize = 1024;
+
+plain_struct!(Walk: 56);
+
+device_struct! {
+    /// `Side` in the kernels.
+    struct Side: 40 {
+        index: DevicePtr<u32>,
+        outer: DevicePtr<u32>,
+        delta: u64,
+        starts: DevicePtr<u32>,
+        bytes: u32,
+        start_bytes: u32,
+    }
+}
+
+/// One sparse array's pattern on the device: p, or q and p.
+struct Pattern {
+    side: Side,
+    indices: Vec<DeviceBuffer<u32>>,
+}
+
+/// Says once how the kernels are called that are not timed, behind `pattern_`.
+macro_rules! kernels {
+    ($($other:ident),+ $(,)?) => {
+        /// Kernels that are not timed.
+        const OTHERS: [&str; [$(stringify!($other)),+].len()] =
+            [$(concat!("pattern_", stringify!($other))),+];
+
+        /// The kernels that a case needs.
+        struct Kernels {
+            fill: Fill,
+            timed: cuda::Kernel,
+            $($other: cuda::Kernel),+
+        }
+
+        impl Kernels {
+            /// Those of a case, the timed one with so many items.
+            fn new(gpu: &Gpu, spec: &Spec, items: u32) -> Result<Kernels, Failure> {
+                let module = gpu.module(MODULE)?;
+                let timed = module.kernel(&timed_name(spec, items))?;
+                let [$($other),+] = module.kernels(OTHERS)?;
+                Ok(Kernels { fill: Fill::new(&module)?, timed, $($other),+ })
+            }
+        }
+    };
+}
+
+kernels! {
+    gather_keep, scatter_keep, starts,
+    check_kept, check_left, mark_left, check_starts, expected_fold, mark, check_region,
+}
+
+/// A walk and the threads of its blocks.
+#[derive(Clone, Copy)]
+struct Launch {
+    walk: Walk,
+    threads: u32,
+    /// Shared memory of a block, bytes.
+    shared: u32,
+}
 
 /// A case in place.
 pub struct Patterns {
-    gpu: Gpu,
     spec: Spec,
     kernels: Kernels,
     shape: Shape,
@@ -36,15 +98,12 @@ pub struct Patterns {
     pattern: Pattern,
     /// What is executed in its place by a deliberately wrong implementation.
     wrong_pattern: Option<Pattern>,
-    /// p_g of gs.
-    source_pattern: Option<Pattern>,
-    /// Where uses start in S and in S_g, where that is read from an array.
-    starts: Option<Array>,
-    source_starts: Option<Array>,
+    /// Where uses start in S, of gs then in S_g, where that is read from an array.
+    starts: Vec<Array>,
     /// S; of gs S_s. It has a guard word behind its last one.
     sparse: DeviceBuffer<u64>,
-    /// S_g of gs.
-    source: Option<DeviceBuffer<u64>>,
+    /// p_g and S_g of gs.
+    source: Option<(Pattern, DeviceBuffer<u64>)>,
     /// The dense side that all blocks share.
     shared: Option<DeviceBuffer<u64>>,
     /// The sum of read-only, in parts.
@@ -54,43 +113,179 @@ pub struct Patterns {
     largest: u64,
 }
 
+/// The timed kernel's name in the PTX, of those of so many items.
+fn timed_name(spec: &Spec, items: u32) -> String {
+    let name = match (spec.kernel, spec.method) {
+        (Kernel::Gs, _) => "gs",
+        (Kernel::Scatter | Kernel::Multiscatter, _) => "scatter",
+        (_, Method::Global) => "gather_global",
+        (_, Method::ReadOnly) => "read_only",
+        (_, Method::Direct | Method::Atomic) => "gather",
+    };
+    let other = match (spec.based() || spec.atomic(), spec.kernel.scatters()) {
+        (false, _) => "",
+        (true, true) => "_variant",
+        (true, false) => "_visits",
+    };
+    format!("pattern_{name}{other}_u{items}")
+}
+
 /// Smallest and largest entry of the pattern as applied to S.
 fn ends(spec: &Spec) -> (u64, u64) {
-    let applied = if spec.kernel == Kernel::Gs { spec.scatter.clone() } else { spec.applied() };
-    applied.iter().fold((u64::MAX, 0), |(a, b), &k| (a.min(k), b.max(k)))
+    spec.applied().into_iter().fold((u64::MAX, 0), |(a, b), k| (a.min(k), b.max(k)))
 }
 
-/// The pattern as applied to S, entries equal to `replace.0` replaced by `replace.1`.
-fn pattern(gpu: &Gpu, spec: &Spec, replace: Option<(u64, u64)>) -> Result<Pattern, Failure> {
-    let entries = |indices: &[u64]| -> Vec<u64> {
-        let changed = |k: u64| replace.filter(|&(from, _)| from == k).map_or(k, |(_, to)| to);
-        indices.iter().map(|&k| changed(k)).collect()
-    };
-    let pattern = entries(&spec.pattern);
-    match spec.kernel {
-        Kernel::Gather | Kernel::Scatter => Pattern::new(gpu, &pattern, &[], spec.delta, spec.index),
-        Kernel::Multigather | Kernel::Multiscatter => {
-            Pattern::new(gpu, &spec.inner, &pattern, spec.delta, spec.index)
+/// Indices as 4-byte words, little-endian.
+fn words(indices: &[u64], bytes: u64) -> Vec<u32> {
+    match bytes {
+        4 => indices.iter().map(|&k| k as u32).collect(),
+        _ => indices.iter().flat_map(|&k| [k as u32, (k >> 32) as u32]).collect(),
+    }
+}
+
+impl Pattern {
+    /// Uploads p, or q and p, as indices of the case's width.
+    fn new(
+        gpu: &Gpu,
+        spec: &Spec,
+        patterns: &[&[u64]],
+        delta: u64,
+        starts: Option<&Array>,
+    ) -> Result<Pattern, Failure> {
+        let upload = |indices: &&[u64]| gpu.upload(&words(indices, spec.index));
+        let indices = patterns.iter().map(upload).collect::<Result<Vec<_>, _>>()?;
+        let [index, outer] = [0, 1].map(|k| indices.get(k).map_or(DevicePtr::null(), DeviceBuffer::pointer));
+        let bytes = spec.index as u32;
+        let side = Side { index, outer, delta, starts: DevicePtr::null(), bytes, start_bytes: 0 };
+        Ok(Pattern { side: starts.map_or(side, |starts| starts.of(side)), indices })
+    }
+
+    /// The pattern as applied to S, entries equal to `replace.0` replaced by `replace.1`.
+    fn applied(
+        gpu: &Gpu,
+        spec: &Spec,
+        starts: Option<&Array>,
+        replace: Option<(u64, u64)>,
+    ) -> Result<Pattern, Failure> {
+        let gs = spec.kernel == Kernel::Gs;
+        let changed = |&k: &u64| replace.filter(|&(from, _)| from == k).map_or(k, |(_, to)| to);
+        let entries = if gs { &spec.scatter } else { &spec.pattern };
+        let entries: Vec<u64> = entries.iter().map(changed).collect();
+        let patterns = [spec.inner.as_slice(), &entries];
+        let patterns = if spec.inner.is_empty() { &patterns[1..] } else { &patterns };
+        Pattern::new(gpu, spec, patterns, if gs { spec.delta_scatter } else { spec.delta }, starts)
+    }
+}
+
+impl Launch {
+    fn start(&self, gpu: &Gpu, kernel: &cuda::Kernel, args: &[Arg]) -> Result<(), Failure> {
+        gpu.launch(kernel, self.walk.blocks(), self.threads, self.shared, args)
+    }
+}
+
+impl GpuJob for Patterns {
+    type Case = Spec;
+
+    fn launched(spec: &Spec) -> Result<Launched, Failure> {
+        Ok(Launched { kernel: timed_name(spec, choice::steps(spec).items), launches: 1 })
+    }
+
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
+        let timed = timed_name(spec, choice::steps(spec).items);
+        Ok([named(MODULE, [timed]), named(MODULE, Fill::KERNELS), named(MODULE, OTHERS)].concat())
+    }
+
+    fn needed(spec: &Spec, _gpus: u64) -> u64 {
+        let (smallest, largest) = ends(spec);
+        let words = spec.sparse_words() + 1 + spec.source_words();
+        let shared = if spec.global() { 8 * spec.dense_words() } else { 0 };
+        let patterns = 2 * spec.index * spec.length() + spec.bases_bytes();
+        let scratch = certify::scratch(spec, largest.saturating_sub(smallest) + 1);
+        8 * words + shared + patterns + scratch
+    }
+
+    fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
+        fault::plan(spec, fault)
+    }
+
+    fn prepare(spec: Spec, setup: &Setup) -> Result<Patterns, Failure> {
+        let gpu = setup.gpu;
+        let (smallest, largest) = ends(&spec);
+        if largest < smallest {
+            return Err(Failure::Failed("a pattern without entries".to_owned()));
         }
-        Kernel::Gs => Pattern::new(gpu, &entries(&spec.scatter), &[], spec.delta_scatter, spec.index),
+        let (shape, steps) = (Shape::of(spec.length())?, choice::steps(&spec));
+        let own = spec.kernel != Kernel::Gs && !matches!(spec.method, Method::ReadOnly | Method::Global);
+        let dense = own.then(|| shape.dense(spec.wrap, !spec.kernel.scatters())).transpose()?;
+        let kernels = Kernels::new(gpu, &spec, steps.items)?;
+        let sides = spec.sides().into_iter().rev().filter(|_| spec.based());
+        let starts = sides.map(|(_, starts)| Array::new(gpu, &kernels, &spec, starts));
+        let starts = starts.collect::<Result<Vec<_>, _>>()?;
+        let applied = |replace| Pattern::applied(gpu, &spec, starts.first(), replace);
+        let replace = fault::replaced(&spec, setup.fault, largest);
+        let shared = spec.global().then(|| gpu.alloc(length(spec.dense_words())?)).transpose()?;
+        Ok(Patterns {
+            shape,
+            steps,
+            dense,
+            plan: Self::plan(&spec, setup.fault),
+            pattern: applied(None)?,
+            wrong_pattern: replace.map(|replace| applied(Some(replace))).transpose()?,
+            sparse: sparse(gpu, &spec, &kernels)?,
+            source: source(gpu, &spec, &kernels, starts.get(1))?,
+            starts,
+            shared,
+            partials: gpu.upload(&[0u64; PARTIALS])?,
+            kernels,
+            spec,
+            smallest,
+            largest,
+        })
     }
-}
 
-fn source_pattern(gpu: &Gpu, spec: &Spec) -> Result<Option<Pattern>, Failure> {
-    match spec.kernel {
-        Kernel::Gs => Pattern::new(gpu, &spec.gather, &[], spec.delta_gather, spec.index).map(Some),
-        _ => Ok(None),
+    /// The certificate clears what it judges.
+    fn clear(&mut self, _gpu: &Gpu) -> Result<(), Failure> {
+        Ok(())
     }
-}
 
-fn array(
-    gpu: &Gpu,
-    kernels: &Kernels,
-    spec: &Spec,
-    wanted: bool,
-    starts: &crate::primitives::pattern::Starts,
-) -> Result<Option<Array>, Failure> {
-    if wanted { Array::new(gpu, kernels, spec, starts).map(Some) } else { Ok(None) }
+    fn enqueue(&mut self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
+        self.execute_part(gpu, part)
+    }
+
+    /// Executes itself, poisoned, window by window, in an instantiation that keeps everything.
+    fn judge(&mut self, gpu: &Gpu, cancel: &Cancel) -> Result<Verdict, Failure> {
+        self.prove(gpu, cancel)
+    }
+
+    fn output(&mut self, gpu: &Gpu) -> Result<Vec<u8>, Failure> {
+        let all = Range { first: 0, count: self.spec.count };
+        let words = if self.spec.kernel.scatters() {
+            poison(gpu, &mut self.sparse)?;
+            self.scatter(gpu, all, self.spec.kernel != Kernel::Gs)?;
+            self.sparse.range_to_host(0..length(self.spec.sparse_words())?)?
+        } else {
+            let mut kept = gpu.alloc(length(self.spec.count * self.spec.length())?)?;
+            poison(gpu, &mut kept)?;
+            self.keep(gpu, &kept, all)?;
+            kept.to_host()?
+        };
+        Ok(words.into_iter().flat_map(u64::to_le_bytes).collect())
+    }
+
+    fn memory(&self) -> u64 {
+        let (source_pattern, source) =
+            self.source.as_ref().map(|(pattern, source)| (pattern, source)).unzip();
+        let patterns = [&self.pattern].into_iter().chain(&self.wrong_pattern).chain(source_pattern);
+        let indices = patterns.flat_map(|pattern| &pattern.indices).map(DeviceBuffer::bytes);
+        let starts = self.starts.iter().map(Array::bytes);
+        let arrays = [&self.sparse, &self.partials].into_iter().chain(source).chain(&self.shared);
+        arrays.map(DeviceBuffer::bytes).chain(indices).chain(starts).sum()
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        let Steps { items, grid } = self.steps;
+        Tuning { items: Some(items), grid: Some(grid), ..Tuning::default() }.resolved()
+    }
 }
 
 /// S: word k of a gather's is word64(seed, k), a scatter's holds poison.
@@ -104,122 +299,134 @@ fn sparse(gpu: &Gpu, spec: &Spec, kernels: &Kernels) -> Result<DeviceBuffer<u64>
     Ok(sparse)
 }
 
-/// S_g of gs: word k is word64(seed, k).
-fn source(gpu: &Gpu, spec: &Spec, kernels: &Kernels) -> Result<Option<DeviceBuffer<u64>>, Failure> {
+/// p_g and S_g of gs: word k is word64(seed, k).
+fn source(
+    gpu: &Gpu,
+    spec: &Spec,
+    kernels: &Kernels,
+    starts: Option<&Array>,
+) -> Result<Option<(Pattern, DeviceBuffer<u64>)>, Failure> {
     if spec.kernel != Kernel::Gs {
         return Ok(None);
     }
+    let pattern = Pattern::new(gpu, spec, &[&spec.gather], spec.delta_gather, starts)?;
     let source: DeviceBuffer<u64> = gpu.alloc(length(spec.source_words())?)?;
     kernels.fill.words64(gpu, source.pointer(), spec.seed, spec.source_words())?;
-    Ok(Some(source))
+    Ok(Some((pattern, source)))
 }
 
-impl GpuJob for Patterns {
-    type Case = Spec;
-
-    fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        Ok(Launched { kernel: kernels::timed_name(spec, choice::steps(spec).items), launches: 1 })
+/// What a case launches: timed, and for its certificate.
+impl Patterns {
+    /// The side that is executed, right or wrong.
+    fn executed(&self) -> Side {
+        self.wrong_pattern.as_ref().unwrap_or(&self.pattern).side
     }
 
-    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
-        Ok(kernels::asked(spec, choice::steps(spec).items))
+    /// S as it is executed on, misplaced or not.
+    fn base(&self, part: Part) -> Result<DevicePtr<u64>, Failure> {
+        self.sparse.pointer_at(length(part.shift)?)
     }
 
-    fn needed(spec: &Spec, _gpus: u64) -> u64 {
-        let (smallest, largest) = ends(spec);
-        let words = spec.sparse_words() + 1 + spec.source_words();
-        let shared = if spec.global { 8 * spec.dense_words() } else { 0 };
-        let patterns = 2 * spec.index * spec.length() + spec.bases_bytes();
-        let scratch = certify::scratch(spec, largest.saturating_sub(smallest) + 1);
-        8 * words + shared + patterns + scratch
+    /// What is executed of a window's iterations.
+    fn parts(&self, window: Range) -> impl Iterator<Item = Part> {
+        let inside = move |part: &Part| {
+            let Range { first, count } = range(*part).within(window.first, window.first + window.count);
+            Part { first, count, ..*part }
+        };
+        self.plan.parts.iter().map(inside).filter(|part| part.count > 0)
     }
 
-    /// One part: which iterations those are, and what else a mistake changes, the case's own plan says.
-    fn plan(spec: &Spec, _fault: Option<Fault>) -> cuda::Plan {
-        cuda::Plan::whole(spec.count)
+    /// A launch over some iterations without a dense side.
+    fn launch(&self, gpu: &Gpu, range: Range, steps: Steps) -> Launch {
+        let walk = self.shape.walk(range, steps, gpu.device().sms);
+        Launch { walk, threads: self.shape.threads(), shared: 0 }
     }
 
-    fn prepare(spec: Spec, setup: &Setup) -> Result<Patterns, Failure> {
-        let gpu = setup.gpu;
-        let (smallest, largest) = ends(&spec);
-        if largest < smallest {
-            return Err(Failure::Failed("a pattern without entries".to_owned()));
+    /// A launch of the timed kernel over some iterations.
+    fn timed_launch(&self, gpu: &Gpu, range: Range) -> Launch {
+        let launch = self.launch(gpu, range, self.steps);
+        match self.dense {
+            Some(dense) => Launch { walk: launch.walk.with(dense), shared: dense.bytes, ..launch },
+            None if self.spec.global() => Launch { walk: launch.walk.sharing(self.spec.wrap), ..launch },
+            None => launch,
         }
-        let shape = Shape::of(spec.length())?;
-        let steps = choice::steps(&spec);
-        let dense = match (spec.kernel, spec.method) {
-            (Kernel::Gs, _) | (_, Method::ReadOnly) => None,
-            _ if spec.global => None,
-            _ => Some(shape.dense(spec.wrap, !spec.kernel.scatters())?),
-        };
-        let kernels = Kernels::new(gpu, &spec, steps.items)?;
-        let plan = fault::plan(&spec, setup.fault, largest);
-        let wrong_pattern = match plan.replace {
-            Some(replace) => Some(pattern(gpu, &spec, Some(replace))?),
-            None => None,
-        };
-        let (of_sparse, of_source) = (spec.based(), spec.based() && spec.kernel == Kernel::Gs);
-        Ok(Patterns {
-            gpu: gpu.clone(),
-            shape,
-            steps,
-            dense,
-            pattern: pattern(gpu, &spec, None)?,
-            wrong_pattern,
-            source_pattern: source_pattern(gpu, &spec)?,
-            starts: array(gpu, &kernels, &spec, of_sparse, &spec.starts())?,
-            source_starts: array(gpu, &kernels, &spec, of_source, &spec.source_starts())?,
-            sparse: sparse(gpu, &spec, &kernels)?,
-            source: source(gpu, &spec, &kernels)?,
-            shared: if spec.global { Some(gpu.alloc(length(spec.dense_words())?)?) } else { None },
-            partials: gpu.upload(&[0u64; PARTIALS])?,
-            kernels,
-            plan,
-            spec,
-            smallest,
-            largest,
+    }
+
+    /// Queues all of an execution.
+    fn execute_planned(&self, gpu: &Gpu) -> Result<(), Failure> {
+        self.plan.parts.iter().try_for_each(|part| self.execute_part(gpu, *part))
+    }
+
+    /// Queues a part of an execution.
+    fn execute_part(&self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
+        let (timed, launch) = (&self.kernels.timed, self.timed_launch(gpu, range(part)));
+        let (side, base) = (self.executed(), self.base(part)?);
+        match (&self.source, self.spec.method) {
+            (Some((from, source)), _) => {
+                let atomic = u32::from(self.spec.atomic());
+                let args = args![launch.walk, from.side, side, source, base, atomic];
+                launch.start(gpu, timed, &args[..5 + usize::from(self.takes_atomic())])
+            }
+            _ if self.spec.kernel.scatters() => self.launch_scatter(gpu, &launch, part, false),
+            (_, Method::ReadOnly) => launch.start(gpu, timed, args![launch.walk, side, base, self.partials]),
+            _ => {
+                // Null where each block has a dense side of its own, which nobody looks at.
+                let left = self.shared.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer);
+                launch.start(gpu, timed, args![launch.walk, side, base, left])
+            }
+        }
+    }
+
+    /// The timed scatter, or with `keep` the one with a word of its own for each (i, j).
+    fn launch_scatter(&self, gpu: &Gpu, launch: &Launch, part: Part, keep: bool) -> Result<(), Failure> {
+        let kernel = if keep { &self.kernels.scatter_keep } else { &self.kernels.timed };
+        let (side, base, key) = (self.executed(), self.base(part)?, key64(self.spec.seed));
+        let atomic = u32::from(self.spec.atomic());
+        let args = args![launch.walk, side, base, key, atomic];
+        launch.start(gpu, kernel, &args[..4 + usize::from(keep || self.takes_atomic())])
+    }
+
+    /// Whether the timed kernel takes as an argument whether stores are atomic.
+    fn takes_atomic(&self) -> bool {
+        self.spec.kernel.scatters() && (self.spec.based() || self.spec.atomic())
+    }
+
+    /// Queues the gather of a window's iterations that keeps every word: the word of
+    /// (i, j) at (i − window.first)·P + j.
+    fn keep(&self, gpu: &Gpu, kept: &DeviceBuffer<u64>, window: Range) -> Result<(), Failure> {
+        self.parts(window).try_for_each(|part| {
+            let to = kept.pointer_at(length((part.first - window.first) * self.spec.length())?)?;
+            let (launch, base) = (self.launch(gpu, range(part), KEPT), self.base(part)?);
+            launch.start(gpu, &self.kernels.gather_keep, args![launch.walk, self.executed(), base, to])
         })
     }
 
-    /// The certificate clears what it judges.
-    fn clear(&mut self, _gpu: &Gpu) -> Result<(), Failure> {
-        Ok(())
+    /// Queues the scatter or gs of a window's iterations; `keep`: the instantiation with a
+    /// word of its own for each (i, j).
+    fn scatter(&self, gpu: &Gpu, window: Range, keep: bool) -> Result<(), Failure> {
+        self.parts(window).try_for_each(|part| match keep {
+            true => self.launch_scatter(gpu, &self.launch(gpu, range(part), KEPT), part, true),
+            false => self.execute_part(gpu, part),
+        })
+    }
+}
+
+fn range(part: Part) -> Range {
+    Range { first: part.first, count: part.count }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_layout_is_the_kernels() {
+        assert_eq!((size_of::<Side>(), std::mem::offset_of!(Side, bytes)), (40, 32));
     }
 
-    fn enqueue(&mut self, _gpu: &Gpu, _all: Part) -> Result<(), Failure> {
-        self.execute_planned()
-    }
-
-    /// Executes itself, poisoned, window by window, in an instantiation that keeps everything.
-    fn judge(&mut self, _gpu: &Gpu, cancel: &Cancel) -> Result<Verdict, Failure> {
-        certify::verdict(self, cancel)
-    }
-
-    fn output(&mut self, gpu: &Gpu) -> Result<Vec<u8>, Failure> {
-        let all = Range { first: 0, count: self.spec.count };
-        let words = if self.spec.kernel.scatters() {
-            poison(gpu, &mut self.sparse)?;
-            self.scatter(all, self.spec.kernel != Kernel::Gs)?;
-            self.sparse.range_to_host(0..length(self.spec.sparse_words())?)?
-        } else {
-            let mut kept = gpu.alloc(length(self.spec.count * self.spec.length())?)?;
-            poison(gpu, &mut kept)?;
-            self.keep(&kept, all)?;
-            kept.to_host()?
-        };
-        Ok(words.into_iter().flat_map(u64::to_le_bytes).collect())
-    }
-
-    fn memory(&self) -> u64 {
-        let patterns = [Some(&self.pattern), self.wrong_pattern.as_ref(), self.source_pattern.as_ref()];
-        let indices: u64 = patterns.into_iter().flatten().map(Pattern::bytes).sum();
-        let starts = [&self.starts, &self.source_starts].into_iter().flatten().map(Array::bytes);
-        let arrays = [Some(&self.sparse), self.source.as_ref(), self.shared.as_ref(), Some(&self.partials)];
-        arrays.into_iter().flatten().map(DeviceBuffer::bytes).sum::<u64>() + indices + starts.sum::<u64>()
-    }
-
-    fn resolved(&self) -> Vec<(String, Value)> {
-        let Steps { items, grid } = self.steps;
-        Tuning { items: Some(items), grid: Some(grid), ..Tuning::default() }.resolved()
+    #[test]
+    fn indices_as_words() {
+        assert_eq!(words(&[1, 2], 4), [1, 2]);
+        assert_eq!(words(&[1, (7 << 32) + 5], 8), [1, 0, 5, 7]);
     }
 }

@@ -1,12 +1,12 @@
 //! Where the uses of a case start, in memory of the device.
 
-use super::kernels::{Kernels, Side};
+use super::{Kernels, Side};
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Plain};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, args, device_struct};
 use crate::inputs::Permutation;
 use crate::inputs::mix::{scale, word64};
 use crate::primitives::cuda::finding::find;
-use crate::primitives::cuda::length;
+use crate::primitives::cuda::{launch_over, length};
 use crate::primitives::pattern::{Spec, Starts};
 use crate::primitives::range::Range;
 
@@ -14,20 +14,17 @@ use crate::primitives::range::Range;
 const SAMPLE: u64 = 64;
 const SAMPLES: u64 = 64;
 
-/// `Starts` in the kernels.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct Form {
-    sums: DevicePtr<u64>,
-    length: u64,
-    total: u64,
-    order: Permutation,
-    shuffled: u32,
-    unused: u32,
+device_struct! {
+    /// `Starts` in the kernels.
+    struct Form: 72 {
+        sums: DevicePtr<u64>,
+        length: u64,
+        total: u64,
+        order: Permutation,
+        shuffled: u32,
+        unused: u32,
+    }
 }
-
-// SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers and a device address.
-unsafe impl Plain for Form {}
 
 /// Where each visit of a case starts in one sparse array, and the function that it follows.
 pub struct Array {
@@ -35,38 +32,38 @@ pub struct Array {
     sums: DeviceBuffer<u64>,
     bytes: u32,
     count: u64,
-    total: u64,
-    order: Permutation,
-    shuffled: bool,
+    form: Form,
     /// As the host computes them.
     function: Starts,
 }
 
 impl Array {
     /// Allocates it and queues its making.
-    pub fn new(gpu: &Gpu, kernels: &Kernels, spec: &Spec, starts: &Starts) -> Result<Array, Failure> {
+    pub fn new(gpu: &Gpu, kernels: &Kernels, spec: &Spec, function: Starts) -> Result<Array, Failure> {
         let none = || Failure::Failed("no permutation of 1".to_owned());
-        let array = Array {
-            starts: gpu.alloc(length(spec.count * spec.base_bytes() / 4)?)?,
-            sums: gpu.upload(&starts.sums)?,
-            bytes: spec.base_bytes() as u32,
-            count: spec.count,
-            total: starts.total,
-            order: starts.order.or_else(|| Permutation::new(1, 0)).ok_or_else(none)?,
-            shuffled: starts.order.is_some(),
-            function: starts.clone(),
+        let (bytes, count) = (spec.base_bytes() as u32, spec.count);
+        let starts = gpu.alloc(length(count * u64::from(bytes) / 4)?)?;
+        let sums = gpu.upload(&function.sums)?;
+        let form = Form {
+            sums: sums.pointer(),
+            length: sums.len() as u64,
+            total: function.total,
+            order: function.order.or_else(|| Permutation::new(1, 0)).ok_or_else(none)?,
+            shuffled: u32::from(function.order.is_some()),
+            unused: 0,
         };
-        kernels.starts(gpu, &array.starts, array.bytes, &array.form(), array.count)?;
-        Ok(array)
+        launch_over(gpu, &kernels.starts, count, args![starts, bytes, form, count])?;
+        Ok(Array { starts, sums, bytes, count, form, function })
     }
 
     /// The first mistake: all entries are compared with the kernels' own function, and some
     /// with the host's, because the kernel that made them used the former, too.
     pub fn mistake(&self, gpu: &Gpu, kernels: &Kernels, seed: u64) -> Result<Option<String>, Failure> {
-        let finding = find(gpu, |report| self.check(gpu, kernels, report))?;
-        let missed = || format!("{} of {} starts were checked", finding.checked, self.count);
-        let missed = || (finding.checked != self.count).then(missed);
-        match finding.mistake("starts").or_else(missed) {
+        let finding = find(gpu, |report| {
+            let args = args![self.starts, self.bytes, self.form, self.count, report];
+            launch_over(gpu, &kernels.check_starts, self.count, args)
+        })?;
+        match finding.mistake("starts").or_else(|| finding.unchecked(self.count, "starts")) {
             Some(mistake) => Ok(Some(mistake)),
             None => self.mistake_by_host(seed),
         }
@@ -84,29 +81,13 @@ impl Array {
         Ok(None)
     }
 
-    /// Queues the comparison with the kernels' function.
-    fn check(&self, gpu: &Gpu, kernels: &Kernels, report: &DeviceBuffer<u64>) -> Result<(), Failure> {
-        kernels.checks.starts(gpu, &self.starts, self.bytes, &self.form(), self.count, report)
-    }
-
     /// The side, its uses starting where the array says.
     pub fn of(&self, side: Side) -> Side {
-        side.starting(self.starts.pointer(), self.bytes)
+        Side { starts: self.starts.pointer(), start_bytes: self.bytes, ..side }
     }
 
     pub fn bytes(&self) -> u64 {
         self.starts.bytes() + self.sums.bytes()
-    }
-
-    fn form(&self) -> Form {
-        Form {
-            sums: self.sums.pointer(),
-            length: self.sums.len() as u64,
-            total: self.total,
-            order: self.order,
-            shuffled: u32::from(self.shuffled),
-            unused: 0,
-        }
     }
 }
 

@@ -1,0 +1,281 @@
+//! The certificates of pattern on the CPU. Windows of uses are executed by the kernel that keeps everything, then
+//! all uses as the clock does.
+//!
+//! gather: each word is compared with its closed form. scatter: what lies where, and that nothing lies elsewhere.
+//! Every word of the source is a bijection of its place, so a word of the destination
+//! tells who wrote it, and it is checked that this writer writes there. Where several
+//! do, any of them may be the last: a lost store that another one overwrites is not
+//! visible in the result.
+//!
+//! Of a scatter whose uses start anywhere, and of gs, who may write a word is not
+//! computed from its place, where many entries of a pattern would have to be tried; instead,
+//! each writer looks whether the word is the one that it stores.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{Patterns, fill};
+use crate::case::{Cancel, Failure, Verdict};
+use crate::device::cpu::check::{Bitmap, find, poison};
+use crate::device::cpu::simd::fold;
+use crate::device::cpu::{Buffer, POISON, Pool, pieces};
+use crate::inputs::mix::{index_of_word64, word64};
+use crate::primitives::pattern::spec::{Kernel, Method};
+use crate::primitives::pattern::{MADE, window};
+
+impl Patterns {
+    /// Judges the case; executes it itself, poisoned.
+    pub(super) fn prove(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
+        let mistake = match (self.spec.kernel.scatters(), self.spec.method) {
+            (true, _) => self.wrong_scatter(pool, cancel)?,
+            (false, Method::ReadOnly) => self.wrong_fold(pool, cancel)?,
+            (false, _) => self.wrong_gather(pool, cancel)?,
+        };
+        Ok(Verdict::of(mistake, self.spec.count * self.spec.length()))
+    }
+
+    /// Keeps every gathered word and compares it; then executes as the
+    /// clock does, and checks that every worker's dense side holds its last tiles.
+    fn wrong_gather(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        let clear = |kept: &Buffer, _: &Range<usize>| poison(pool, kept, 8, cancel);
+        let wrong = |kept: &Buffer, window: &Range<usize>, i| self.wrong_tile(kept, i, i - window.start);
+        match self.wrong_use(pool, cancel, clear, wrong)? {
+            None => self.wrong_dense_side(pool, cancel),
+            mistake => Ok(mistake),
+        }
+    }
+
+    /// Window by window: what `made` puts into the memory for everything that a window keeps is executed with, and
+    /// the first use is told that is `wrong`.
+    fn wrong_use(
+        &self,
+        pool: &Pool,
+        cancel: &Cancel,
+        made: impl Fn(&Buffer, &Range<usize>) -> Result<(), Failure>,
+        wrong: impl Fn(&Buffer, &Range<usize>, usize) -> Option<String> + Sync,
+    ) -> Result<Option<String>, Failure> {
+        let kept = Buffer::new(window(&self.spec, MADE) as usize)?;
+        let uses = kept.holds::<u64>() / self.length();
+        for first in (0..self.count()).step_by(uses) {
+            let window = first..(first + uses).min(self.count());
+            made(&kept, &window)?;
+            pool.run(|worker| self.keep(worker, &window, &kept));
+            let mistake = find(pool, window.len(), cancel, |mut block| {
+                block.find_map(|i| wrong(&kept, &window, first + i))
+            })?;
+            if mistake.is_some() {
+                return Ok(mistake);
+            }
+        }
+        Ok(None)
+    }
+
+    /// What of use `i`'s tile in `dense` is not what it gathers.
+    fn wrong_tile(&self, dense: &Buffer, i: usize, tile: usize) -> Option<String> {
+        let first = tile * self.length();
+        // SAFETY: nobody writes while this is checked.
+        let found = unsafe { dense.read::<u64>(first..first + self.length()) };
+        let base = self.starts.at(i as u64);
+        let expected = |p: &u64| word64(self.spec.seed, p + base);
+        let mut entries = found.iter().zip(self.applied.iter().map(expected)).enumerate();
+        let (wrong, (found, expected)) = entries.find(|(_, (found, expected))| *found != expected)?;
+        Some(format!("entry {wrong} of gather {i} is {found:#x}, not {expected:#x}"))
+    }
+
+    fn wrong_dense_side(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        for dense in &self.dense {
+            poison(pool, dense, 8, cancel)?;
+        }
+        self.run_timed(pool);
+        let wrap = self.spec.wrap as usize;
+        let found = pool.run(|worker| {
+            let [mine, _] = pieces(self.count(), 1, worker, None);
+            let mut last = mine.start.max(mine.end.saturating_sub(wrap))..mine.end;
+            let mistake = last.find_map(|i| self.wrong_tile(&self.dense[worker.index], i, i % wrap));
+            mistake.map(|m| format!("after a timed execution, on thread {}: {m}", worker.index))
+        });
+        Ok(found.into_iter().flatten().next())
+    }
+
+    /// Executes as the clock does and compares the fold of everything that was read.
+    fn wrong_fold(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        let expected = AtomicU64::new(0);
+        self.for_uses(pool, cancel, |uses| {
+            let sum = uses.fold(0, |sum, i| {
+                let base = self.starts.at(i);
+                self.applied.iter().fold(sum, |s, &p| fold(s, word64(self.spec.seed, p + base)))
+            });
+            expected.fetch_add(sum, Ordering::Relaxed);
+        })?;
+        self.run_timed(pool);
+        let found = self.folds.iter().fold(0, |s, f| fold(s, f.0.load(Ordering::Relaxed)));
+        let expected = expected.into_inner();
+        Ok((found != expected).then(|| format!("the sum is {found:#x}, not {expected:#x}")))
+    }
+
+    fn wrong_scatter(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        let touched = Bitmap::new(self.destination().holds::<u64>())?;
+        let pattern = if self.spec.kernel == Kernel::Gs { &self.spec.scatter } else { &self.applied };
+        Scattered { case: self, pattern, touched, pool, cancel }.wrong()
+    }
+
+    /// Calls `work` with ranges of uses, together all of them; looks for a request to
+    /// stop after 2^18 entries.
+    fn for_uses(
+        &self,
+        pool: &Pool,
+        cancel: &Cancel,
+        work: impl Fn(Range<u64>) + Sync,
+    ) -> Result<(), Failure> {
+        let step = ((1 << 18) / self.length()).max(1);
+        pool.for_blocks(self.count(), cancel, |block| {
+            for start in block.clone().step_by(step) {
+                if !cancel.requested() {
+                    work(start as u64..(start + step).min(block.end) as u64);
+                }
+            }
+        })?;
+        cancel.check()
+    }
+}
+
+/// The proof of a scatter.
+struct Scattered<'a> {
+    case: &'a Patterns,
+    /// The pattern of the destination.
+    pattern: &'a [u64],
+    /// A bit for each word of the destination that the definition writes.
+    touched: Bitmap,
+    pool: &'a Pool,
+    cancel: &'a Cancel,
+}
+
+impl Scattered<'_> {
+    /// Scatters words that tell their place and decodes them; then
+    /// executes as the clock does and checks every word of the destination.
+    fn wrong(&self) -> Result<Option<String>, Failure> {
+        self.for_entries(|i, j| _ = self.touched.set(self.place(i, j) as usize))?;
+        if self.case.spec.kernel != Kernel::Gs {
+            let mistake = self.wrong_window()?;
+            if mistake.is_some() {
+                return Ok(mistake);
+            }
+        }
+        poison(self.pool, self.case.destination(), 8, self.cancel)?;
+        self.case.run_timed(self.pool);
+        match self.case.spec.explained() {
+            true => self.unexplained(),
+            false => self.wrong_word(|place, found| self.written_by_one(place, found)),
+        }
+    }
+
+    /// Where entry `j` of visit `i` writes.
+    fn place(&self, i: u64, j: u64) -> u64 {
+        self.pattern[j as usize] + self.case.starts.at(i)
+    }
+
+    /// The use that writes `place` through entry `j`, if one does: for δ = 0 all of them,
+    /// which is `Some(None)`. Only where uses start at δ·i.
+    fn user(&self, place: u64, j: u64) -> Option<Option<u64>> {
+        let far = place.checked_sub(self.pattern[j as usize])?;
+        let delta = self.case.starts.total;
+        match far.checked_div(delta) {
+            Some(i) => (far % delta == 0 && i < self.case.spec.count).then_some(Some(i)),
+            None => (far == 0).then_some(None),
+        }
+    }
+
+    fn wrong_window(&self) -> Result<Option<String>, Failure> {
+        let (p, seed) = (self.case.spec.length(), self.case.spec.seed);
+        poison(self.pool, self.case.destination(), 8, self.cancel)?;
+        let made = |kept: &Buffer, window: &Range<usize>| {
+            let words = window.len() * self.case.length();
+            fill(kept, words, seed, window.start as u64 * p, self.pool, self.cancel)
+        };
+        let wrong = |_: &Buffer, window: &Range<usize>, i: usize| {
+            let i = i as u64;
+            (0..p).find_map(|j| {
+                let place = self.place(i, j);
+                let found = self.word(place);
+                let k = index_of_word64(seed, found);
+                let sound = k == i * p + j
+                    || window.contains(&((k / p) as usize)) && self.place(k / p, k % p) == place;
+                (!sound).then(|| self.mistake(place, found))
+            })
+        };
+        match self.case.wrong_use(self.pool, self.cancel, made, wrong)? {
+            // Each written word was decoded in its window: what is left is what lies elsewhere.
+            None => self.wrong_word(|_, _| true),
+            mistake => Ok(mistake),
+        }
+    }
+
+    /// Whether a word that the definition writes is one that a writer of its place stores in an execution as the
+    /// clock does it.
+    fn written_by_one(&self, place: u64, found: u64) -> bool {
+        let (spec, k) = (&self.case.spec, index_of_word64(self.case.spec.seed, found));
+        // A division costs more than all the rest, and with one tile there is none.
+        let length = spec.length();
+        let (tile, entry) = if k < length { (0, k) } else { (k / length, k % length) };
+        // For δ = 0 the tiles of the last `wrap` uses of some part: any tile in use.
+        let right = |i: Option<u64>| i.is_none_or(|i| spec.wrap == 1 || i % spec.wrap == tile);
+        tile < spec.wrap.min(spec.count) && self.user(place, entry).is_some_and(right)
+    }
+
+    /// The first word that the definition writes and that holds none that one of its writers stores, or that it does
+    /// not write and that is no poison.
+    fn unexplained(&self) -> Result<Option<String>, Failure> {
+        let explained = Bitmap::new(self.case.destination().holds::<u64>())?;
+        self.for_entries(|i, j| {
+            let place = self.place(i, j);
+            if self.word(place) == word64(self.case.spec.seed, self.stored(i, j)) {
+                explained.set(place as usize);
+            }
+        })?;
+        self.wrong_word(|place, _| explained.get(place as usize))
+    }
+
+    /// Which word of its source entry `j` of visit `i` stores.
+    fn stored(&self, i: u64, j: u64) -> u64 {
+        let spec = &self.case.spec;
+        match spec.kernel {
+            Kernel::Gs => spec.gather[j as usize] + self.case.sources.at(i),
+            _ => j + spec.length() * (i % spec.wrap),
+        }
+    }
+
+    fn wrong_word(&self, sound: impl Fn(u64, u64) -> bool + Sync) -> Result<Option<String>, Failure> {
+        find(self.pool, self.case.destination().holds::<u64>(), self.cancel, |mut block| {
+            block.find_map(|place| {
+                let found = self.word(place as u64);
+                let right = match self.touched.get(place) {
+                    true => sound(place as u64, found),
+                    false => found == POISON,
+                };
+                (!right).then(|| self.mistake(place as u64, found))
+            })
+        })
+    }
+
+    fn word(&self, place: u64) -> u64 {
+        // SAFETY: nobody writes while this is checked.
+        unsafe { self.case.destination().read::<u64>(place as usize..place as usize + 1)[0] }
+    }
+
+    fn mistake(&self, place: u64, found: u64) -> String {
+        if found == POISON {
+            return format!("word {place} of the destination was not written");
+        }
+        let k = index_of_word64(self.case.spec.seed, found);
+        format!(
+            "word {place} of the destination holds {found:#x} (source word {k}), which nobody writes there"
+        )
+    }
+
+    /// Calls `work` with each use and, of each, every entry of the pattern.
+    fn for_entries(&self, work: impl Fn(u64, u64) + Sync) -> Result<(), Failure> {
+        let entries = 0..self.pattern.len() as u64;
+        let all = |uses: Range<u64>| uses.for_each(|i| entries.clone().for_each(|j| work(i, j)));
+        self.case.for_uses(self.pool, self.cancel, all)
+    }
+}
