@@ -101,28 +101,8 @@ fn random() -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::spec::{Kernel, Locations, Method};
+    use super::super::levels::tests::levels as of;
     use super::*;
-    use crate::case::Backend;
-    use crate::case::tuning::Tuning;
-
-    fn of(tuples: u64, tuple: u64, bits: u64, passes: u64) -> (Spec, Levels) {
-        let method = Method::Partitioned { bits, passes };
-        let locations = Locations::Random;
-        let spec = Spec {
-            kernel: Kernel::Scatter,
-            method,
-            tuples,
-            tuple,
-            index: 4,
-            locations,
-            seed: 0,
-            backend: Backend::Cuda,
-            tuning: Tuning::default(),
-        };
-        let levels = Levels::new(&spec, &spec.cut().expect("partitioned"));
-        (spec, levels)
-    }
 
     #[test]
     fn there_is_one_for_each_pass() {

@@ -1,29 +1,19 @@
 //! The proof of a gather or scatter: every tuple of R_out is what the definition says,
 //! and L is what the generator says.
 
+use super::Moves;
 use super::locations::{Stored, check_partitions};
-use super::{Moves, Verdict};
 use crate::case::{Cancel, Failure};
-use crate::device::cpu::check::{Bitmap, find, verdict};
+use crate::device::cpu::check::{Bitmap, find};
 use crate::device::cpu::{Buffer, POISON, Pool};
 use crate::primitives::gather_scatter::spec::{Kernel, Source, index_of_tuple_word, tuple_word};
 
 impl Moves {
-    /// Checks R_out after an execution on poisoned memory.
-    pub(super) fn judged(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        let mistake = match self.wrong_location(pool, cancel)? {
-            Some(mistake) => Some(mistake),
-            None if self.spec.overwrites() => self.wrong_landing(pool, cancel)?,
-            None => self.wrong_tuple(pool, cancel)?,
-        };
-        Ok(verdict(mistake, self.spec.output()))
-    }
-
     fn stored(&self) -> Stored<'_> {
         Stored::new(&self.locations, self.spec.index)
     }
 
-    fn wrong_location(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+    pub(super) fn wrong_location(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
         let (stored, n) = (self.stored(), self.spec.moves() as usize);
         if let Source::Partitions { count, seed } = self.source {
             return check_partitions(stored, (n, count, seed), &self.starts, pool, cancel);
@@ -51,7 +41,7 @@ impl Moves {
         }
     }
 
-    fn wrong_tuple(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+    pub(super) fn wrong_tuple(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
         let (stored, spec) = (self.stored(), &self.spec);
         let words = spec.words();
         find(pool, spec.moves() as usize, cancel, |block| {
@@ -67,12 +57,10 @@ impl Moves {
             })
         })
     }
-}
 
-impl Moves {
     /// Of a scatter that overwrites: each word to which tuples go is that of one of them,
     /// which its value tells, and all others are untouched. L has been checked.
-    fn wrong_landing(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
+    pub(super) fn wrong_landing(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
         let (stored, spec) = (self.stored(), &self.spec);
         let touched = Bitmap::new(spec.tuples as usize)?;
         pool.for_blocks(spec.moves() as usize, cancel, |block| {

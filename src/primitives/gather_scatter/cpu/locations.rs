@@ -12,47 +12,45 @@ use crate::primitives::gather_scatter::spec::{Source, Spec};
 /// the end); otherwise nothing.
 pub fn generate(
     spec: &Spec,
-    (source, given): (&Source, Option<&[u64]>),
+    origin: (&Source, Option<&[u64]>),
     to: &Buffer,
     pool: &Pool,
     cancel: &Cancel,
 ) -> Result<Vec<u64>, Failure> {
-    match (given, spec.index) {
-        (Some(all), 4) => copy::<u32>(all, to, pool, cancel),
-        (Some(all), _) => copy::<u64>(all, to, pool, cancel),
-        (None, 4) => write::<u32>(spec, source, to, pool, cancel),
-        (None, _) => write::<u64>(spec, source, to, pool, cancel),
+    match spec.index {
+        4 => write::<u32>(spec, origin, to, pool, cancel),
+        _ => write::<u64>(spec, origin, to, pool, cancel),
     }
-}
-
-/// L as it was brought, each worker its part.
-fn copy<I: Index>(all: &[u64], to: &Buffer, pool: &Pool, cancel: &Cancel) -> Result<Vec<u64>, Failure> {
-    pool.for_blocks(all.len(), cancel, |block| {
-        // SAFETY: blocks are disjoint and nobody else has the buffer yet.
-        let locations = unsafe { to.write::<I>(block.clone()) };
-        for (location, &at) in locations.iter_mut().zip(&all[block]) {
-            *location = I::of(at);
-        }
-    })?;
-    Ok(Vec::new())
 }
 
 fn write<I: Index>(
     spec: &Spec,
-    source: &Source,
+    origin: (&Source, Option<&[u64]>),
     to: &Buffer,
     pool: &Pool,
     cancel: &Cancel,
 ) -> Result<Vec<u64>, Failure> {
-    let n = spec.tuples as usize;
-    if let Source::Partitions { count, seed } = *source {
-        return partitions::<I>(n, count, seed, to, pool, cancel);
+    let n = spec.moves() as usize;
+    match origin {
+        (_, Some(all)) => each::<I>(n, |i| all[i], to, pool, cancel),
+        (Source::Partitions { count, seed }, _) => partitions::<I>(n, *count, *seed, to, pool, cancel),
+        (source, _) => each::<I>(n, |i| source.location(i as u64).unwrap_or(0), to, pool, cancel),
     }
+}
+
+/// Each location by itself, each worker its part.
+fn each<I: Index>(
+    n: usize,
+    location: impl Fn(usize) -> u64 + Sync,
+    to: &Buffer,
+    pool: &Pool,
+    cancel: &Cancel,
+) -> Result<Vec<u64>, Failure> {
     pool.for_blocks(n, cancel, |block| {
         // SAFETY: blocks are disjoint and nobody else has the buffer yet.
         let locations = unsafe { to.write::<I>(block.clone()) };
-        for (location, i) in locations.iter_mut().zip(block) {
-            *location = I::of(source.location(i as u64).unwrap_or(0));
+        for (stored, i) in locations.iter_mut().zip(block) {
+            *stored = I::of(location(i));
         }
     })?;
     Ok(Vec::new())
