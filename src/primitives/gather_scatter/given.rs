@@ -69,16 +69,22 @@ impl Given {
         Ok(Some(Given { count, end: largest + 1, list, hash }))
     }
 
+    /// With `tuples`, where the recipe leaves it to the largest location.
+    pub(super) fn completed(&self, params: Params) -> Params {
+        let open = params.get("tuples").is_none();
+        if open { params.with("tuples", Value::Int(self.end)) } else { params }
+    }
+
     /// The hash of an array in a file.
     fn hash(&self) -> Result<&str, String> {
         self.hash.as_deref().ok_or_else(|| format!("{HASH}: is missing"))
     }
 }
 
-/// With `tuples`, where the recipe leaves it to the largest location.
+/// As [`Given::completed`], of any case.
 pub(super) fn completed(params: Params) -> Params {
-    match params.get("tuples").map_or_else(|| Given::of(&params), |_| Ok(None)) {
-        Ok(Some(given)) => params.with("tuples", Value::Int(given.end)),
+    match Given::of(&params) {
+        Ok(Some(given)) => given.completed(params),
         _ => params,
     }
 }

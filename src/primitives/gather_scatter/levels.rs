@@ -35,16 +35,13 @@ pub const DIVIDERS: u32 = 768;
 
 /// Pairs of a thread that divides, as many as it has registers for: some 200 bytes.
 pub fn items(tuple: u64, index: u64) -> u32 {
-    match (tuple, index) {
-        (4, 4) => 20,
-        (4, _) => 14,
-        (8, 4) => 16,
-        (8, _) => 12,
-        (16, 4) => 10,
-        (16, _) => 8,
-        (_, 4) => 6,
-        _ => 5,
-    }
+    let [short, long] = [[20, 14], [16, 12], [10, 8], [6, 5]][size_class(tuple)];
+    if index == 4 { short } else { long }
+}
+
+/// 0 to 3 for tuples of 4, 8, 16 and 32 bytes.
+pub fn size_class(tuple: u64) -> usize {
+    (tuple / 4).trailing_zeros().min(3) as usize
 }
 
 /// Bytes of a counter.

@@ -1,6 +1,6 @@
 //! What a gather or scatter case computes: its parameters, typed, and its data.
 
-use super::given::{Brought, Given, completed};
+use super::given::{Brought, Given};
 use super::levels;
 use super::partitioned::{self, Cut};
 use crate::case::schema::{self, Kind, Param, Variant};
@@ -221,7 +221,9 @@ impl Spec {
     /// Reads and checks a case's parameters.
     pub fn from_params(kernel: Kernel, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let given = Given::of(params)?;
-        let mut spec = Spec { kernel, given, ..Spec::of_table(&completed(params.clone()), seed)? };
+        let completed = given.as_ref().map(|given| given.completed(params.clone()));
+        let table = Spec::of_table(completed.as_ref().unwrap_or(params), seed)?;
+        let mut spec = Spec { kernel, given, ..table };
         spec.check_sizes()?;
         spec.cut = Cut::of(&spec)?;
         spec.check_scheme()?;
@@ -291,46 +293,40 @@ impl Spec {
 
     fn check_scheme(&self) -> Result<(), Refusal> {
         let (segments, passes) = self.method.segments_and_passes();
-        let within = |key: String, value: u64, tuples: u64| match value <= tuples.max(1) {
+        let within = |key: &str, value: u64, tuples: u64| match value <= tuples.max(1) {
             true => Ok(()),
             false => Err(Refusal::invalid(key, format!("{value} is more than there are tuples ({tuples})"))),
         };
-        within(format!("method.{}.passes", self.method.name()), passes, self.tuples)?;
-        within(format!("method.{}.segments", self.method.name()), segments, self.moves())?;
+        let method = self.method.name();
+        within(&format!("method.{method}.passes"), passes, self.tuples)?;
+        within(&format!("method.{method}.segments"), segments, self.moves())?;
         match self.locations {
-            Locations::Partitions { count } => {
-                within("locations.partitions.count".to_owned(), count, self.tuples)
-            }
+            Locations::Partitions { count } => within("locations.partitions.count", count, self.tuples),
             _ => Ok(()),
         }
     }
 
     fn check_backend(&self, avx2: bool) -> Result<(), Refusal> {
-        let digit = self.cut.iter().flat_map(|cut| &cut.digits).map(|digit| digit.bits).max();
-        let partitioned = digit.is_some();
-        let on_cuda = self.backend.is_cuda();
-        let reason = match self.kernel {
-            Kernel::Scatter if self.method == Method::Streaming => {
-                "the stores of a scatter are not consecutive"
-            }
-            Kernel::Scatter if matches!(self.locations, Locations::Zipf { .. }) => {
-                "a scatter to repeated locations has no single result"
-            }
-            Kernel::Scatter if avx2 => return Err(reader::avx2_cannot_scatter()),
-            Kernel::Gather if partitioned => {
-                "a gather's tuples would have to be put back into the order of L"
-            }
-            _ if on_cuda && digit.is_some_and(|bits| bits > levels::MAX_DIGIT) => {
-                let reason = format!("a pass on a GPU partitions by at most {} bits", levels::MAX_DIGIT);
-                return Err(Refusal::NotApplicable(reason));
-            }
-            _ if on_cuda && partitioned && self.index == 4 && self.moves() > 1 << 32 => {
-                "more than 2^32 pairs have no 4-byte positions"
-            }
-            _ if on_cuda && self.method == Method::Streaming => "non-temporal stores are a method of CPUs",
-            _ => return Ok(()),
+        let refuse = |holds: bool, reason: &str| match holds {
+            true => Err(Refusal::NotApplicable(reason.to_owned())),
+            false => Ok(()),
         };
-        Err(Refusal::NotApplicable(reason.to_owned()))
+        let (scatter, on_cuda) = (self.kernel == Kernel::Scatter, self.backend.is_cuda());
+        let streaming = self.method == Method::Streaming;
+        refuse(scatter && streaming, "the stores of a scatter are not consecutive")?;
+        let zipf = matches!(self.locations, Locations::Zipf { .. });
+        refuse(scatter && zipf, "a scatter to repeated locations has no single result")?;
+        if scatter && avx2 {
+            return Err(reader::avx2_cannot_scatter());
+        }
+        refuse(on_cuda && streaming, "non-temporal stores are a method of CPUs")?;
+        let Some(cut) = &self.cut else { return Ok(()) };
+        refuse(!scatter, "a gather's tuples would have to be put back into the order of L")?;
+        let wide = cut.digits.iter().any(|digit| digit.bits > levels::MAX_DIGIT);
+        let most = levels::MAX_DIGIT;
+        refuse(on_cuda && wide, &format!("a pass on a GPU partitions by at most {most} bits"))?;
+        let far = self.index == 4 && self.moves() > 1 << 32;
+        refuse(on_cuda && far, "more than 2^32 pairs have no 4-byte positions")
     }
 }
 

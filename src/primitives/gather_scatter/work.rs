@@ -167,14 +167,14 @@ fn sequential(spec: &Spec, segments: u64, segment: u64, passes: u64) -> [Pass; 2
 
 /// One pass that moves `moved` of a segment's tuples.
 fn scheme_pass(spec: &Spec, segment: u64, passes: u64, moved: u64) -> Vec<Access> {
-    let (order, share) = match spec.locations {
-        Locations::Sequential => (Order::Sequential, 1),
-        Locations::Random => (Order::Random, passes),
-        Locations::Zipf { exponent } => (Order::Zipf { exponent }, passes),
-        Locations::File { .. } | Locations::List { .. } => (Order::Given, passes),
-        Locations::Partitions { count } => {
-            (Order::Partitions { partitions: (count / passes).max(1) }, passes.min(count))
-        }
+    let order = match spec.locations {
+        Locations::Random => Order::Random,
+        Locations::Zipf { exponent } => Order::Zipf { exponent },
+        _ => confined(spec, passes),
+    };
+    let share = match spec.locations {
+        Locations::Partitions { count } => passes.min(count),
+        _ => passes,
     };
     let chunk = spec.tuples.div_ceil(passes);
     let places = if spec.locations == Locations::Sequential { segment } else { chunk };

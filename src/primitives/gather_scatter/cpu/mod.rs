@@ -1,11 +1,10 @@
 //! gather and scatter on the CPU: their job.
 
+mod arrays;
 mod body;
 mod certificate;
 pub mod kernels;
-mod locations;
 mod partition;
-mod sort;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -64,21 +63,6 @@ fn bitmap(spec: &Spec) -> u64 {
 }
 
 impl Moves {
-    fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        let (spec, words) = (&self.spec, self.spec.words() as usize);
-        pool.for_blocks(spec.input() as usize, cancel, |block| {
-            let range = block.start * words..block.end * words;
-            // SAFETY: blocks are disjoint and nobody else has the buffer yet.
-            unsafe {
-                match spec.tuple {
-                    4 => fill(spec, self.from.write::<u32>(range.clone()), range, |w| w as u32),
-                    _ => fill(spec, self.from.write::<u64>(range.clone()), range, |w| w),
-                }
-            }
-        })?;
-        poison(pool, &self.to, spec.tuple as usize, cancel)
-    }
-
     /// The launch over tuples `range` of a segment, for locations [low, low + width).
     fn launch(&self, range: &Range<usize>, low: u64, width: u64) -> Move {
         let (z, first) = (self.spec.tuple as usize, range.start);
@@ -114,19 +98,11 @@ impl Moves {
     }
 }
 
-fn fill<T>(spec: &Spec, to: &mut [T], words: Range<usize>, of: impl Fn(u64) -> T) {
-    // Words of longer tuples are numbered through: word k of all is word k of the stream.
-    for (word, k) in to.iter_mut().zip(words.start as u64..) {
-        *word = of(tuple_word(spec.seed, spec.tuple.min(8), k, 0));
-    }
-}
-
 impl PoolJob for Moves {
     type Case = Spec;
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Moves, Isa), Failure> {
-        let Context { pool, cancel, fault, stored, .. } = context;
-        let given = given::load(&spec, stored)?;
+        let given = given::load(&spec, context.stored)?;
         let isa = context.isa_or(|| auto(&spec))?;
         if spec.kernel == Kernel::Scatter && isa == Isa::Avx2 {
             return Err(reader::avx2_cannot_scatter().into());
@@ -143,13 +119,17 @@ impl PoolJob for Moves {
         let source = spec.source()?;
         let (from, to) = (Buffer::new(input as usize)?, Buffer::new(output as usize)?);
         let locations = Buffer::new(indices as usize)?;
-        let origin = (&source, given.as_deref().map(Vec::as_slice));
-        let starts = locations::generate(&spec, origin, &locations, pool, cancel)?;
+        let brought = given.as_deref().map(Vec::as_slice);
+        let starts = arrays::generate(&spec, &source, brought, &locations, context)?;
+        // Words of longer tuples are numbered through: word k of all is word k of the stream.
+        let word = |k| tuple_word(spec.seed, spec.tuple.min(8), k as u64, 0);
+        arrays::fill(&from, spec.tuple, (spec.input() * spec.words()) as usize, word, context)?;
         let timed = kernels::timed(&spec, isa);
-        let partition = |cut: &Cut| Partition::new(&spec, cut.clone(), isa, pool, cancel);
+        let partition = |cut: &Cut| Partition::new(&spec, cut.clone(), isa, context);
         let partition = spec.cut.as_ref().map(partition).transpose()?;
-        let job = Moves { spec, source, from, to, locations, starts, given, timed, partition, fault: *fault };
-        job.fill(pool, cancel)?;
+        let fault = context.fault;
+        let job = Moves { spec, source, from, to, locations, starts, given, timed, partition, fault };
+        job.clear(&context.pool, context.cancel)?;
         Ok((job, isa))
     }
 

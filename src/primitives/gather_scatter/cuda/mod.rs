@@ -41,7 +41,6 @@ const EVERYTHING: u64 = u64::MAX;
 /// deliberately wrong implementations may touch.
 pub struct Move {
     spec: Spec,
-    tuned: Tuned,
     input: DeviceBuffer<u32>,
     output: DeviceBuffer<u32>,
     locations: Locations,
@@ -173,7 +172,6 @@ impl GpuJob for Move {
             partitioned: Partitioned::new(gpu, &spec)?,
             shift: u64::from(fault == Some(Fault::OffByOne)),
             spec,
-            tuned,
             input,
             output,
             locations,
@@ -244,7 +242,7 @@ impl GpuJob for Move {
         let persist = self.persisting.first().map(Persisting::bytes);
         let count = Some(self.shares.len() as u64).filter(|&gpus| gpus > 1);
         let count = count.map(|gpus| (COUNT_KEY.to_owned(), Value::Int(gpus)));
-        Tuning { persist, ..self.tuned.0 }.resolved().into_iter().chain(count).collect()
+        Tuning { persist, ..Tuned::of(&self.spec).0 }.resolved().into_iter().chain(count).collect()
     }
 }
 

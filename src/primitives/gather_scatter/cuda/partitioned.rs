@@ -27,16 +27,8 @@ pub struct Partitioned {
     counters: DeviceBuffer<u64>,
     /// Tuples and locations, to which the passes write in turn.
     between: Vec<(DeviceBuffer<u32>, DeviceBuffer<u32>)>,
-    clear: Kernel,
-    count: Kernel,
-    sum: Kernel,
-    coarsen: Kernel,
-    /// Divides, and leaves whole locations.
-    pass: Kernel,
-    /// Divides, and leaves 16 bits of each.
-    last: Kernel,
-    place: Kernel,
-    spread: Kernel,
+    others: [Kernel; 3],
+    sized: [Kernel; 5],
 }
 
 /// Pairs in order: tuples, and their locations.
@@ -77,7 +69,8 @@ pub fn asked(spec: &Spec) -> Vec<Named> {
     }
 }
 
-/// Kernels for the sizes of a case's tuples and locations: a count, both passes, and two that move.
+/// Kernels for the sizes of a case's tuples and locations: a count, the passes that divide and leave whole locations
+/// or 16 bits of each, and those that move to chunks in shared memory or anywhere.
 fn sized(spec: &Spec) -> [String; 5] {
     let (z, x) = (spec.tuple, spec.index);
     let n = items(z, x);
@@ -99,21 +92,8 @@ impl Partitioned {
         let between = levels.location_bytes().into_iter().map(pairs).collect::<Result<_, _>>()?;
         let counters = gpu.alloc(length(levels.counters())?)?;
         let module = gpu.module(MODULE)?;
-        let [clear, sum, coarsen] = module.kernels(OTHERS)?;
-        let [count, pass, last, place, spread] = module.kernels(sized(spec))?;
-        Ok(Some(Partitioned {
-            levels,
-            counters,
-            between,
-            clear,
-            count,
-            sum,
-            coarsen,
-            pass,
-            last,
-            place,
-            spread,
-        }))
+        let (others, sized) = (module.kernels(OTHERS)?, module.kernels(sized(spec))?);
+        Ok(Some(Partitioned { levels, counters, between, others, sized }))
     }
 
     /// Bytes of the workspace.
@@ -151,16 +131,17 @@ impl Partitioned {
     fn count(&self, gpu: &Gpu, locations: DevicePtr<u32>, n: u64) -> Result<(), Failure> {
         let Levels { shift, chunks, ref levels, .. } = self.levels;
         let Some((last, coarser)) = levels.split_last() else { return Ok(()) };
+        let ([clear, sum, coarsen], [count, ..]) = (&self.others, &self.sized);
         let (bins, bits) = (self.bins(last)?, shift as u32);
-        launch_over(gpu, &self.clear, chunks, args![bins, chunks])?;
+        launch_over(gpu, clear, chunks, args![bins, chunks])?;
         let window = chunks.next_power_of_two().min(WINDOW) as u32;
-        let blocks = gpu.max_blocks(&self.count, THREADS, 4 * window)?.min(grid(n, THREADS.into()));
+        let blocks = gpu.max_blocks(count, THREADS, 4 * window)?.min(grid(n, THREADS.into()));
         let args = args![bins, locations, bits, window, blocks, chunks, n];
-        gpu.launch(&self.count, self.levels.scans() as u32 * blocks, THREADS, 4 * window, args)?;
-        gpu.launch(&self.sum, 1, THREADS, 0, args![bins, chunks])?;
+        gpu.launch(count, self.levels.scans() as u32 * blocks, THREADS, 4 * window, args)?;
+        gpu.launch(sum, 1, THREADS, 0, args![bins, chunks])?;
         coarser.iter().try_for_each(|level| {
             let (coarse, below) = (self.bins(level)?, (level.digit.shift - shift) as u32);
-            launch_over(gpu, &self.coarsen, level.bins, args![coarse, bins, below, level.bins])
+            launch_over(gpu, coarsen, level.bins, args![coarse, bins, below, level.bins])
         })
     }
 
@@ -173,8 +154,8 @@ impl Partitioned {
         (from, to): (Pairs, Pairs),
         n: u64,
     ) -> Result<(), Failure> {
-        let level = &self.levels.levels[k];
-        let kernel = if level.leaves == spec.index { &self.pass } else { &self.last };
+        let (level, [_, whole, within, ..]) = (&self.levels.levels[k], &self.sized);
+        let kernel = if level.leaves == spec.index { whole } else { within };
         let ends = match k {
             0 => DevicePtr::null(),
             _ => self.bins(&self.levels.levels[k - 1])?,
@@ -199,16 +180,17 @@ impl Partitioned {
     ) -> Result<(), Failure> {
         let Levels { shift, chunks, ref levels, shared } = self.levels;
         let Some(last) = levels.last() else { return Ok(()) };
+        let [.., place, spread] = &self.sized;
         if !shared {
             let args = args![out, tuples, locations, n];
-            return gpu.launch(&self.spread, grid(n, THREADS.into()), THREADS, 0, args);
+            return gpu.launch(spread, grid(n, THREADS.into()), THREADS, 0, args);
         }
         let (ends, bits, places) = (self.bins(last)?, shift as u32, 1u64 << shift);
         let distinct = u32::from(!spec.overwrites());
         let shared = (places * spec.tuple + 4 * places.div_ceil(32)) as u32;
-        let blocks = gpu.max_blocks(&self.place, THREADS, shared)?.min(grid(chunks, 1));
+        let blocks = gpu.max_blocks(place, THREADS, shared)?.min(grid(chunks, 1));
         let args = args![out, tuples, locations, ends, bits, chunks, spec.tuples, distinct];
-        gpu.launch(&self.place, blocks, THREADS, shared, args)
+        gpu.launch(place, blocks, THREADS, shared, args)
     }
 }
 
