@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn there_is_one_for_each_pass() {
-        for (tuples, bits, passes) in [(1 << 20, 5, 1), (1 << 28, 14, 2), (1 << 28, 11, 1), (1, 0, 1)] {
+        for (tuples, bits, passes) in [(1 << 20, 5, 1), (1 << 28, 14, 2), (1 << 28, 11, 1), (1, 1, 1)] {
             let (spec, levels) = of(tuples, 8, bits, passes);
             assert_eq!(near(&spec, &levels).len(), levels.passes(&spec).len(), "{tuples} {bits}");
         }
