@@ -11,7 +11,7 @@ use crate::device::cuda::{GpuFacts, GpuJob, Launched, Named, OneGpu, Setup, on_g
 /// A row for each definition, with its implementations on processors and on GPUs.
 const ALL: &[Implementation] = &[
     Implementation::of::<stream::Spec, stream::cpu::Stream, stream::cuda::Stream>(),
-    Implementation::of::<gather_scatter::Moves, gather_scatter::cpu::Moves, gather_scatter::cuda::Move>(),
+    Implementation::of::<gather_scatter::Spec, gather_scatter::cpu::Moves, gather_scatter::cuda::Move>(),
     Implementation::of::<pattern::Spec, pattern::cpu::Patterns, pattern::cuda::Patterns>(),
     Implementation::of::<
         random_access::Spec,

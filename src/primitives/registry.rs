@@ -12,7 +12,7 @@ pub fn registry() -> &'static [&'static Primitive] {
     static ALL: LazyLock<Vec<&'static Primitive>> = LazyLock::new(|| {
         let definitions = [
             stream::Spec::PRIMITIVES,
-            gather_scatter::Moves::PRIMITIVES,
+            gather_scatter::Spec::PRIMITIVES,
             pattern::Spec::PRIMITIVES,
             random_access::Spec::PRIMITIVES,
             reduce::Spec::PRIMITIVES,

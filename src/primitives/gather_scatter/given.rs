@@ -5,13 +5,17 @@
 //! several tuples of a scatter go to one place, each 8-byte word there is that of one of
 //! them; places to which none goes stay untouched.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::spec::{Kernel, Locations, Source, Spec};
+use super::spec::{Kernel, Source, Spec, part};
+use crate::case::schema::Param;
+use crate::case::table::Field;
 use crate::case::{Failure, Fault, Params, Refusal, Value, Walk, reader};
 use crate::inputs::arrays::{END, MAX_COUNT};
 use crate::inputs::mix::mix64;
 use crate::inputs::partitions;
+use crate::primitives::Stored;
 
 /// Parameters that the plan adds to `locations.file`: the array's identity, its length
 /// and its largest index.
@@ -20,43 +24,69 @@ const LENGTH: &str = "locations.file.length";
 const LARGEST: &str = "locations.file.largest";
 const LIST: &str = "locations.list.indices";
 
-/// L's length and end.
-pub(super) fn locations(params: &Params) -> Result<Locations, Refusal> {
-    let (key, count, largest) = match list(params) {
-        Some(list) => (LIST, list.len() as u64, list.iter().copied().max().unwrap_or(0)),
-        None if params.text("locations") == Some("list") => {
-            return Err(Refusal::Missing { key: LIST.to_owned() });
-        }
-        None => (LENGTH, reader::positive(params, LENGTH)?, reader::int(params, LARGEST)?),
-    };
-    if count == 0 || count > MAX_COUNT || largest >= END {
-        let accepted = format!("1 to {MAX_COUNT} locations below {END}");
-        return Err(Refusal::invalid(
-            key,
-            format!("{count} locations up to {largest}; accepted: {accepted}"),
-        ));
+/// What a recipe says of the array; a case has a [`Given`] of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Brought;
+
+impl Field for Brought {
+    fn read(_params: &Params, _key: &str, _row: &Param) -> Result<Brought, Refusal> {
+        Ok(Brought)
     }
-    Ok(Locations::Given { count, end: largest + 1 })
 }
 
-/// The locations that stand in the recipe.
-pub fn list(params: &Params) -> Option<&[u64]> {
-    params.indices(LIST).filter(|_| params.text("locations") == Some("list"))
+/// An L that somebody brought: so many locations, all below `end`, of which the largest is `end` − 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    pub count: u64,
+    pub end: u64,
+    /// All of them, where the recipe lists them.
+    pub list: Option<Arc<Vec<u64>>>,
+    /// Their hash, where a file has them.
+    hash: Option<String>,
 }
 
-/// With `tuples`, where the recipe leaves it to the largest location.
-pub(super) fn completed(params: Params) -> Params {
-    match locations_given(&params) {
-        Some(Locations::Given { end, .. }) if params.get("tuples").is_none() => {
-            params.with("tuples", Value::Int(end))
+impl Given {
+    /// That of a case; `None` where L is generated.
+    pub fn of(params: &Params) -> Result<Option<Given>, Refusal> {
+        let list = match params.text("locations") {
+            Some("file") => None,
+            Some("list") => {
+                Some(params.indices(LIST).ok_or_else(|| Refusal::Missing { key: LIST.to_owned() })?)
+            }
+            _ => return Ok(None),
+        };
+        let (key, count, largest) = match list {
+            Some(list) => (LIST, list.len() as u64, list.iter().copied().max().unwrap_or(0)),
+            None => (LENGTH, reader::positive(params, LENGTH)?, reader::int(params, LARGEST)?),
+        };
+        if count == 0 || count > MAX_COUNT || largest >= END {
+            let accepted = format!("1 to {MAX_COUNT} locations below {END}");
+            let message = format!("{count} locations up to {largest}; accepted: {accepted}");
+            return Err(Refusal::invalid(key, message));
         }
+        let hash = params.text(HASH).map(str::to_owned);
+        let list = list.map(|list| Arc::new(list.to_vec()));
+        Ok(Some(Given { count, end: largest + 1, list, hash }))
+    }
+
+    /// With `tuples`, where the recipe leaves it to the largest location.
+    pub(super) fn completed(&self, params: Params) -> Params {
+        let open = params.get("tuples").is_none();
+        if open { params.with("tuples", Value::Int(self.end)) } else { params }
+    }
+
+    /// The hash of an array in a file.
+    fn hash(&self) -> Result<&str, String> {
+        self.hash.as_deref().ok_or_else(|| format!("{HASH}: is missing"))
+    }
+}
+
+/// As [`Given::completed`], of any case.
+pub(super) fn completed(params: Params) -> Params {
+    match Given::of(&params) {
+        Ok(Some(given)) => given.completed(params),
         _ => params,
     }
-}
-
-fn locations_given(params: &Params) -> Option<Locations> {
-    let given = matches!(params.text("locations"), Some("file" | "list"));
-    given.then(|| locations(params).ok()).flatten()
 }
 
 /// All of L, checked against what the plan knows of it; `None` where it is generated.
@@ -66,47 +96,37 @@ fn locations_given(params: &Params) -> Option<Locations> {
 /// What `stored` answers, and an array that is not the plan's.
 pub fn load(
     spec: &Spec,
-    params: &Params,
     stored: impl FnOnce(&str) -> Result<Arc<Vec<u64>>, Failure>,
 ) -> Result<Option<Arc<Vec<u64>>>, Failure> {
-    let Locations::Given { count, end } = spec.locations else { return Ok(None) };
-    let all = match (list(params), params.text(HASH)) {
-        (Some(list), _) => Arc::new(list.to_vec()),
-        (None, Some(hash)) => stored(hash)?,
-        (None, None) => return Err(Failure::Failed(format!("{HASH}: is missing"))),
+    let Some(given) = &spec.given else { return Ok(None) };
+    let all = match &given.list {
+        Some(list) => list.clone(),
+        None => stored(given.hash().map_err(Failure::Failed)?)?,
     };
-    let largest = all.iter().copied().max();
-    if all.len() as u64 != count || largest != end.checked_sub(1) {
-        return Err(Failure::Failed(
-            "the index array has another length or end than the plan says".to_owned(),
-        ));
+    if all.len() as u64 != given.count || all.iter().max() != Some(&(given.end - 1)) {
+        let mistake = "the index array has another length or end than the plan says".to_owned();
+        return Err(Failure::Failed(mistake));
     }
     Ok(Some(all))
 }
 
 /// L, as a way through the array that it addresses.
-pub(super) fn walk(
-    spec: &Spec,
-    params: &Params,
-    most: u64,
-    stored: &dyn Fn(&str) -> Result<Vec<u64>, String>,
-) -> Result<Walk, String> {
+pub(super) fn walk(spec: &Spec, most: u64, stored: Stored) -> Result<Walk, String> {
     let total = spec.moves();
-    let count = total.min(most);
-    let mut indices = match (spec.source().map_err(|e| e.to_string())?, list(params), params.text(HASH)) {
-        (Source::Given, Some(list), _) => list.to_vec(),
-        (Source::Given, None, Some(hash)) => stored(hash)?,
-        (Source::Given, None, None) => return Err(format!("{HASH}: is missing")),
+    let first = total.min(most);
+    let mut indices = match (spec.source().map_err(|e| e.to_string())?, &spec.given) {
+        (_, Some(Given { list: Some(list), .. })) => list.to_vec(),
+        (_, Some(given)) => stored(given.hash()?)?,
         // Where a tuple goes depends on all of those before and on how many follow.
-        (Source::Partitions { .. }, ..) if total > MOST_PARTITIONED => {
+        (Source::Partitions { .. }, _) if total > MOST_PARTITIONED => {
             return Err(format!(
                 "{total} locations in random partitions; accepted: at most {MOST_PARTITIONED}"
             ));
         }
-        (Source::Partitions { count, seed }, ..) => partitions::locations(seed, total, count),
-        (source, ..) => (0..count).filter_map(|i| source.location(i)).collect(),
+        (Source::Partitions { count, seed }, _) => partitions::locations(seed, total, count),
+        (source, _) => (0..first).filter_map(|i| source.location(i)).collect(),
     };
-    indices.truncate(count as usize);
+    indices.truncate(first as usize);
     Ok(Walk { side: "L", element: spec.tuple, indices, total })
 }
 
@@ -123,29 +143,21 @@ pub fn checksum(locations: &[u64]) -> u64 {
 /// Whether a mistake of an implementation shows in the result. A tuple that a scatter
 /// leaves out may hide behind another that goes to the same place, and a chunk to which
 /// no tuple goes is not missed.
-pub(super) fn shows(spec: &Spec, params: &Params, fault: Fault) -> bool {
-    let Some(list) = list(params) else { return true };
+pub(super) fn shows(spec: &Spec, fault: Fault) -> bool {
+    let Some(Given { list: Some(list), .. }) = &spec.given else { return true };
     let hidden = spec.kernel == Kernel::Scatter && repeats(list);
     let (_, passes) = spec.method.segments_and_passes();
-    let last = (u128::from(spec.tuples) * u128::from(passes - 1) / u128::from(passes)) as u64;
-    let missed = list.iter().any(|&at| at >= last);
-    match fault {
-        Fault::OffByOne => true,
-        Fault::WrongChunk => !hidden && missed,
-        Fault::MissingTail | Fault::SkippedStore => !hidden,
-    }
+    let missed = || list.iter().any(|&at| at >= part(passes - 1, passes, spec.tuples));
+    fault == Fault::OffByOne || (!hidden && (fault != Fault::WrongChunk || missed()))
 }
 
 fn repeats(list: &[u64]) -> bool {
-    let mut sorted = list.to_vec();
-    sorted.sort_unstable();
-    sorted.windows(2).any(|pair| pair[0] == pair[1])
+    list.iter().collect::<HashSet<_>>().len() < list.len()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitives::gather_scatter::spec::Method;
 
     fn params(list: &[u64]) -> Params {
         Params::default()
@@ -195,13 +207,13 @@ mod tests {
 
     #[test]
     fn mistakes_that_hide_are_known() {
-        let spec_of = |kernel, list: &[u64], tuples| Spec {
-            kernel,
-            method: Method::Multipass { passes: 2 },
-            ..spec(kernel, &params(list).with("tuples", Value::Int(tuples))).expect("a case")
+        let shown = |kernel, list: &[u64], tuples, fault| {
+            let p = params(list)
+                .with("tuples", Value::Int(tuples))
+                .with("method", Value::Text("multipass".into()))
+                .with("method.multipass.passes", Value::Int(2));
+            shows(&spec(kernel, &p).expect("a case"), fault)
         };
-        let shown =
-            |kernel, list: &[u64], tuples, fault| shows(&spec_of(kernel, list, tuples), &params(list), fault);
         assert!(shown(Kernel::Gather, &[3, 3], 4, Fault::SkippedStore));
         assert!(!shown(Kernel::Scatter, &[3, 3], 4, Fault::SkippedStore));
         assert!(shown(Kernel::Scatter, &[3, 3], 4, Fault::OffByOne));

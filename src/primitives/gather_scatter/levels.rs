@@ -13,9 +13,9 @@
 //! two, all of it in order or in as many streams as a pass has bins. Each tuple of `direct` costs x + z and a sector
 //! of 32 bytes, written in part and hence read as well: 76, and 32 of them at random.
 
-use super::partitioned::{Cut, Digit};
+use super::partitioned::Digit;
 use super::spec::Spec;
-use super::work::{access, confined, pairs, streams, ticks};
+use super::work::{confined, pairs, sorted_near, streams, written};
 use crate::case::work::Order;
 use crate::case::{Access, Direction, Pass};
 
@@ -35,17 +35,17 @@ pub const DIVIDERS: u32 = 768;
 
 /// Pairs of a thread that divides, as many as it has registers for: some 200 bytes.
 pub fn items(tuple: u64, index: u64) -> u32 {
-    match (tuple, index) {
-        (4, 4) => 20,
-        (4, _) => 14,
-        (8, 4) => 16,
-        (8, _) => 12,
-        (16, 4) => 10,
-        (16, _) => 8,
-        (_, 4) => 6,
-        _ => 5,
-    }
+    let [short, long] = [[20, 14], [16, 12], [10, 8], [6, 5]][size_class(tuple)];
+    if index == 4 { short } else { long }
 }
+
+/// 0 to 3 for tuples of 4, 8, 16 and 32 bytes.
+pub fn size_class(tuple: u64) -> usize {
+    (tuple / 4).trailing_zeros().min(3) as usize
+}
+
+/// Bytes of a counter.
+const COUNTER: u64 = 8;
 
 /// Bytes of a location once its chunk is known, where that fits shared memory.
 const WITHIN: u64 = 2;
@@ -77,8 +77,9 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// Those of a cut.
-    pub fn new(spec: &Spec, cut: &Cut) -> Levels {
+    /// Those of a case; `None` for other methods, and on processors.
+    pub fn of(spec: &Spec) -> Option<Levels> {
+        let cut = spec.cut.as_ref().filter(|_| spec.backend.is_cuda())?;
         let shared = spec.tuple << cut.shift <= MAX_CHUNK;
         let (mut segments, mut first) = (1, 0);
         let level = |(k, &digit): (usize, &Digit)| {
@@ -89,7 +90,7 @@ impl Levels {
             level
         };
         let levels = cut.digits.iter().enumerate().rev().map(level).collect();
-        Levels { shift: cut.shift, chunks: cut.chunks, levels, shared }
+        Some(Levels { shift: cut.shift, chunks: cut.chunks, levels, shared })
     }
 
     /// Counters of all passes.
@@ -112,87 +113,52 @@ impl Levels {
     /// Bytes of the pairs between the passes, and of the counters.
     pub fn workspace(&self, spec: &Spec) -> u64 {
         let pair = |location: u64| spec.moves() * (spec.tuple + location);
-        self.location_bytes().into_iter().map(pair).sum::<u64>() + 8 * self.counters()
+        self.location_bytes().into_iter().map(pair).sum::<u64>() + COUNTER * self.counters()
     }
 
     /// What the passes do to memory. Clearing the counters and adding them up are passes of their
-    /// own.
+    /// own: of those of the last pass, of which the earlier ones' are made.
     pub fn passes(&self, spec: &Spec) -> Vec<Pass> {
         if spec.moves() == 0 {
             return Vec::new();
         }
-        let count = pairs(spec, "L", spec.index, Direction::Read, Order::Sequential);
-        let clear = self.counted(Direction::Write);
-        let sum = vec![self.counted(Direction::Read), self.counted(Direction::Write)];
+        let counted = |direction| Access::sequential("counts", direction, COUNTER, self.chunks);
+        let scanned = Access::sequential("L", Direction::Read, spec.index, spec.moves());
+        let sum = vec![counted(Direction::Read), counted(Direction::Write)];
         let mut all = vec![
-            Pass { times: 1, accesses: vec![clear] },
-            Pass { times: self.scans(), accesses: vec![count] },
+            Pass::once(vec![counted(Direction::Write)]),
+            Pass { times: self.scans(), accesses: vec![scanned] },
             Pass { times: self.levels.len() as u64, accesses: sum },
         ];
-        let mut location = spec.index;
+        let tile = u64::from(DIVIDERS * items(spec.tuple, spec.index));
+        let mut taken = pairs(spec, 0, Direction::Read, spec.index, Order::Sequential);
         for (k, level) in self.levels.iter().enumerate() {
-            let order = staged(spec, streams(spec, level.digit));
-            let mut accesses = taken(spec, k, location);
-            accesses.push(pairs(spec, &ticks("L", k + 1), level.leaves, Direction::Write, order.clone()));
-            accesses.push(pairs(spec, &ticks("R", k + 1), spec.tuple, Direction::Write, order));
-            all.push(Pass { times: 1, accesses });
-            location = level.leaves;
+            let order = sorted_near(streams(spec, level.digit), tile);
+            let left = pairs(spec, k + 1, Direction::Write, level.leaves, order);
+            all.push(Pass::once([taken, left].concat()));
+            taken = pairs(spec, k + 1, Direction::Read, level.leaves, Order::Sequential);
         }
-        let mut accesses = taken(spec, self.levels.len(), location);
-        let order =
-            if self.shared && !spec.overwrites() { Order::Sequential } else { confined(spec, self.chunks) };
-        let places = spec.tuples * spec.tuple;
-        accesses.push(access("R_out", Direction::Write, spec.tuple, spec.moves(), places, order));
-        all.push(Pass { times: 1, accesses });
+        let in_order = self.shared && !spec.overwrites();
+        let order = if in_order { Order::Sequential } else { confined(spec, self.chunks) };
+        all.push(Pass::once(taken.into_iter().chain([written(spec, order)]).collect()));
         all
     }
-
-    /// The counters of the last pass, of which the earlier ones' are made.
-    fn counted(&self, direction: Direction) -> Access {
-        access("counts", direction, 8, self.chunks, 8 * self.chunks, Order::Sequential)
-    }
-}
-
-/// Streams that a tile's pairs are put in the order of, in shared memory.
-fn staged(spec: &Spec, order: Order) -> Order {
-    let tile = u64::from(DIVIDERS * items(spec.tuple, spec.index));
-    match order {
-        Order::Partitions { partitions } => Order::Staged { partitions, tile },
-        other => other,
-    }
-}
-
-/// The pairs that pass k, or what follows the last, reads.
-fn taken(spec: &Spec, k: usize, location: u64) -> Vec<Access> {
-    let tuples = if k == 0 { "R_in".to_owned() } else { ticks("R", k) };
-    let read = |array: &str, element| pairs(spec, array, element, Direction::Read, Order::Sequential);
-    vec![read(&ticks("L", k), location), read(&tuples, spec.tuple)]
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::spec::{Kernel, Locations, Method};
+pub(super) mod tests {
+    use super::super::spec::Kernel;
+    use super::super::tests::spec;
     use super::*;
-    use crate::case::Backend;
-    use crate::case::tuning::Tuning;
-    use crate::case::{Params, Value};
+    use crate::case::Value;
+    use crate::primitives::Problem;
 
-    fn levels(tuples: u64, tuple: u64, bits: u64, passes: u64) -> (Spec, Levels) {
-        let method = Method::Partitioned { bits, passes };
-        let locations = Locations::Random;
-        let spec = Spec {
-            kernel: Kernel::Scatter,
-            method,
-            tuples,
-            tuple,
-            index: 4,
-            locations,
-            seed: 0,
-            backend: Backend::Cuda,
-            tuning: Tuning::default(),
-        };
-        let cut = spec.cut().expect("partitioned");
-        (spec, Levels::new(&spec, &cut))
+    pub fn levels(tuples: u64, tuple: u64, bits: u64, passes: u64) -> (Spec, Levels) {
+        let cut = format!("method.partitioned.bits={bits} method.partitioned.passes={passes}");
+        let case = format!("backend=cuda tuples={tuples} tuple={tuple} method=partitioned {cut}");
+        let spec = spec(Kernel::Scatter, &case);
+        let levels = Levels::of(&spec).expect("partitioned");
+        (spec, levels)
     }
 
     #[test]
@@ -210,13 +176,14 @@ mod tests {
 
     #[test]
     fn what_is_open_lets_chunks_fit_shared_memory() {
-        let of = |tuples, tuple| {
-            let text = |word: &str| Value::Text(word.to_owned());
-            let params = Params::default().with("method", text("partitioned")).with("backend", text("cuda"));
-            let params = params.with("tuples", Value::Int(tuples)).with("tuple", Value::Int(tuple));
-            Spec::from_params(Kernel::Scatter, &params, 1).map(|spec| spec.method)
+        let of = |tuples: u64, tuple: u64| {
+            let case = format!("backend=cuda tuples={tuples} tuple={tuple} method=partitioned");
+            spec(Kernel::Scatter, &case).resolved()
         };
-        let method = |bits, passes| Ok(Method::Partitioned { bits, passes });
+        let method = |bits, passes| {
+            let full = |key: &str| format!("method.partitioned.{key}");
+            vec![(full("bits"), Value::Int(bits)), (full("passes"), Value::Int(passes))]
+        };
         assert_eq!((of(1 << 24, 8), of(1 << 25, 8)), (method(10, 1), method(11, 2)));
         assert_eq!((of(1 << 30, 8), of(1 << 30, 16), of(9, 4)), (method(16, 2), method(17, 2), method(1, 1)));
     }

@@ -11,10 +11,8 @@ pub mod cuda;
 pub mod given;
 pub mod levels;
 mod near;
-mod offered;
 mod oracle;
 pub mod partitioned;
-mod schema;
 pub mod spec;
 mod tuned;
 pub mod work;
@@ -22,87 +20,77 @@ pub mod work;
 pub use spec::Spec;
 
 use super::{Definition, Primitive, Problem, Stored};
+use crate::case::schema::Param;
 use crate::case::{Fault, Near, Params, Refusal, Value, Walk, Work};
+use levels::Levels;
+use partitioned::Cut;
 use spec::{Kernel, Method};
 
-/// A gather or scatter: what it computes, and the locations that the recipe itself lists.
-#[derive(Clone, Debug)]
-pub struct Moves {
-    pub spec: Spec,
-    pub params: Params,
-}
-
-const fn primitive(
-    name: &'static str,
-    summary: &'static str,
-    params: &'static [crate::case::schema::Param],
-) -> Primitive {
-    Primitive::of::<Moves>(name, summary, params)
+const fn primitive(of: Kernel, summary: &'static str, params: &'static [Param]) -> Primitive {
+    Primitive::of::<Spec>(of.name(), summary, params)
         .with_walks()
         .completed_by(given::completed)
         .choosing(|name, params| auto::alternatives(kernel(name), params))
 }
 
 fn kernel(name: &str) -> Kernel {
-    if name == "scatter" { Kernel::Scatter } else { Kernel::Gather }
+    if name == Kernel::Scatter.name() { Kernel::Scatter } else { Kernel::Gather }
 }
 
-impl Definition for Moves {
+impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[
         primitive(
-            "gather",
+            Kernel::Gather,
             "R_out[i] = R_in[L[i]]: tuples read through a location array (he2007)",
-            schema::GATHER,
+            spec::GATHER,
         ),
         primitive(
-            "scatter",
+            Kernel::Scatter,
             "R_out[L[i]] = R_in[i]: tuples written through a location array (he2007)",
-            schema::SCATTER,
+            spec::SCATTER,
         ),
     ];
 
-    fn read(name: &str, params: &Params, seed: u64) -> Result<Moves, Refusal> {
-        Ok(Moves { spec: Spec::from_params(kernel(name), params, seed)?, params: params.clone() })
+    fn read(name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
+        Spec::from_params(kernel(name), params, seed)
     }
 
     fn tunables(name: &str, params: &Params) -> Result<(), Refusal> {
-        offered::check(kernel(name), params)
+        tuned::offered(name, params)
     }
 }
 
-impl Problem for Moves {
+impl Problem for Spec {
     fn work(&self) -> Work {
-        if self.spec.backend.is_cuda() { work::on_gpu(&self.spec) } else { work::work(&self.spec) }
+        work::work(self)
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
-        oracle::check(&self.spec, given::list(&self.params), output)
+        oracle::check(self, output)
     }
 
     fn open(&self) -> bool {
-        self.spec.method == Method::Auto
+        self.method == Method::Auto
     }
 
     fn resolved(&self) -> Vec<(String, Value)> {
-        self.spec.resolved()
+        self.cut.as_ref().map_or_else(Vec::new, Cut::resolved)
     }
 
     fn blocks(&self) -> Option<u64> {
-        tuned::blocks(&self.spec).filter(|_| self.spec.backend.is_cuda())
+        tuned::blocks(self).filter(|_| self.backend.is_cuda())
     }
 
     fn near(&self) -> Result<Vec<Near>, String> {
-        let cut = self.spec.cut().filter(|_| self.spec.backend.is_cuda());
-        let near = |cut| near::near(&self.spec, &levels::Levels::new(&self.spec, &cut));
-        Ok(cut.filter(|_| self.spec.kernel == Kernel::Scatter).map_or_else(Vec::new, near))
+        Ok(Levels::of(self).map_or_else(Vec::new, |levels| near::near(self, &levels)))
     }
 
     fn shows(&self, fault: Fault) -> bool {
-        given::shows(&self.spec, &self.params, fault)
+        given::shows(self, fault)
     }
 
     fn walks(&self, most: u64, stored: Stored) -> Result<Vec<Walk>, String> {
-        given::walk(&self.spec, &self.params, most, stored).map(|walk| vec![walk])
+        given::walk(self, most, stored).map(|walk| vec![walk])
     }
 }
 

@@ -5,7 +5,7 @@
 //! those of the last pass are estimates, as its loops have rests of their own. Locations are taken for
 //! random, so that 32 lanes' words lie in any banks.
 
-use super::levels::{DIVIDERS, Levels, WINDOW, items};
+use super::levels::{DIVIDERS, Levels, WINDOW, items, size_class};
 use super::spec::Spec;
 use crate::case::near::{LANES, Near, mean, wavefronts};
 use crate::inputs::mix::word64;
@@ -61,7 +61,7 @@ fn summing(levels: &Levels) -> Near {
 fn dividing(spec: &Spec) -> Near {
     let tile = u64::from(DIVIDERS * items(spec.tuple, spec.index));
     let words = (spec.tuple + spec.index) as f64 / 4.0;
-    let [instructions, integers] = DIVIDE[usize::from(spec.index == 8)][of_tuple(spec)];
+    let [instructions, integers] = DIVIDE[usize::from(spec.index == 8)][size_class(spec.tuple)];
     // Counted, looked up, stored anywhere; read in order, where neighbours mostly have one bin.
     let shared = 3.0 * random() + words * random() + words + 1.0;
     let near = Near {
@@ -79,7 +79,7 @@ fn dividing(spec: &Spec) -> Near {
 /// Chunk by chunk: where it begins, then its pairs, anywhere in shared memory and in order out of it.
 fn placing(spec: &Spec, levels: &Levels) -> Near {
     let words = spec.tuple as f64 / 4.0;
-    let [instructions, integers] = PLACE[of_tuple(spec)];
+    let [instructions, integers] = PLACE[size_class(spec.tuple)];
     let near =
         Near { tiles: levels.chunks, resident: 1, loads: 1.0, looks: 1.0, steps: 10.0, ..Near::default() };
     near.with(warps(spec), [instructions, integers, words * random() + words])
@@ -89,11 +89,6 @@ fn warps(spec: &Spec) -> f64 {
     spec.moves() as f64 / LANES as f64
 }
 
-/// Place of the tuple's size in the tables.
-fn of_tuple(spec: &Spec) -> usize {
-    (spec.tuple / 4).trailing_zeros().min(3) as usize
-}
-
 /// Mean wavefronts of 32 words in any banks.
 fn random() -> f64 {
     mean(|group| wavefronts((0..LANES as u64).map(|lane| word64(group, lane))))
@@ -101,32 +96,12 @@ fn random() -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::spec::{Kernel, Locations, Method};
+    use super::super::levels::tests::levels as of;
     use super::*;
-    use crate::case::Backend;
-    use crate::case::tuning::Tuning;
-
-    fn of(tuples: u64, tuple: u64, bits: u64, passes: u64) -> (Spec, Levels) {
-        let method = Method::Partitioned { bits, passes };
-        let locations = Locations::Random;
-        let spec = Spec {
-            kernel: Kernel::Scatter,
-            method,
-            tuples,
-            tuple,
-            index: 4,
-            locations,
-            seed: 0,
-            backend: Backend::Cuda,
-            tuning: Tuning::default(),
-        };
-        let levels = Levels::new(&spec, &spec.cut().expect("partitioned"));
-        (spec, levels)
-    }
 
     #[test]
     fn there_is_one_for_each_pass() {
-        for (tuples, bits, passes) in [(1 << 20, 5, 1), (1 << 28, 14, 2), (1 << 28, 11, 1), (1, 0, 1)] {
+        for (tuples, bits, passes) in [(1 << 20, 5, 1), (1 << 28, 14, 2), (1 << 28, 11, 1), (1, 1, 1)] {
             let (spec, levels) = of(tuples, 8, bits, passes);
             assert_eq!(near(&spec, &levels).len(), levels.passes(&spec).len(), "{tuples} {bits}");
         }

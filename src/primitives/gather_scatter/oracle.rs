@@ -7,13 +7,12 @@ use crate::primitives::oracle::check_length;
 /// What untouched tuples hold.
 const POISON: [u8; 4] = 0xDEAD_BEEFu32.to_le_bytes();
 
-/// Compares R_out, byte by byte, with the definition. `list` is L where the recipe lists
-/// it.
-pub fn check(spec: &Spec, list: Option<&[u64]>, output: &[u8]) -> Result<(), String> {
+/// Compares R_out, byte by byte, with the definition.
+pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     check_length(output, spec.output().saturating_mul(spec.tuple))?;
     let source: Vec<Vec<u8>> = (0..spec.input()).map(|i| tuple(spec, i)).collect();
     let mut writers: Vec<Vec<&[u8]>> = vec![Vec::new(); spec.output() as usize];
-    for (i, &location) in locations(spec, list)?.iter().enumerate() {
+    for (i, &location) in locations(spec)?.iter().enumerate() {
         let (from, to) = match spec.kernel {
             Kernel::Gather => (location as usize, i),
             Kernel::Scatter => (i, location as usize),
@@ -47,7 +46,7 @@ fn tuple(spec: &Spec, i: u64) -> Vec<u8> {
 }
 
 /// All of L.
-fn locations(spec: &Spec, list: Option<&[u64]>) -> Result<Vec<u64>, String> {
+fn locations(spec: &Spec) -> Result<Vec<u64>, String> {
     let (n, seed) = (spec.tuples, spec.seed);
     Ok(match spec.locations {
         Locations::Sequential => (0..n).collect(),
@@ -60,6 +59,9 @@ fn locations(spec: &Spec, list: Option<&[u64]>) -> Result<Vec<u64>, String> {
             let zipf = Zipf::new(n.max(1), exponent, seed).ok_or("too many tuples")?;
             (0..n).map(|i| zipf.draw(i)).collect()
         }
-        Locations::Given { .. } => list.ok_or("the oracle opens no files")?.to_vec(),
+        Locations::File { .. } | Locations::List { .. } => {
+            let list = spec.given.as_ref().and_then(|given| given.list.as_ref());
+            list.ok_or("the oracle opens no files")?.to_vec()
+        }
     })
 }

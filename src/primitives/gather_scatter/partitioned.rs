@@ -23,14 +23,14 @@
 
 use super::levels;
 use super::spec::{Method, Spec};
-use crate::case::{Params, Refusal, Value, reader};
+use crate::case::{Refusal, Value};
 use crate::primitives::groups;
 
 /// Full key of the bits.
-pub const BITS_KEY: &str = "method.partitioned.bits";
+const BITS_KEY: &str = "method.partitioned.bits";
 
 /// Full key of the passes.
-pub const PASSES_KEY: &str = "method.partitioned.passes";
+const PASSES_KEY: &str = "method.partitioned.passes";
 
 /// Most high bits of a location by which tuples are partitioned.
 pub const MAX_BITS: u64 = 24;
@@ -60,33 +60,6 @@ const CPU: Sizing = Sizing { chunk: 4 << 20, digit: 12 };
 /// writes fewer than a dozen tuples side by side, and a second pass costs less (H200).
 const GPU: Sizing = Sizing { chunk: levels::MAX_CHUNK, digit: 10 };
 
-/// Bits and passes of a scatter to `tuples` places of `tuple` bytes. What the recipe leaves
-/// open follows from the backend and the size of R_out alone: as few bits as let a chunk fit
-/// fast memory, at least one, and as few passes as keep a digit there.
-///
-/// # Errors
-/// More bits than a location has, and more passes than bits.
-pub fn method(params: &Params, tuples: u64, tuple: u64) -> Result<Method, Refusal> {
-    let width = width(tuples).max(1);
-    let sizing = if reader::on_cuda(params) { GPU } else { CPU };
-    let bits = match params.get(BITS_KEY) {
-        None => enough(tuples.saturating_mul(tuple), sizing.chunk).clamp(1, width.min(MAX_BITS)),
-        Some(_) => within(BITS_KEY, reader::positive(params, BITS_KEY)?, width.min(MAX_BITS))?,
-    };
-    let passes = match params.get(PASSES_KEY) {
-        None => bits.div_ceil(sizing.digit),
-        Some(_) => within(PASSES_KEY, reader::positive(params, PASSES_KEY)?, bits.min(MAX_PASSES))?,
-    };
-    match bits.div_ceil(passes) {
-        digit if digit > MAX_DIGIT => {
-            let message =
-                format!("{bits} bits in {passes} passes; accepted: at most {MAX_DIGIT} bits a pass");
-            Err(Refusal::invalid(PASSES_KEY, message))
-        }
-        _ => Ok(Method::Partitioned { bits, passes }),
-    }
-}
-
 fn within(key: &str, value: u64, most: u64) -> Result<u64, Refusal> {
     match value <= most {
         true => Ok(value),
@@ -113,12 +86,48 @@ pub fn group(spec: &Spec, values: usize) -> usize {
 /// How the locations of a case are cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
+    /// High bits of a location that tell chunks apart.
+    pub bits: u64,
     /// Tuples of a chunk are 2^shift.
     pub shift: u64,
     /// Chunks of R_out.
     pub chunks: u64,
     /// The passes, in the order in which they are performed.
     pub digits: Vec<Digit>,
+}
+
+impl Cut {
+    /// That of a case; `None` for other methods. What the recipe leaves open follows from the backend and the size
+    /// of R_out alone: as few bits as let a chunk fit fast memory, at least one, and as few passes as keep a digit
+    /// there.
+    ///
+    /// # Errors
+    /// More bits than a location has, and more passes than bits.
+    pub fn of(spec: &Spec) -> Result<Option<Cut>, Refusal> {
+        let Method::Partitioned { bits, passes } = spec.method else { return Ok(None) };
+        let sizing = if spec.backend.is_cuda() { GPU } else { CPU };
+        let width = width(spec.tuples);
+        let most = width.clamp(1, MAX_BITS);
+        let open = enough(spec.tuples * spec.tuple, sizing.chunk).clamp(1, most);
+        let bits = within(BITS_KEY, bits.unwrap_or(open), most)?;
+        let passes = within(PASSES_KEY, passes.unwrap_or(bits.div_ceil(sizing.digit)), bits)?;
+        if bits.div_ceil(passes) > MAX_DIGIT {
+            let message =
+                format!("{bits} bits in {passes} passes; accepted: at most {MAX_DIGIT} bits a pass");
+            return Err(Refusal::invalid(PASSES_KEY, message));
+        }
+        let shift = width.saturating_sub(bits);
+        let edge = |pass: u64| bits * pass / passes;
+        let digit = |pass| Digit { shift: shift + edge(pass), bits: edge(pass + 1) - edge(pass) };
+        let (chunks, digits) = (spec.tuples.div_ceil(1 << shift), (0..passes).map(digit).collect());
+        Ok(Some(Cut { bits, shift, chunks, digits }))
+    }
+
+    /// What the parameters that a recipe may leave open became, for the record.
+    pub fn resolved(&self) -> Vec<(String, Value)> {
+        let passes = self.digits.len() as u64;
+        vec![(BITS_KEY.to_owned(), Value::Int(self.bits)), (PASSES_KEY.to_owned(), Value::Int(passes))]
+    }
 }
 
 /// What a pass sorts by: `(location >> shift) & (2^bits − 1)`.
@@ -141,35 +150,11 @@ impl Digit {
     }
 }
 
-impl Spec {
-    /// How the case is cut; `None` for other methods.
-    pub fn cut(&self) -> Option<Cut> {
-        let Method::Partitioned { bits, passes } = self.method else { return None };
-        let shift = width(self.tuples).saturating_sub(bits);
-        let edge = |pass: u64| bits * pass / passes;
-        let digit = |pass| Digit { shift: shift + edge(pass), bits: edge(pass + 1) - edge(pass) };
-        Some(Cut {
-            shift,
-            chunks: self.tuples.div_ceil(1 << shift),
-            digits: (0..passes).map(digit).collect(),
-        })
-    }
-
-    /// What the parameters that a recipe may leave open became, for the record.
-    pub fn resolved(&self) -> Vec<(String, Value)> {
-        match self.method {
-            Method::Partitioned { bits, passes } => {
-                vec![(BITS_KEY.to_owned(), Value::Int(bits)), (PASSES_KEY.to_owned(), Value::Int(passes))]
-            }
-            _ => Vec::new(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::spec::Kernel;
     use super::*;
+    use crate::case::Params;
     use proptest::prelude::*;
 
     fn spec(tuples: u64, tuple: u64, more: &[(&str, u64)]) -> Result<Spec, Refusal> {
@@ -184,13 +169,16 @@ mod tests {
 
     #[test]
     fn what_is_open_follows_from_the_size() {
-        let of = |tuples, tuple| spec(tuples, tuple, &[]).expect("a case").method;
-        assert_eq!(of(1 << 26, 8), Method::Partitioned { bits: 7, passes: 1 });
-        assert_eq!(of(1 << 28, 8), Method::Partitioned { bits: 9, passes: 1 });
-        assert_eq!(of(1 << 31, 8), Method::Partitioned { bits: 12, passes: 1 });
-        assert_eq!(of((1 << 31) + 1, 8), Method::Partitioned { bits: 13, passes: 2 });
+        let of = |tuples, tuple| {
+            let cut = spec(tuples, tuple, &[]).expect("a case").cut.expect("partitioned");
+            (cut.bits, cut.digits.len())
+        };
+        assert_eq!(of(1 << 26, 8), (7, 1));
+        assert_eq!(of(1 << 28, 8), (9, 1));
+        assert_eq!(of(1 << 31, 8), (12, 1));
+        assert_eq!(of((1 << 31) + 1, 8), (13, 2));
         for tuples in [0, 1, 2, 1000] {
-            assert_eq!(of(tuples, 4), Method::Partitioned { bits: 1, passes: 1 });
+            assert_eq!(of(tuples, 4), (1, 1));
         }
     }
 
@@ -198,7 +186,7 @@ mod tests {
     fn too_much_is_refused_at_its_key() {
         let refused = |tuples, more: &[(&str, u64)]| spec(tuples, 8, more).expect_err("refused").to_string();
         assert_eq!(refused(32, &[(BITS_KEY, 6)]), "method.partitioned.bits: 6 is more than 5");
-        assert_eq!(refused(1 << 30, &[(BITS_KEY, 25)]), "method.partitioned.bits: 25 is more than 24");
+        assert_eq!(refused(1 << 30, &[(BITS_KEY, 25)]), "method.partitioned.bits: 25 is not from 1 to 24");
         assert!(refused(1 << 20, &[(BITS_KEY, 0)]).starts_with(BITS_KEY));
         let passes = |bits, passes| [(BITS_KEY, bits), (PASSES_KEY, passes)];
         assert!(refused(1 << 20, &passes(2, 3)).starts_with(PASSES_KEY));
@@ -214,7 +202,7 @@ mod tests {
             bits in 1u64..25, passes in 1u64..5,
         ) {
             let Ok(spec) = spec(tuples, 8, &[(BITS_KEY, bits), (PASSES_KEY, passes)]) else { return Ok(()) };
-            let cut = spec.cut().expect("partitioned");
+            let cut = spec.cut.expect("partitioned");
             prop_assert_eq!(cut.digits.len() as u64, passes);
             let mut shift = cut.shift;
             for digit in &cut.digits {

@@ -1,11 +1,14 @@
 //! What a gather or scatter case computes: its parameters, typed, and its data.
 
-use super::{levels, partitioned};
-use crate::case::tuning::Tuning;
-use crate::case::{Backend, Params, Refusal, reader};
+use super::given::{Brought, Given};
+use super::levels;
+use super::partitioned::{self, Cut};
+use crate::case::schema::{self, Kind, Param, Variant};
+use crate::case::table::{Described, choice, count, float, parameters, sizes, variants, words};
+use crate::case::{Params, Refusal, reader};
 use crate::inputs::mix::{index_of_word32, index_of_word64, word32, word64};
 use crate::inputs::permutation::{MAX_ELEMENTS, Permutation};
-use crate::inputs::zipf::{self, Zipf};
+use crate::inputs::zipf::{MAX_EXPONENT, Zipf};
 
 /// Most partitions.
 pub const MAX_PARTITIONS: u64 = 1 << 16;
@@ -13,44 +16,52 @@ pub const MAX_PARTITIONS: u64 = 1 << 16;
 /// Most passes over one segment.
 pub const MAX_PASSES: u64 = 4096;
 
-/// Which side of the move is indexed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kernel {
-    /// `R_out[i] = R_in[L[i]]`
-    Gather,
-    /// `R_out[L[i]] = R_in[i]`
-    Scatter,
-}
-
-impl Kernel {
-    /// The primitive's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kernel::Gather => "gather",
-            Kernel::Scatter => "scatter",
-        }
+words! {
+    /// Which side of the move is indexed.
+    pub enum Kernel {
+        /// `R_out[i] = R_in[L[i]]`
+        Gather = "gather",
+        /// `R_out[L[i]] = R_in[i]`
+        Scatter = "scatter",
     }
 }
 
-/// How it is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// One scan of L.
-    Direct,
-    /// One scan of L; the gather's R_out is written with non-temporal stores.
-    Streaming,
-    /// Pass k of `passes` (he2007's nChunk) scans L and handles the tuples whose
-    /// location is in [k·n/passes, (k+1)·n/passes) (he2007 §3.4).
-    Multipass { passes: u64 },
-    /// Segment s of `segments` (he2007's #bin), tuples [s·n/segments,
-    /// (s+1)·n/segments), one after another, each in `passes` passes (he2007 Fig. 10).
-    Segmented { segments: u64, passes: u64 },
-    /// A scatter's pairs (L\[i\], R_in\[i\]) are partitioned by the `bits` high bits of L in
-    /// `passes` passes, then written, one chunk of R_out after another
-    /// ([`super::partitioned`]).
-    Partitioned { bits: u64, passes: u64 },
-    /// Still to be chosen among `super::auto`'s. Until then its work is that of `Direct`.
-    Auto,
+choice! {
+    /// How it is computed.
+    ///
+    /// Pass k of `passes` (he2007's nChunk) scans L and handles the tuples whose location is in
+    /// [k·n/passes, (k+1)·n/passes) (he2007 §3.4). Segment s of `segments` (he2007's #bin) is tuples
+    /// [s·n/segments, (s+1)·n/segments), one after another (he2007 Fig. 10). What partitions is described in
+    /// [`super::partitioned`]. The work of `Auto` is that of `Direct` until it is chosen among `super::auto`'s.
+    #[derive(Eq)]
+    pub enum Method {
+        /// one scan of L
+        Direct = "direct",
+        /// one scan of L; R_out is written with non-temporal stores, on CPUs
+        Streaming = "streaming",
+        /// several scans of L, each moving the tuples of one chunk (he2007 §3.4)
+        Multipass = "multipass" {
+            /// scans of L, each for one chunk of the randomly accessed array (he2007's nChunk)
+            passes: u64 [count(1, MAX_PASSES)],
+        },
+        /// the multi-pass scheme on each segment of L (he2007 Fig. 10)
+        Segmented = "segmented" {
+            /// parts of L, one after another (he2007's #bin)
+            segments: u64 [count(1, 1 << 40)],
+            /// scans of L, each for one chunk of the randomly accessed array (he2007's nChunk)
+            passes: u64 [count(1, MAX_PASSES)],
+        },
+        /// L and R_in are partitioned by the high bits of L, then written chunk by chunk
+        Partitioned = "partitioned" {
+            /// high bits of a location that tell the chunks of R_out apart; unset: as few as let a chunk fit fast
+            /// memory
+            bits: Option<u64> [count(1, partitioned::MAX_BITS)] = unset,
+            /// passes that partition by those bits; unset: as few as keep a pass's buffers in fast memory
+            passes: Option<u64> [count(1, partitioned::MAX_PASSES)] = unset,
+        },
+        /// the method that the model `sector` expects to be the fastest, from the device's profile
+        Auto = "auto",
+    }
 }
 
 impl Method {
@@ -64,22 +75,92 @@ impl Method {
     }
 }
 
-/// The distribution of L.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Locations {
-    /// `L[i] = i`
-    Sequential,
-    /// A pseudo-random permutation.
-    Random,
-    /// Each tuple's partition independent, stable within a partition (he2007 §3.5).
-    Partitions { count: u64 },
-    /// Independent draws, ranks Zipf-distributed.
-    Zipf { exponent: f64 },
-    /// An array that somebody brought ([`super::given`]): so many locations, all below
-    /// `end`, of which the largest is `end` − 1. A tuple may be addressed more than once
+choice! {
+    /// The distribution of L. What was brought is in [`Spec::given`]; there a tuple may be addressed more than once
     /// or never.
-    Given { count: u64, end: u64 },
+    pub enum Locations {
+        /// L[i] = i
+        Sequential = "sequential",
+        /// a pseudo-random permutation
+        Random = "random",
+        /// each tuple in a random partition, in order within it (he2007 §3.5)
+        Partitions = "partitions" main "count" {
+            /// partitions (he2007's p)
+            count: u64 [count(1, MAX_PARTITIONS)],
+        },
+        /// independent draws, a few tuples hot
+        Zipf = "zipf" main "exponent" {
+            /// the tuple of rank r is drawn in proportion to r^-exponent
+            exponent: f64 [float(0.0, MAX_EXPONENT)],
+        },
+        /// an index array in a file
+        File = "file" main "path" {
+            /// a .npy file, a text or raw 64-bit words, or one of these as .gz; relative to the recipe's folder
+            path: Brought [Kind::Text],
+            /// the column of a table with a header line
+            column: Brought [Kind::Text] = unset,
+        },
+        /// an index array in the recipe
+        List = "list" main "indices" {
+            /// the locations
+            indices: Brought [Kind::Indices { max_length: 1 << 16 }],
+        },
+    }
 }
+
+parameters! {
+    /// A gather or scatter case, typed.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Spec {
+        /// how it is computed
+        method: Method = "direct",
+        /// tuples of R_in and R_out, and locations (he2007's n); with locations of one's own, tuples on the side that
+        /// they address: unset, the largest location + 1
+        tuples: u64 [count(1, MAX_ELEMENTS)] = (schema::Default::RequiredUnless {
+            key: "locations",
+            variants: &["file", "list"],
+        }),
+        /// size of a tuple (he2007's z)
+        tuple: u64 [sizes(&[4, 8, 16, 32])] = "8B",
+        /// size of a location
+        index: u64 [sizes(&[4, 8])] = "4B",
+        /// the distribution of L
+        locations: Locations = "random",
+    }
+    with {
+        /// Which of the two primitives it is.
+        kernel: Kernel = Kernel::Gather,
+        /// L, where somebody brought it.
+        given: Option<Given> = None,
+        /// How locations are cut, of the method `partitioned`.
+        cut: Option<Cut> = None,
+    }
+}
+
+/// The table with these methods and locations alone.
+const fn rows(methods: &'static [Variant], locations: &'static [Variant]) -> [Param; 5] {
+    let [method, tuples, tuple, index, distribution] = [0, 1, 2, 3, 4];
+    let all = Spec::TABLE;
+    [
+        Param { kind: Kind::Choice(methods), ..all[method] },
+        all[tuples],
+        all[tuple],
+        all[index],
+        Param { kind: Kind::Choice(locations), ..all[distribution] },
+    ]
+}
+
+/// Parameters of `gather`.
+pub const GATHER: &[Param] = &rows(
+    &variants(Method::KIND, ["direct", "streaming", "multipass", "segmented", "auto"]),
+    &variants(Locations::KIND, ["sequential", "random", "partitions", "zipf", "file", "list"]),
+);
+
+/// Parameters of `scatter`.
+pub const SCATTER: &[Param] = &rows(
+    &variants(Method::KIND, ["direct", "multipass", "segmented", "partitioned", "auto"]),
+    &variants(Locations::KIND, ["sequential", "random", "partitions", "file", "list"]),
+);
 
 /// The generator of L.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,45 +217,17 @@ pub fn index_of_tuple_word(seed: u64, tuple: u64, word: u64) -> (u64, u64) {
     (at / (tuple / 8), at % (tuple / 8))
 }
 
-/// A gather or scatter case, typed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spec {
-    pub kernel: Kernel,
-    pub method: Method,
-    /// Tuples of R_in, of R_out and locations of L (he2007's n), up to 2^40. A recipe asks
-    /// for at least 1; `verify` runs 0 as well. With [`Locations::Given`]: tuples of the
-    /// array that is accessed through L; see [`Spec::moves`].
-    pub tuples: u64,
-    /// Bytes of a tuple (he2007's z): 4, 8, 16 or 32.
-    pub tuple: u64,
-    /// Bytes of a location: 4 or 8.
-    pub index: u64,
-    pub locations: Locations,
-    pub seed: u64,
-    pub backend: Backend,
-    pub tuning: Tuning,
-}
-
 impl Spec {
     /// Reads and checks a case's parameters.
     pub fn from_params(kernel: Kernel, params: &Params, seed: u64) -> Result<Spec, Refusal> {
-        let locations = locations(params)?;
-        let tuples = tuples(params, locations)?;
-        let tuple = reader::one_of(params, "tuple", &[4, 8, 16, 32], 8)?;
-        let spec = Spec {
-            kernel,
-            method: method(params, tuples, tuple)?,
-            tuples,
-            tuple,
-            index: reader::one_of(params, "index", &[4, 8], 4)?,
-            locations,
-            seed,
-            backend: Backend::of(params),
-            tuning: Tuning::of(params)?,
-        };
+        let given = Given::of(params)?;
+        let completed = given.as_ref().map(|given| given.completed(params.clone()));
+        let table = Spec::of_table(completed.as_ref().unwrap_or(params), seed)?;
+        let mut spec = Spec { kernel, given, ..table };
         spec.check_sizes()?;
+        spec.cut = Cut::of(&spec)?;
         spec.check_scheme()?;
-        spec.check_backend(params)?;
+        spec.check_backend(reader::asks_for_avx2(params))?;
         Ok(spec)
     }
 
@@ -192,16 +245,13 @@ impl Spec {
                 let zipf = Zipf::new(self.tuples.max(1), exponent, self.seed);
                 Source::Zipf(Box::new(zipf.ok_or_else(too_large)?))
             }
-            Locations::Given { .. } => Source::Given,
+            Locations::File { .. } | Locations::List { .. } => Source::Given,
         })
     }
 
     /// Locations in L, and with them the tuples that are moved.
     pub fn moves(&self) -> u64 {
-        match self.locations {
-            Locations::Given { count, .. } => count,
-            _ => self.tuples,
-        }
+        self.given.as_ref().map_or(self.tuples, |given| given.count)
     }
 
     /// Tuples of R_in.
@@ -216,7 +266,7 @@ impl Spec {
 
     /// Whether several tuples may go to one place of R_out, and none to another.
     pub fn overwrites(&self) -> bool {
-        self.kernel == Kernel::Scatter && matches!(self.locations, Locations::Given { .. })
+        self.kernel == Kernel::Scatter && self.given.is_some()
     }
 
     /// Words of a tuple: u64, or one u32 for 4 bytes.
@@ -226,8 +276,11 @@ impl Spec {
 
     fn check_sizes(&self) -> Result<(), Refusal> {
         reader::bytes("tuples", &[self.tuples.max(self.moves()), self.tuple])?;
-        if self.tuples > MAX_ELEMENTS {
-            return Err(Refusal::invalid("tuples", "at most 2^40"));
+        if let Some(Given { end, .. }) = self.given
+            && self.tuples < end
+        {
+            let message = format!("{} is too few: the largest location is {}", self.tuples, end - 1);
+            return Err(Refusal::invalid("tuples", message));
         }
         if self.index == 4 && self.tuples > 1 << 32 {
             return Err(Refusal::invalid("index", "4 bytes cannot address more than 2^32 tuples"));
@@ -240,127 +293,46 @@ impl Spec {
 
     fn check_scheme(&self) -> Result<(), Refusal> {
         let (segments, passes) = self.method.segments_and_passes();
-        let name = if matches!(self.method, Method::Segmented { .. }) { "segmented" } else { "multipass" };
-        let within = |parameter: &str, value: u64, tuples: u64| match value <= tuples.max(1) {
+        let within = |key: &str, value: u64, tuples: u64| match value <= tuples.max(1) {
             true => Ok(()),
-            false => Err(Refusal::invalid(
-                format!("method.{name}.{parameter}"),
-                format!("{value} is more than there are tuples ({tuples})"),
-            )),
+            false => Err(Refusal::invalid(key, format!("{value} is more than there are tuples ({tuples})"))),
         };
-        within("passes", passes, self.tuples)?;
-        if passes > MAX_PASSES {
-            let key = format!("method.{name}.passes");
-            return Err(Refusal::invalid(key, format!("at most {MAX_PASSES}")));
-        }
-        within("segments", segments, self.moves())?;
+        let method = self.method.name();
+        within(&format!("method.{method}.passes"), passes, self.tuples)?;
+        within(&format!("method.{method}.segments"), segments, self.moves())?;
         match self.locations {
-            Locations::Partitions { count } if count > self.tuples.clamp(1, MAX_PARTITIONS) => {
-                Err(Refusal::invalid(
-                    "locations.partitions.count",
-                    format!("{count} is more than there are tuples, or than {MAX_PARTITIONS}"),
-                ))
-            }
+            Locations::Partitions { count } => within("locations.partitions.count", count, self.tuples),
             _ => Ok(()),
         }
     }
 
-    /// Whether the GPU's kernels can partition so.
-    fn check_levels(&self) -> Result<(), Refusal> {
-        let not_applicable = |reason: String| Err(Refusal::NotApplicable(reason));
-        let digit = self.cut().and_then(|cut| cut.digits.iter().map(|digit| digit.bits).max());
-        if digit.is_some_and(|bits| bits > levels::MAX_DIGIT) {
-            return not_applicable(format!(
-                "a pass on a GPU partitions by at most {} bits",
-                levels::MAX_DIGIT
-            ));
+    fn check_backend(&self, avx2: bool) -> Result<(), Refusal> {
+        let refuse = |holds: bool, reason: &str| match holds {
+            true => Err(Refusal::NotApplicable(reason.to_owned())),
+            false => Ok(()),
+        };
+        let (scatter, on_cuda) = (self.kernel == Kernel::Scatter, self.backend.is_cuda());
+        let streaming = self.method == Method::Streaming;
+        refuse(scatter && streaming, "the stores of a scatter are not consecutive")?;
+        let zipf = matches!(self.locations, Locations::Zipf { .. });
+        refuse(scatter && zipf, "a scatter to repeated locations has no single result")?;
+        if scatter && avx2 {
+            return Err(reader::avx2_cannot_scatter());
         }
-        if self.index == 4 && self.moves() > 1 << 32 {
-            return not_applicable("more than 2^32 pairs have no 4-byte positions".to_owned());
-        }
-        Ok(())
-    }
-
-    fn check_backend(&self, params: &Params) -> Result<(), Refusal> {
-        let not_applicable = |reason: &str| Err(Refusal::NotApplicable(reason.to_owned()));
-        if self.kernel == Kernel::Scatter {
-            if self.method == Method::Streaming {
-                return not_applicable("the stores of a scatter are not consecutive");
-            }
-            if matches!(self.locations, Locations::Zipf { .. }) {
-                return not_applicable("a scatter to repeated locations has no single result");
-            }
-            if reader::asks_for_avx2(params) {
-                return Err(reader::avx2_cannot_scatter());
-            }
-        }
-        let partitioned = matches!(self.method, Method::Partitioned { .. });
-        if self.kernel == Kernel::Gather && partitioned {
-            return not_applicable("a gather's tuples would have to be put back into the order of L");
-        }
-        if partitioned && reader::on_cuda(params) {
-            self.check_levels()?;
-        }
-        if self.method == Method::Streaming && reader::on_cuda(params) {
-            return not_applicable("non-temporal stores are a method of CPUs");
-        }
-        Ok(())
+        refuse(on_cuda && streaming, "non-temporal stores are a method of CPUs")?;
+        let Some(cut) = &self.cut else { return Ok(()) };
+        refuse(!scatter, "a gather's tuples would have to be put back into the order of L")?;
+        let wide = cut.digits.iter().any(|digit| digit.bits > levels::MAX_DIGIT);
+        let most = levels::MAX_DIGIT;
+        refuse(on_cuda && wide, &format!("a pass on a GPU partitions by at most {most} bits"))?;
+        let far = self.index == 4 && self.moves() > 1 << 32;
+        refuse(on_cuda && far, "more than 2^32 pairs have no 4-byte positions")
     }
 }
 
-fn method(params: &Params, tuples: u64, tuple: u64) -> Result<Method, Refusal> {
-    Ok(match params.text("method") {
-        Some("partitioned") => partitioned::method(params, tuples, tuple)?,
-        Some("streaming") => Method::Streaming,
-        Some("auto") => Method::Auto,
-        Some("multipass") => {
-            Method::Multipass { passes: reader::positive(params, "method.multipass.passes")? }
-        }
-        Some("segmented") => Method::Segmented {
-            segments: reader::positive(params, "method.segmented.segments")?,
-            passes: reader::positive(params, "method.segmented.passes")?,
-        },
-        _ => reader::word_or(params, "method", &[("direct", Method::Direct)], Method::Direct)?,
-    })
-}
-
-fn tuples(params: &Params, locations: Locations) -> Result<u64, Refusal> {
-    let Locations::Given { end, .. } = locations else {
-        return reader::int(params, "tuples");
-    };
-    match params.get("tuples") {
-        None => Ok(end),
-        Some(_) => match reader::int(params, "tuples")? {
-            tuples if tuples >= end => Ok(tuples),
-            tuples => {
-                let message = format!("{tuples} is too few: the largest location is {}", end - 1);
-                Err(Refusal::invalid("tuples", message))
-            }
-        },
-    }
-}
-
-fn locations(params: &Params) -> Result<Locations, Refusal> {
-    Ok(match params.text("locations") {
-        Some("file" | "list") => super::given::locations(params)?,
-        Some("partitions") => {
-            Locations::Partitions { count: reader::positive(params, "locations.partitions.count")? }
-        }
-        Some("zipf") => Locations::Zipf { exponent: exponent(params)? },
-        _ => {
-            let plain = [("sequential", Locations::Sequential), ("random", Locations::Random)];
-            reader::word_or(params, "locations", &plain, Locations::Random)?
-        }
-    })
-}
-
-fn exponent(params: &Params) -> Result<f64, Refusal> {
-    let key = "locations.zipf.exponent";
-    match params.float(key) {
-        Some(s) if (0.0..=zipf::MAX_EXPONENT).contains(&s) => Ok(s),
-        Some(_) => Err(Refusal::invalid(key, format!("must be from 0 to {}", zipf::MAX_EXPONENT))),
-        None => Err(Refusal::invalid(key, "is missing")),
-    }
+/// Where part k of n elements begins when they are cut into `parts`: ⌊k·n/parts⌋.
+pub fn part(k: u64, parts: u64, n: u64) -> u64 {
+    (u128::from(k) * u128::from(n) / u128::from(parts)) as u64
 }
 
 #[cfg(test)]

@@ -1,8 +1,14 @@
 use super::*;
 use crate::case::Value;
 use crate::inputs::partitions;
+use crate::primitives::words;
 use proptest::prelude::*;
 use spec::tuple_word;
+
+/// The case that these words say.
+pub(super) fn spec(kernel: Kernel, words: &str) -> Spec {
+    Spec::from_params(kernel, &words::params(words), 9).expect("a case")
+}
 
 fn params(tuples: u64, tuple: u64, locations: &str) -> Params {
     Params::default()
@@ -33,7 +39,7 @@ fn computed(spec: &Spec) -> Vec<u8> {
 
 #[test]
 fn the_oracle_accepts_the_definition_and_nothing_else() {
-    for (kernel, primitive) in [(Kernel::Gather, &Gather as &Primitive), (Kernel::Scatter, &Scatter)] {
+    for kernel in [Kernel::Gather, Kernel::Scatter] {
         for locations in ["sequential", "random", "partitions", "zipf"] {
             for size in [4, 8, 16, 32] {
                 let p = params(37, size, locations);
@@ -42,12 +48,12 @@ fn the_oracle_accepts_the_definition_and_nothing_else() {
                     continue;
                 };
                 let mut out = computed(&spec);
-                assert_eq!(primitive.check_against_oracle(&p, 9, &out), Ok(()), "{locations} {size}");
+                assert_eq!(spec.check(&out), Ok(()), "{locations} {size}");
                 let last = out.len() - 1;
                 out[last] ^= 1;
-                let mistake = primitive.check_against_oracle(&p, 9, &out).unwrap_err();
+                let mistake = spec.check(&out).unwrap_err();
                 assert!(mistake.starts_with("tuple 36"), "{mistake}");
-                assert!(primitive.check_against_oracle(&p, 9, &out[1..]).is_err());
+                assert!(spec.check(&out[1..]).is_err());
             }
         }
     }
@@ -69,7 +75,7 @@ fn the_oracle_knows_what_a_scatter_through_a_list_may_leave() {
         [words(3, 0), words(3, 1), words(1, 0), words(1, 1), third[0], third[1], fourth[0], fourth[1]]
             .concat()
     };
-    let check = |output: Vec<u8>| Scatter.check_against_oracle(&p, 9, &output);
+    let check = |output: Vec<u8>| spec.check(&output);
     assert_eq!((spec.input(), spec.output()), (4, 4));
     for fourth in [[words(0, 0), words(0, 1)], [words(2, 0), words(2, 1)], [words(0, 0), words(2, 1)]] {
         assert_eq!(check(out([poison, poison], fourth)), Ok(()));
@@ -79,7 +85,7 @@ fn the_oracle_knows_what_a_scatter_through_a_list_may_leave() {
     assert!(check(out([poison, words(0, 1)], [words(0, 0), words(0, 1)])).is_err());
     assert!(check(out([poison, poison], [poison, poison])).is_err());
     let gathered: Vec<u8> = list.iter().flat_map(|&l| [words(l, 0), words(l, 1)].concat()).collect();
-    assert_eq!(Gather.check_against_oracle(&p, 9, &gathered), Ok(()));
+    assert_eq!(Spec::from_params(Kernel::Gather, &p, 9).unwrap().check(&gathered), Ok(()));
 }
 
 proptest! {
@@ -101,7 +107,7 @@ proptest! {
             .with("method.segmented.segments", Value::Int(segments))
             .with("locations.partitions.count", Value::Int(count))
             .with("locations.zipf.exponent", Value::Float(exponent));
-        for primitive in [&Gather as &Primitive, &Scatter] {
+        for primitive in Spec::PRIMITIVES {
             if let Ok(work) = primitive.work(&p) {
                 prop_assert!(work.declared_bytes() >= work.system_bytes);
                 prop_assert!(work.passes.len() <= 9);

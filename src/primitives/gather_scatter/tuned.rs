@@ -1,7 +1,44 @@
-//! Which of the kernels a case takes, and what its open tunables become. Pure.
+//! Which of the CUDA kernels a case takes: the tunables that they are built for, and what open ones become. Pure.
 
-use crate::case::tuning::{DEFAULT_BLOCK as BLOCK, Grid, Hint, Tuning};
-use crate::primitives::gather_scatter::spec::{Locations, Method, Spec};
+use super::spec::{Locations, Method, Spec};
+use crate::case::tuning::{DEFAULT_BLOCK as BLOCK, Grid, Hint, Offered, Tuning};
+use crate::case::{Params, Refusal};
+
+const GATHER: Offered = Offered {
+    block: 1024,
+    items: &[1, 2, 4, 8],
+    grids: &[Grid::Tiles, Grid::Resident],
+    hints: &[Hint::None, Hint::Streaming, Hint::NoL1],
+    vectors: &[],
+    fetch: &[32, 64, 128],
+    persist: true,
+};
+
+/// What a scatter loads, it loads in order.
+const SCATTER: Offered = Offered { hints: &[Hint::None, Hint::Streaming], ..GATHER };
+
+/// The blocks of a partitioned scatter are sized by what shared memory holds.
+const PARTITIONED: Offered = Offered { fetch: &[32, 64, 128], ..Offered::NOTHING };
+
+/// Refuses what the kernels of a primitive are not built for.
+///
+/// # Errors
+/// `n/a`, with what they are built for.
+pub fn offered(name: &str, params: &Params) -> Result<(), Refusal> {
+    let (whose, offered) = match (name, params.text("method")) {
+        ("scatter", Some("partitioned")) => ("partitioned", &PARTITIONED),
+        ("scatter", _) => (name, &SCATTER),
+        _ => (name, &GATHER),
+    };
+    let tuning = Tuning::of(params)?.within(whose, offered)?;
+    match (tuning.hint, tuning.items) {
+        (Some(hint), Some(items)) if hint != Hint::None && items > 1 => {
+            let reason = format!("{name} takes hint {} with items 1, not {items}", hint.name());
+            Err(Refusal::NotApplicable(reason))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// The tunables of a case, none of those that its kernels have open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +48,8 @@ impl Tuned {
     /// What is open becomes what measured best on an H200. A hint is chosen only together
     /// with the items, so that a sweep of these changes nothing else; kernels with a hint
     /// have one item.
-    pub fn new(spec: &Spec, asked: Tuning) -> Tuned {
+    pub fn of(spec: &Spec) -> Tuned {
+        let asked = spec.tuning;
         let one = asked.hint.is_some_and(|hint| hint != Hint::None);
         let items = asked.items.unwrap_or(if one { 1 } else { items(spec) });
         let alone = at_random(spec) && asked.items.is_none();
@@ -40,7 +78,7 @@ impl Tuned {
 
 /// Blocks of a direct move's launch where each tile of tuples has its own.
 pub fn blocks(spec: &Spec) -> Option<u64> {
-    let tuning = Tuned::new(spec, spec.tuning).0;
+    let tuning = Tuned::of(spec).0;
     let direct = spec.method == Method::Direct && tuning.grid == Some(Grid::Tiles);
     let tile = u64::from(tuning.block?) * u64::from(tuning.items?);
     direct.then(|| spec.moves().div_ceil(tile))
@@ -65,45 +103,36 @@ fn at_random(spec: &Spec) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::spec::Kernel;
+    use super::super::tests::spec;
     use super::*;
-    use crate::case::Backend;
-    use crate::primitives::gather_scatter::spec::Kernel;
 
-    fn spec(tuple: u64, locations: Locations, method: Method) -> Spec {
-        Spec {
-            kernel: Kernel::Gather,
-            method,
-            tuples: 100,
-            tuple,
-            index: 4,
-            locations,
-            seed: 1,
-            backend: Backend::Cuda,
-            tuning: Tuning::default(),
-        }
+    fn of(words: &str) -> Spec {
+        spec(Kernel::Gather, &format!("tuples=100 index=4 backend=cuda {words}"))
+    }
+
+    fn name(asked: &str) -> String {
+        let spec = of(asked);
+        Tuned::of(&spec).kernel_name(&spec)
     }
 
     #[test]
     fn random_locations_take_one_tuple_and_others_up_to_four() {
-        let items = |tuple, locations| items(&spec(tuple, locations, Method::Direct));
+        let items = |tuple: u64, locations| items(&of(&format!("tuple={tuple} locations={locations}")));
         for tuple in [4, 8, 16, 32] {
-            assert_eq!(items(tuple, Locations::Random), 1);
+            assert_eq!(items(tuple, "random"), 1);
         }
-        assert_eq!([4, 8, 16, 32].map(|tuple| items(tuple, Locations::Sequential)), [4, 4, 4, 2]);
-        let passes = spec(8, Locations::Random, Method::Multipass { passes: 4 });
-        assert_eq!(Tuned::new(&passes, Tuning::default()).kernel_name(&passes), "gather_t8_i4_n4");
+        assert_eq!([4, 8, 16, 32].map(|tuple| items(tuple, "sequential")), [4, 4, 4, 2]);
+        assert_eq!(name("tuple=8 method=multipass method.multipass.passes=4"), "gather_t8_i4_n4");
     }
 
     #[test]
     fn a_sweep_of_items_changes_nothing_else() {
-        let spec = spec(8, Locations::Random, Method::Direct);
-        let name = |asked| Tuned::new(&spec, asked).kernel_name(&spec);
-        assert_eq!(name(Tuning::default()), "gather_t8_i4_n1_cs");
-        let items = |n| Tuning { items: Some(n), ..Tuning::default() };
-        assert_eq!([1, 8].map(|n| name(items(n))), ["gather_t8_i4_n1", "gather_t8_i4_n8"]);
-        let hint = Tuning { hint: Some(Hint::NoL1), ..Tuning::default() };
+        assert_eq!(name("tuple=8"), "gather_t8_i4_n1_cs");
+        let items = |n: u64| name(&format!("tuple=8 backend.cuda.items={n}"));
+        assert_eq!([1, 8].map(items), ["gather_t8_i4_n1", "gather_t8_i4_n8"]);
+        let hint = "tuple=8 backend.cuda.hint=no-l1";
         assert_eq!(name(hint), "gather_t8_i4_n1_no_l1");
-        let ordered = Spec { locations: Locations::Sequential, ..spec };
-        assert_eq!(Tuned::new(&ordered, hint).kernel_name(&ordered), "gather_t8_i4_n1_no_l1");
+        assert_eq!(name(&format!("{hint} locations=sequential")), "gather_t8_i4_n1_no_l1");
     }
 }

@@ -17,41 +17,33 @@ use crate::case::{Access, Concurrency, Direction, Pass, Work};
 /// Chunks of the input in which partitions are counted when L is generated, at most.
 pub const COUNTING_CHUNKS: u64 = 256;
 
-/// The work of a case.
+/// The work of a case. On a GPU partitioning goes another way ([`Levels`]).
 pub fn work(spec: &Spec) -> Work {
     let data = spec.moves() * spec.tuple;
     let locations = spec.moves() * spec.index;
-    let cut = spec.cut();
+    let (passes, workspace) = match (Levels::of(spec), &spec.cut) {
+        (Some(levels), _) => (levels.passes(spec), levels.workspace(spec)),
+        (None, Some(cut)) => (partitioned(spec, cut), workspace(spec, cut)),
+        (None, None) => (passes(spec), 0),
+    };
     Work {
-        passes: cut.as_ref().map_or_else(|| passes(spec), |cut| partitioned(spec, cut)),
+        passes,
         elements: spec.moves(),
         effective_bytes: data,
         system_bytes: 2 * data + locations,
-        footprint: (spec.input() + spec.output()) * spec.tuple
-            + locations
-            + cut.map_or(0, |cut| workspace(spec, &cut)),
+        footprint: (spec.input() + spec.output()) * spec.tuple + locations + workspace,
         scratch: scratch(spec),
     }
-}
-
-/// The work of a case on a GPU, where partitioning goes another way ([`Levels`]).
-pub fn on_gpu(spec: &Spec) -> Work {
-    let Some(cut) = spec.cut() else { return work(spec) };
-    let levels = Levels::new(spec, &cut);
-    let all = work(spec);
-    let footprint = all.footprint - workspace(spec, &cut) + levels.workspace(spec);
-    Work { passes: levels.passes(spec), footprint, ..all }
 }
 
 /// Where L has no closed form it is made from counts of each partition in each chunk,
 /// and a bitmap proves that it is a permutation. Where it was brought, it comes from an
 /// array of 8-byte words, and of a scatter a bitmap has the places that it touches.
 fn scratch(spec: &Spec) -> u64 {
-    match spec.locations {
-        Locations::Partitions { count } => 8 * count * COUNTING_CHUNKS + spec.tuples.div_ceil(8),
-        Locations::Given { count, .. } => {
-            8 * count + if spec.overwrites() { spec.tuples.div_ceil(8) } else { 0 }
-        }
+    let bitmap = spec.tuples.div_ceil(8);
+    match (spec.locations, &spec.given) {
+        (Locations::Partitions { count }, _) => 8 * count * COUNTING_CHUNKS + bitmap,
+        (_, Some(given)) => 8 * given.count + if spec.overwrites() { bitmap } else { 0 },
         _ => 0,
     }
 }
@@ -64,57 +56,56 @@ pub fn workspace(spec: &Spec, cut: &Cut) -> u64 {
 
 /// Each pass that partitions counts and then moves; the last pass of all writes R_out.
 fn partitioned(spec: &Spec, cut: &Cut) -> Vec<Pass> {
-    let mut all = Vec::new();
     if spec.moves() == 0 {
-        return all;
+        return Vec::new();
     }
-    let (read, write) = (Direction::Read, Direction::Write);
-    let moved = |array: String, element, direction, order| Access {
-        concurrency: Concurrency::Led,
-        ..pairs(spec, &array, element, direction, order)
-    };
+    let mut all = Vec::new();
     for (k, &digit) in cut.digits.iter().enumerate() {
-        let from = if k == 0 { "R_in".to_owned() } else { ticks("R", k) };
-        let order = staged(spec, digit);
-        let accesses = vec![
-            moved(ticks("L", k), spec.index, read, Order::Sequential),
-            moved(from, spec.tuple, read, Order::Sequential),
-            moved(ticks("L", k + 1), spec.index, write, order.clone()),
-            moved(ticks("R", k + 1), spec.tuple, write, order),
-        ];
-        all.push(Pass { times: 1, accesses: accesses[..1].to_vec() });
-        all.push(Pass { times: 1, accesses });
+        let [locations, tuples] = pairs(spec, k, Direction::Read, spec.index, Order::Sequential).map(led);
+        let sorted = pairs(spec, k + 1, Direction::Write, spec.index, staged(spec, digit)).map(led);
+        all.push(Pass::once(vec![locations.clone()]));
+        all.push(Pass::once([locations, tuples].into_iter().chain(sorted).collect()));
     }
-    let ticks = "'".repeat(cut.digits.len());
-    let bytes = spec.tuples * spec.tuple;
-    let accesses = vec![
-        pairs(spec, &format!("L{ticks}"), spec.index, read, Order::Sequential),
-        moved(format!("R{ticks}"), spec.tuple, read, Order::Sequential),
-        led("R_out", write, spec.tuple, spec.moves(), bytes, confined(spec, cut.chunks)),
-    ];
-    all.push(Pass { times: 1, accesses });
+    let passes = cut.digits.len();
+    let [locations, tuples] = pairs(spec, passes, Direction::Read, spec.index, Order::Sequential);
+    all.push(Pass::once(vec![locations, led(tuples), led(written(spec, confined(spec, cut.chunks)))]));
     all
 }
 
 /// The streams of a digit, of which groups wait near the processor until they are whole lines.
 fn staged(spec: &Spec, digit: Digit) -> Order {
-    match streams(spec, digit) {
-        Order::Partitions { partitions } => {
-            let values = digit.values();
-            Order::Staged { partitions, tile: values * group(spec, values as usize) as u64 }
-        }
+    let values = digit.values();
+    sorted_near(streams(spec, digit), values * group(spec, values as usize) as u64)
+}
+
+/// Streams that so many pairs at a time are put in the order of, near the processor.
+pub(super) fn sorted_near(order: Order, tile: u64) -> Order {
+    match order {
+        Order::Partitions { partitions } => Order::Staged { partitions, tile },
         other => other,
     }
 }
 
-/// The name of what pass k reads: L, L' …
-pub(super) fn ticks(name: &str, k: usize) -> String {
-    format!("{name}{}", "'".repeat(k))
+/// L and R_in where `copies` is 0, else what as many passes have made of them; locations of `bytes` bytes.
+pub(super) fn pairs(
+    spec: &Spec,
+    copies: usize,
+    direction: Direction,
+    bytes: u64,
+    order: Order,
+) -> [Access; 2] {
+    let ticks = "'".repeat(copies);
+    let tuples = if copies == 0 { "R_in".to_owned() } else { format!("R{ticks}") };
+    [(format!("L{ticks}"), bytes), (tuples, spec.tuple)].map(|(array, element)| Access {
+        order: order.clone(),
+        ..Access::sequential(&array, direction, element, spec.moves())
+    })
 }
 
-/// All of L or R_in, or of a copy of it.
-pub(super) fn pairs(spec: &Spec, array: &str, element: u64, direction: Direction, order: Order) -> Access {
-    access(array, direction, element, spec.moves(), spec.moves() * element, order)
+/// R_out, where each location leads to one of all places.
+pub(super) fn written(spec: &Spec, order: Order) -> Access {
+    let all = Access::sequential("R_out", Direction::Write, spec.tuple, spec.moves());
+    Access { footprint: spec.tuples * spec.tuple, order, ..all }
 }
 
 /// How a pass writes that sorts by a digit: a stream for each value that comes.
@@ -133,7 +124,7 @@ pub(super) fn confined(spec: &Spec, chunks: u64) -> Order {
         Locations::Sequential => Order::Sequential,
         Locations::Random | Locations::Zipf { .. } => Order::Chunks { chunks },
         Locations::Partitions { count } => Order::Partitions { partitions: (count / chunks).max(1) },
-        Locations::Given { .. } => Order::Given,
+        Locations::File { .. } | Locations::List { .. } => Order::Given,
     }
 }
 
@@ -167,9 +158,7 @@ fn passes(spec: &Spec) -> Vec<Pass> {
 /// With L[i] = i a segment's tuples lie side by side: over all passes L is scanned
 /// `passes` times and the tuples are moved once.
 fn sequential(spec: &Spec, segments: u64, segment: u64, passes: u64) -> [Pass; 2] {
-    let bytes = segment * spec.tuple;
-    let [random, companion] = sides(spec)
-        .map(|(array, direction)| led(array, direction, spec.tuple, segment, bytes, Order::Sequential));
+    let [random, companion] = sides(spec, segment);
     [
         Pass { times: segments * (passes - 1), accesses: vec![scan(spec, segment)] },
         Pass { times: segments, accesses: vec![scan(spec, segment), random, companion] },
@@ -178,83 +167,59 @@ fn sequential(spec: &Spec, segments: u64, segment: u64, passes: u64) -> [Pass; 2
 
 /// One pass that moves `moved` of a segment's tuples.
 fn scheme_pass(spec: &Spec, segment: u64, passes: u64, moved: u64) -> Vec<Access> {
-    let chunk = spec.tuples.div_ceil(passes) * spec.tuple;
-    let (order, share) = match spec.locations {
-        Locations::Sequential => (Order::Sequential, 1),
-        Locations::Random => (Order::Random, passes),
-        Locations::Zipf { exponent } => (Order::Zipf { exponent }, passes),
-        Locations::Given { .. } => (Order::Given, passes),
-        Locations::Partitions { count } => {
-            (Order::Partitions { partitions: (count / passes).max(1) }, passes.min(count))
-        }
+    let order = match spec.locations {
+        Locations::Random => Order::Random,
+        Locations::Zipf { exponent } => Order::Zipf { exponent },
+        _ => confined(spec, passes),
     };
-    let footprint = if spec.locations == Locations::Sequential { segment * spec.tuple } else { chunk };
+    let share = match spec.locations {
+        Locations::Partitions { count } => passes.min(count),
+        _ => passes,
+    };
+    let chunk = spec.tuples.div_ceil(passes);
+    let places = if spec.locations == Locations::Sequential { segment } else { chunk };
     // One in `share` tuples of the part that the pass walks through is moved.
-    let companion = if share == 1 { Order::Sequential } else { Order::Strided { stride: share } };
-    let walked = (moved * share).min(segment) * spec.tuple;
-    let [(random_array, random_way), (other_array, other_way)] = sides(spec);
+    let beside = if share == 1 { Order::Sequential } else { Order::Strided { stride: share } };
+    let walked = (moved * share).min(segment);
+    let [random, companion] = sides(spec, moved);
     vec![
         scan(spec, segment),
-        led(random_array, random_way, spec.tuple, moved, footprint, order),
-        led(other_array, other_way, spec.tuple, moved, walked, companion),
+        Access { footprint: places * spec.tuple, order, ..random },
+        Access { footprint: walked * spec.tuple, order: beside, ..companion },
     ]
 }
 
-/// The array accessed through L and the one accessed beside L.
-fn sides(spec: &Spec) -> [(&'static str, Direction); 2] {
-    match spec.kernel {
+/// `count` tuples of the array accessed through L, and of the one accessed beside L.
+fn sides(spec: &Spec, count: u64) -> [Access; 2] {
+    let sides = match spec.kernel {
         Kernel::Gather => [("R_in", Direction::Read), ("R_out", Direction::Write)],
         Kernel::Scatter => [("R_out", Direction::Write), ("R_in", Direction::Read)],
-    }
+    };
+    sides.map(|(array, direction)| led(Access::sequential(array, direction, spec.tuple, count)))
 }
 
 fn scan(spec: &Spec, segment: u64) -> Access {
-    access("L", Direction::Read, spec.index, segment, segment * spec.index, Order::Sequential)
+    Access::sequential("L", Direction::Read, spec.index, segment)
 }
 
 /// A side of the move: a tuple for each location.
-fn led(array: &str, direction: Direction, element: u64, count: u64, footprint: u64, order: Order) -> Access {
-    let concurrency = Concurrency::Led;
-    Access { concurrency, ..access(array, direction, element, count, footprint, order) }
-}
-
-pub(super) fn access(
-    array: &str,
-    direction: Direction,
-    element: u64,
-    count: u64,
-    footprint: u64,
-    order: Order,
-) -> Access {
-    let concurrency = Concurrency::Independent;
-    Access { array: array.to_owned(), direction, element, count, footprint, order, concurrency }
+fn led(access: Access) -> Access {
+    Access { concurrency: Concurrency::Led, ..access }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Backend;
-    use crate::case::tuning::Tuning;
-    use crate::primitives::gather_scatter::spec::Method;
+    use crate::primitives::gather_scatter::tests::spec;
     use proptest::prelude::*;
 
-    fn spec(kernel: Kernel, method: Method, tuples: u64, locations: Locations) -> Spec {
-        Spec {
-            kernel,
-            method,
-            tuples,
-            tuple: 8,
-            index: 4,
-            locations,
-            seed: 0,
-            backend: Backend::Cuda,
-            tuning: Tuning::default(),
-        }
+    fn of(kernel: Kernel, words: &str) -> Work {
+        work(&spec(kernel, words))
     }
 
     #[test]
     fn a_direct_gather_is_eq_10() {
-        let w = work(&spec(Kernel::Gather, Method::Direct, 100, Locations::Random));
+        let w = of(Kernel::Gather, "tuples=100");
         let seen: Vec<_> = w.passes[0]
             .accesses
             .iter()
@@ -273,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_multipass_scatter_scans_l_in_every_pass() {
-        let w = work(&spec(Kernel::Scatter, Method::Multipass { passes: 4 }, 102, Locations::Random));
+        let w = of(Kernel::Scatter, "tuples=102 method=multipass method.multipass.passes=4");
         let seen: Vec<_> =
             w.passes.iter().map(|p| (p.times, p.accesses[1].count, p.accesses[1].footprint)).collect();
         assert_eq!(seen, [(2, 26, 26 * 8), (2, 25, 26 * 8)]);
@@ -284,9 +249,12 @@ mod tests {
 
     #[test]
     fn partitions_are_shared_among_the_passes() {
-        let method = Method::Multipass { passes: 4 };
-        let order = |count| {
-            let w = work(&spec(Kernel::Scatter, method, 128, Locations::Partitions { count }));
+        let order = |count: u64| {
+            let scheme = "tuples=128 method=multipass method.multipass.passes=4";
+            let w = of(
+                Kernel::Scatter,
+                &format!("{scheme} locations=partitions locations.partitions.count={count}"),
+            );
             (
                 w.passes[0].accesses[1].order.clone(),
                 w.passes[0].accesses[2].order.clone(),
@@ -299,20 +267,21 @@ mod tests {
 
     #[test]
     fn the_sides_of_a_given_l_have_their_own_sizes() {
-        let given = Locations::Given { count: 10, end: 100 };
-        let w = work(&spec(Kernel::Gather, Method::Multipass { passes: 4 }, 100, given));
+        let given = "locations=file locations.file.length=10 locations.file.largest=99";
+        let w = of(Kernel::Gather, &format!("{given} method=multipass method.multipass.passes=4"));
         assert_eq!((w.elements, w.effective_bytes, w.system_bytes), (10, 80, 200));
         assert_eq!((w.footprint, w.scratch), (110 * 8 + 40, 80));
         assert_eq!(w.passes[0].accesses[1].order, Order::Given);
         assert_eq!(w.passes[0].accesses[1].footprint, 200);
         assert_eq!(w.declared_bytes(), 4 * 10 * 4 + 2 * 10 * 8);
-        assert_eq!(work(&spec(Kernel::Scatter, Method::Direct, 100, given)).scratch, 80 + 13);
+        assert_eq!(of(Kernel::Scatter, given).scratch, 80 + 13);
     }
 
     #[test]
     fn a_partitioned_scatter_counts_partitions_and_confines() {
-        let of = |bits, passes, locations| {
-            work(&spec(Kernel::Scatter, Method::Partitioned { bits, passes }, 1000, locations))
+        let of = |bits: u64, passes: u64, locations: &str| {
+            let cut = format!("method.partitioned.bits={bits} method.partitioned.passes={passes}");
+            of(Kernel::Scatter, &format!("tuples=1000 method=partitioned {cut} locations={locations}"))
         };
         let seen = |w: &Work| -> Vec<Vec<(String, Order)>> {
             let pass = |p: &Pass| p.accesses.iter().map(|a| (a.array.clone(), a.order.clone())).collect();
@@ -321,7 +290,7 @@ mod tests {
         let named = |accesses: &[(&str, &Order)]| -> Vec<(String, Order)> {
             accesses.iter().map(|(array, order)| ((*array).to_owned(), (*order).clone())).collect()
         };
-        let one = of(4, 1, Locations::Random);
+        let one = of(4, 1, "random");
         let streams = |partitions, tile| Order::Staged { partitions, tile };
         let (plain, sixteen) = (Order::Sequential, streams(16, 16 * 64));
         let wanted = [
@@ -332,13 +301,13 @@ mod tests {
         assert_eq!(seen(&one), wanted);
         assert_eq!(one.declared_bytes(), 1000 * (4 * 4 + 4 * 8));
         assert_eq!((one.effective_bytes, one.system_bytes, one.footprint), (8000, 20_000, 32_000));
-        let two = of(5, 2, Locations::Random);
+        let two = of(5, 2, "random");
         let ways: Vec<Order> =
             two.passes.iter().filter_map(|p| Some(p.accesses.get(2)?.order.clone())).collect();
         assert_eq!(ways, [streams(4, 4 * 64), streams(8, 8 * 64), Order::Chunks { chunks: 32 }]);
         assert_eq!(two.declared_bytes(), 1000 * (4 * 7 + 8 * 6));
         assert_eq!(two.footprint, 20_000 + 2 * 12_000);
-        let sequential = of(4, 1, Locations::Sequential);
+        let sequential = of(4, 1, "sequential");
         assert!(sequential.passes.iter().flat_map(|p| &p.accesses).all(|a| a.order == Order::Sequential));
     }
 
@@ -350,8 +319,9 @@ mod tests {
         ) {
             let (segments, passes) = (segments.min(tuples), passes.min(tuples));
             let kernel = if gather { Kernel::Gather } else { Kernel::Scatter };
-            let locations = if sequential { Locations::Sequential } else { Locations::Random };
-            let w = work(&spec(kernel, Method::Segmented { segments, passes }, tuples, locations));
+            let locations = if sequential { "sequential" } else { "random" };
+            let scheme = format!("method.segmented.segments={segments} method.segmented.passes={passes}");
+            let w = of(kernel, &format!("tuples={tuples} method=segmented {scheme} locations={locations}"));
             prop_assert_eq!(w.declared_bytes(), passes * tuples * 4 + 2 * tuples * 8);
             prop_assert_eq!(w.passes.iter().map(|p| p.times).sum::<u64>(), segments * passes);
         }

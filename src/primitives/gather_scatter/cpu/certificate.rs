@@ -1,65 +1,88 @@
 //! The proof of a gather or scatter: every tuple of R_out is what the definition says,
 //! and L is what the generator says.
 
-use super::locations::{Stored, check_partitions};
-use super::{Moves, Verdict};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Moves;
 use crate::case::{Cancel, Failure};
-use crate::device::cpu::check::{Bitmap, find, verdict};
+use crate::device::cpu::check::{Bitmap, find};
 use crate::device::cpu::{Buffer, POISON, Pool};
+use crate::inputs::partition_of;
 use crate::primitives::gather_scatter::spec::{Kernel, Source, index_of_tuple_word, tuple_word};
 
+/// The first mistake, in words.
+type Mistake = Result<Option<String>, Failure>;
+
 impl Moves {
-    /// Checks R_out after an execution on poisoned memory.
-    pub(super) fn judged(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        let mistake = match self.wrong_location(pool, cancel)? {
-            Some(mistake) => Some(mistake),
-            None if self.spec.overwrites() => self.wrong_landing(pool, cancel)?,
-            None => self.wrong_tuple(pool, cancel)?,
-        };
-        Ok(verdict(mistake, self.spec.output()))
+    /// `L[i]`, as it is stored.
+    #[inline(always)]
+    fn location(&self, i: usize) -> u64 {
+        element(&self.locations, self.spec.index, i)
     }
 
-    fn stored(&self) -> Stored<'_> {
-        Stored::new(&self.locations, self.spec.index)
-    }
-
-    fn wrong_location(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
-        let (stored, n) = (self.stored(), self.spec.moves() as usize);
+    pub(super) fn wrong_location(&self, pool: &Pool, cancel: &Cancel) -> Mistake {
         if let Source::Partitions { count, seed } = self.source {
-            return check_partitions(stored, (n, count, seed), &self.starts, pool, cancel);
+            return self.wrong_partition(count, seed, pool, cancel);
         }
-        find(pool, n, cancel, |block| {
+        find(pool, self.spec.moves() as usize, cancel, |block| {
             block.into_iter().find_map(|i| {
                 let expected = match &self.given {
                     Some(all) => all[i],
                     None => self.source.location(i as u64)?,
                 };
-                let found = stored.get(i);
+                let found = self.location(i);
                 (found != expected).then(|| format!("L[{i}] is {found}, not {expected}"))
             })
         })
     }
 
+    /// Whether each tuple's location lies in the range of its partition and they are
+    /// distinct; then L is a permutation, and every partition holds exactly its own. Also
+    /// checks, within each block of tuples, that locations ascend in a partition (the rank is
+    /// stable).
+    fn wrong_partition(&self, count: u64, seed: u64, pool: &Pool, cancel: &Cancel) -> Mistake {
+        let (n, starts) = (self.spec.moves() as usize, &self.starts);
+        let taken = Bitmap::new(n)?;
+        let descents = AtomicU64::new(u64::MAX);
+        let mistake = find(pool, n, cancel, |block| {
+            let mut last = vec![0; count as usize];
+            for i in block {
+                let (l, q) = (self.location(i), partition_of(seed, i as u64, count) as usize);
+                if l < starts[q] || l >= starts[q + 1] {
+                    let range = format!("[{}, {})", starts[q], starts[q + 1]);
+                    return Some(format!("L[{i}] is {l}, outside its partition {range}"));
+                }
+                if taken.set(l as usize) {
+                    return Some(format!("L[{i}] is {l}, which another tuple has too"));
+                }
+                if l < last[q] {
+                    descents.fetch_min(i as u64, Ordering::Relaxed);
+                }
+                last[q] = l;
+            }
+            None
+        })?;
+        let descent = Some(descents.into_inner()).filter(|&i| i != u64::MAX);
+        Ok(mistake.or_else(|| descent.map(|i| format!("L[{i}] precedes an earlier tuple of its partition"))))
+    }
+
     /// The tuple of R_in that belongs at a place of R_out: (place, tuple) for the `k`th
     /// check. Over all k every place comes once.
     #[inline(always)]
-    fn pair(&self, stored: Stored, k: usize) -> (usize, u64) {
+    fn pair(&self, k: usize) -> (usize, u64) {
         match (self.spec.kernel, self.source.inverse(k as u64)) {
-            (Kernel::Gather, _) => (k, stored.get(k)),
+            (Kernel::Gather, _) => (k, self.location(k)),
             (Kernel::Scatter, Some(i)) => (k, i),
-            (Kernel::Scatter, None) => (stored.get(k) as usize, k as u64),
+            (Kernel::Scatter, None) => (self.location(k) as usize, k as u64),
         }
     }
 
-    fn wrong_tuple(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
-        let (stored, spec) = (self.stored(), &self.spec);
-        let words = spec.words();
-        find(pool, spec.moves() as usize, cancel, |block| {
+    pub(super) fn wrong_tuple(&self, pool: &Pool, cancel: &Cancel) -> Mistake {
+        find(pool, self.spec.moves() as usize, cancel, |block| {
             block.into_iter().find_map(|k| {
-                let (place, i) = self.pair(stored, k);
-                (0..words).find_map(|w| {
-                    let found = word(&self.to, spec.tuple, place * words as usize + w as usize);
-                    let expected = tuple_word(spec.seed, spec.tuple, i, w);
+                let (place, i) = self.pair(k);
+                self.words(place).find_map(|(w, found)| {
+                    let expected = tuple_word(self.spec.seed, self.spec.tuple, i, w);
                     (found != expected).then(|| {
                         format!("R_out[{place}] word {w} is {found:#x}, not {expected:#x} of R_in[{i}]")
                     })
@@ -67,53 +90,50 @@ impl Moves {
             })
         })
     }
-}
 
-impl Moves {
     /// Of a scatter that overwrites: each word to which tuples go is that of one of them,
     /// which its value tells, and all others are untouched. L has been checked.
-    fn wrong_landing(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
-        let (stored, spec) = (self.stored(), &self.spec);
+    pub(super) fn wrong_landing(&self, pool: &Pool, cancel: &Cancel) -> Mistake {
+        let spec = &self.spec;
         let touched = Bitmap::new(spec.tuples as usize)?;
         pool.for_blocks(spec.moves() as usize, cancel, |block| {
             for i in block {
-                touched.set(stored.get(i) as usize);
+                touched.set(self.location(i) as usize);
             }
         })?;
-        let words = spec.words();
+        let untouched = if spec.tuple == 4 { POISON & u64::from(u32::MAX) } else { POISON };
+        let mistake = |place: usize, w: u64, found: u64| {
+            let (i, of) = index_of_tuple_word(spec.seed, spec.tuple, found);
+            let landed = || of == w && i < spec.moves() && self.location(i as usize) == place as u64;
+            let what = match touched.get(place) {
+                true if landed() => return None,
+                false if found == untouched => return None,
+                true => "of no tuple that goes there",
+                false => "and nothing goes there",
+            };
+            Some(format!("R_out[{place}] word {w} is {found:#x}, {what}"))
+        };
         find(pool, spec.tuples as usize, cancel, |block| {
-            block.into_iter().find_map(|place| {
-                (0..words).find_map(|w| {
-                    let found = word(&self.to, spec.tuple, place * words as usize + w as usize);
-                    let (i, of) = index_of_tuple_word(spec.seed, spec.tuple, found);
-                    let landed = of == w && i < spec.moves() && stored.get(i as usize) == place as u64;
-                    match touched.get(place) {
-                        true if landed => None,
-                        false if found == poison(spec.tuple) => None,
-                        true => Some(format!(
-                            "R_out[{place}] word {w} is {found:#x}, of no tuple that goes there"
-                        )),
-                        false => {
-                            Some(format!("R_out[{place}] word {w} is {found:#x}, and nothing goes there"))
-                        }
-                    }
-                })
-            })
+            block
+                .into_iter()
+                .find_map(|place| self.words(place).find_map(|(w, found)| mistake(place, w, found)))
         })
+    }
+
+    /// The words of a tuple of R_out, each with its number.
+    #[inline(always)]
+    fn words(&self, place: usize) -> impl Iterator<Item = (u64, u64)> {
+        let words = self.spec.words();
+        (0..words).map(move |w| (w, element(&self.to, self.spec.tuple, place * words as usize + w as usize)))
     }
 }
 
-/// An untouched word.
-fn poison(tuple: u64) -> u64 {
-    if tuple == 4 { POISON & u64::from(u32::MAX) } else { POISON }
-}
-
-/// A word of R_out.
+/// An element of 4 bytes, or else one of 8.
 #[inline(always)]
-fn word(buffer: &Buffer, tuple: u64, at: usize) -> u64 {
-    // SAFETY: nobody writes R_out while it is checked.
+fn element(buffer: &Buffer, bytes: u64, at: usize) -> u64 {
+    // SAFETY: nobody writes L or R_out while they are checked.
     unsafe {
-        match tuple {
+        match bytes {
             4 => u64::from(buffer.read::<u32>(at..at + 1)[0]),
             _ => buffer.read::<u64>(at..at + 1)[0],
         }

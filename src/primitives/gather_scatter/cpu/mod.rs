@@ -1,21 +1,21 @@
 //! gather and scatter on the CPU: their job.
 
+mod arrays;
 mod body;
 mod certificate;
 pub mod kernels;
-mod locations;
 mod partition;
-mod sort;
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::case::{Cancel, Failure, Fault, Verdict};
+use crate::case::{Cancel, Failure, Fault, Verdict, reader};
 use crate::device::cpu::check::poison;
 use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, fence, memory, pieces};
-use crate::primitives::gather_scatter::spec::{Kernel, Locations, Method, Source, tuple_word};
+use crate::primitives::gather_scatter::partitioned::Cut;
+use crate::primitives::gather_scatter::spec::{Kernel, Locations, Method, Source, part, tuple_word};
 use crate::primitives::gather_scatter::work::workspace;
-use crate::primitives::gather_scatter::{self, Spec, given};
+use crate::primitives::gather_scatter::{Spec, given};
 use body::Move;
 use kernels::Timed;
 use partition::Partition;
@@ -43,7 +43,7 @@ pub struct Moves {
 /// 1.5 times as fast with AVX-512's filter as with the scalar one). Partitioning stores whole
 /// lines, for which the widest registers are best.
 fn auto(spec: &Spec) -> Isa {
-    if matches!(spec.method, Method::Partitioned { .. }) {
+    if spec.cut.is_some() {
         return if Isa::widest() == Isa::Avx512 { Isa::Avx512 } else { Isa::Scalar };
     }
     let one_by_one = spec.tuple > 8 || spec.method.segments_and_passes().1 > 1;
@@ -63,21 +63,6 @@ fn bitmap(spec: &Spec) -> u64 {
 }
 
 impl Moves {
-    fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        let (spec, words) = (&self.spec, self.spec.words() as usize);
-        pool.for_blocks(spec.input() as usize, cancel, |block| {
-            let range = block.start * words..block.end * words;
-            // SAFETY: blocks are disjoint and nobody else has the buffer yet.
-            unsafe {
-                match spec.tuple {
-                    4 => fill(spec, self.from.write::<u32>(range.clone()), range, |w| w as u32),
-                    _ => fill(spec, self.from.write::<u64>(range.clone()), range, |w| w),
-                }
-            }
-        })?;
-        poison(pool, &self.to, spec.tuple as usize, cancel)
-    }
-
     /// The launch over tuples `range` of a segment, for locations [low, low + width).
     fn launch(&self, range: &Range<usize>, low: u64, width: u64) -> Move {
         let (z, first) = (self.spec.tuple as usize, range.start);
@@ -101,7 +86,7 @@ impl Moves {
         let n = self.spec.tuples;
         let wrong = self.fault == Some(Fault::WrongChunk) && passes > 1;
         let chunk = if wrong && pass + 1 == passes { pass - 1 } else { pass };
-        let (low, high) = (share(n, chunk, passes), share(n, chunk + 1, passes));
+        let (low, high) = (part(chunk, passes, n), part(chunk + 1, passes, n));
         let fault = if wrong { None } else { self.fault };
         for piece in pieces(segment.len(), 64, worker, fault) {
             let range = segment.start + piece.start..segment.start + piece.end;
@@ -113,51 +98,38 @@ impl Moves {
     }
 }
 
-fn fill<T>(spec: &Spec, to: &mut [T], words: Range<usize>, of: impl Fn(u64) -> T) {
-    // Words of longer tuples are numbered through: word k of all is word k of the stream.
-    for (word, k) in to.iter_mut().zip(words.start as u64..) {
-        *word = of(tuple_word(spec.seed, spec.tuple.min(8), k, 0));
-    }
-}
-
-/// The beginning of share `k` of `shares` of n: ⌊k·n/shares⌋.
-fn share(n: u64, k: u64, shares: u64) -> u64 {
-    (u128::from(n) * u128::from(k) / u128::from(shares)) as u64
-}
-
 impl PoolJob for Moves {
-    type Case = gather_scatter::Moves;
+    type Case = Spec;
 
-    fn prepare(case: gather_scatter::Moves, context: &Context) -> Result<(Moves, Isa), Failure> {
-        let spec = case.spec;
-        let given = given::load(&spec, &case.params, context.stored)?;
+    fn prepare(spec: Spec, context: &Context) -> Result<(Moves, Isa), Failure> {
+        let given = given::load(&spec, context.stored)?;
         let isa = context.isa_or(|| auto(&spec))?;
         if spec.kernel == Kernel::Scatter && isa == Isa::Avx2 {
-            return Err(Failure::NotApplicable("AVX2 has no scatter instruction".to_owned()));
+            return Err(reader::avx2_cannot_scatter().into());
         }
         if spec.method == Method::Streaming && cfg!(not(target_arch = "x86_64")) {
             return Err(Failure::NotApplicable("no non-temporal stores on this architecture".to_owned()));
         }
         let (input, output) = (spec.input() * spec.tuple, spec.output() * spec.tuple);
         let indices = spec.moves() * spec.index;
-        let cut = spec.cut();
-        let pairs = cut.as_ref().map_or(0, |cut| workspace(&spec, cut));
+        let pairs = spec.cut.as_ref().map_or(0, |cut| workspace(&spec, cut));
         memory::require(
             [output, indices, pairs, bitmap(&spec)].into_iter().fold(input, u64::saturating_add),
         )?;
         let source = spec.source()?;
         let (from, to) = (Buffer::new(input as usize)?, Buffer::new(output as usize)?);
         let locations = Buffer::new(indices as usize)?;
-        let origin = (&source, given.as_deref().map(Vec::as_slice));
-        let starts = locations::generate(&spec, origin, &locations, &context.pool, context.cancel)?;
+        let brought = given.as_deref().map(Vec::as_slice);
+        let starts = arrays::generate(&spec, &source, brought, &locations, context)?;
+        // Words of longer tuples are numbered through: word k of all is word k of the stream.
+        let word = |k| tuple_word(spec.seed, spec.tuple.min(8), k as u64, 0);
+        arrays::fill(&from, spec.tuple, (spec.input() * spec.words()) as usize, word, context)?;
         let timed = kernels::timed(&spec, isa);
-        let partition = match cut {
-            Some(cut) => Some(Partition::new(&spec, cut, isa, &context.pool, context.cancel)?),
-            None => None,
-        };
+        let partition = |cut: &Cut| Partition::new(&spec, cut.clone(), isa, context);
+        let partition = spec.cut.as_ref().map(partition).transpose()?;
         let fault = context.fault;
         let job = Moves { spec, source, from, to, locations, starts, given, timed, partition, fault };
-        job.fill(&context.pool, context.cancel)?;
+        job.clear(&context.pool, context.cancel)?;
         Ok((job, isa))
     }
 
@@ -167,7 +139,7 @@ impl PoolJob for Moves {
         }
         let (n, (segments, passes)) = (self.spec.moves(), self.spec.method.segments_and_passes());
         for segment in 0..segments {
-            let range = share(n, segment, segments) as usize..share(n, segment + 1, segments) as usize;
+            let range = part(segment, segments, n) as usize..part(segment + 1, segments, n) as usize;
             for pass in 0..passes {
                 self.pass(worker, &range, pass, passes);
                 if segments * passes > 1 {
@@ -185,7 +157,12 @@ impl PoolJob for Moves {
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        self.judged(pool, cancel)
+        let mistake = match self.wrong_location(pool, cancel)? {
+            Some(mistake) => Some(mistake),
+            None if self.spec.overwrites() => self.wrong_landing(pool, cancel)?,
+            None => self.wrong_tuple(pool, cancel)?,
+        };
+        Ok(Verdict::of(mistake, self.spec.output()))
     }
 
     fn output(&self, _pool: &Pool) -> Result<Vec<u8>, Failure> {

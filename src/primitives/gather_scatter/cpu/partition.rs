@@ -5,12 +5,17 @@
 //! pass is stable; then every worker moves its part. The last pass scatters the pairs as
 //! they lie, each worker its part, while it asks for the lines of the next chunk.
 
-use super::sort::{Last, Loops, loops};
+use std::ops::Range;
+
 use super::{Buffer, Moves};
-use crate::case::{Cancel, Failure, Fault};
+use crate::case::{Failure, Fault};
 use crate::device::cpu::check::poison;
-use crate::device::cpu::{Isa, Pool, Worker, fence, part, pieces};
-use crate::primitives::cpu::combine::{Own, Part, begin};
+#[cfg(target_arch = "x86_64")]
+use crate::device::cpu::simd::Avx512;
+use crate::device::cpu::simd::{Index, Scalar};
+use crate::device::cpu::{Context, Isa, Worker, fence, part, pieces};
+use crate::primitives::cpu::combine::{Labels, Own, Part, begin, count, sort};
+use crate::primitives::cpu::tuple::{Halves, Quad, Tuple};
 use crate::primitives::gather_scatter::partitioned::{Cut, Digit, group};
 use crate::primitives::gather_scatter::spec::Spec;
 
@@ -35,17 +40,16 @@ fn own(spec: &Spec, digits: &[Digit]) -> Result<Own, Failure> {
 impl Partition {
     /// For a case that is cut so. The pairs' memory is first touched by the workers that read
     /// it.
-    pub fn new(spec: &Spec, cut: Cut, isa: Isa, pool: &Pool, cancel: &Cancel) -> Result<Partition, Failure> {
-        let moves = spec.moves() as usize;
-        let mut pairs = Vec::new();
-        for _ in 0..cut.digits.len().min(2) {
-            let buffers =
-                (Buffer::new(moves * spec.index as usize)?, Buffer::new(moves * spec.tuple as usize)?);
-            poison(pool, &buffers.0, spec.index as usize, cancel)?;
-            poison(pool, &buffers.1, spec.tuple as usize, cancel)?;
-            pairs.push(buffers);
-        }
-        let own = (0..pool.threads()).map(|_| own(spec, &cut.digits)).collect::<Result<_, _>>()?;
+    pub fn new(spec: &Spec, cut: Cut, isa: Isa, context: &Context) -> Result<Partition, Failure> {
+        let buffer = |bytes: u64| {
+            let buffer = Buffer::new((spec.moves() * bytes) as usize)?;
+            poison(&context.pool, &buffer, bytes as usize, context.cancel)?;
+            Ok::<_, Failure>(buffer)
+        };
+        let pairs = |_| Ok::<_, Failure>((buffer(spec.index)?, buffer(spec.tuple)?));
+        let pairs = (0..cut.digits.len().min(2)).map(pairs).collect::<Result<_, _>>()?;
+        let own = |_| own(spec, &cut.digits);
+        let own = (0..context.pool.threads()).map(own).collect::<Result<_, _>>()?;
         Ok(Partition { loops: loops(spec, isa), cut, pairs, own })
     }
 
@@ -56,6 +60,9 @@ impl Partition {
     }
 }
 
+/// L and R, or copies of them.
+type Pairs = (*mut u8, *mut u8);
+
 impl Moves {
     /// One worker's share of an execution.
     pub(super) fn partitioned(&self, partition: &Partition, worker: Worker) {
@@ -63,19 +70,13 @@ impl Moves {
         for (pass, &digit) in partition.cut.digits.iter().enumerate() {
             let pairs = &partition.pairs[pass % 2];
             let to = (pairs.0.ptr::<u8>(), pairs.1.ptr::<u8>());
-            self.partition_pass(partition, worker, digit, (from, to));
+            self.partition_pass(partition, worker, digit, from, to);
             from = to;
         }
         self.write(partition, from, worker);
     }
 
-    fn partition_pass(
-        &self,
-        partition: &Partition,
-        worker: Worker,
-        digit: Digit,
-        (from, to): ((*mut u8, *mut u8), (*mut u8, *mut u8)),
-    ) {
+    fn partition_pass(&self, partition: &Partition, worker: Worker, digit: Digit, from: Pairs, to: Pairs) {
         let own = &partition.own[worker.index];
         let values = digit.values() as usize;
         let mut part = Part {
@@ -105,7 +106,7 @@ impl Moves {
     }
 
     /// Writes R_out from the pairs as they lie.
-    fn write(&self, partition: &Partition, (locations, tuples): (*mut u8, *mut u8), worker: Worker) {
+    fn write(&self, partition: &Partition, (locations, tuples): Pairs, worker: Worker) {
         let beside = if self.fault == Some(Fault::OffByOne) { self.spec.tuple as usize } else { 0 };
         for range in pieces(self.spec.moves() as usize, 64, worker, self.fault) {
             let last = Last {
@@ -120,4 +121,113 @@ impl Moves {
             unsafe { (partition.loops.write)(&last) };
         }
     }
+}
+
+/// A loop over a part.
+///
+/// # Safety
+/// The pointers are valid for what their fields say, locations and values are in range, and
+/// the processor has the instruction set.
+type Loop = unsafe fn(Digit, &Part);
+
+/// One worker's part of the last pass.
+#[derive(Clone, Debug)]
+struct Last {
+    /// The pairs that it writes.
+    range: Range<usize>,
+    /// The pairs, all of them.
+    locations: *const u8,
+    tuples: *const u8,
+    /// R_out.
+    to: *mut u8,
+    /// Tuples of R_out.
+    places: usize,
+    /// Tuples of a chunk.
+    chunk: usize,
+}
+
+/// The loops of a case.
+#[derive(Clone, Copy, Debug)]
+struct Loops {
+    count: Loop,
+    sort: Loop,
+    write: unsafe fn(&Last),
+}
+
+impl<I: Index> Labels<I> for Digit {
+    #[inline(always)]
+    fn label(&self, location: I) -> usize {
+        self.of(location.get())
+    }
+}
+
+unsafe fn count_pairs<I: Index + Tuple>(digit: Digit, part: &Part) {
+    unsafe { count::<I>(&digit, part) }
+}
+
+/// Writes every tuple of the part to its place. The pairs of a permutation lie so that pair i
+/// goes to chunk ⌊i/chunk⌋: while it does, one place after another of the next chunk is asked
+/// for. Of other locations that is a guess.
+unsafe fn write<T: Tuple, I: Index + Tuple>(last: &Last) {
+    let (locations, tuples) = (last.locations.cast::<I>(), last.tuples.cast::<T>());
+    let to = last.to.cast::<T>();
+    for i in last.range.clone() {
+        let ahead = i + last.chunk;
+        if (ahead * size_of::<T>()).is_multiple_of(LINE) && ahead < last.places {
+            ask(to.wrapping_add(ahead));
+        }
+        // SAFETY: by the caller's promise.
+        unsafe { T::take(tuples.add(i)).put(to.add(I::take(locations.add(i)).get() as usize)) };
+    }
+}
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// Asks for a line that will be written.
+#[inline(always)]
+fn ask<T>(at: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch accesses nothing that a program could notice, at any address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_ET0 }>(at.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
+
+unsafe fn sort_scalar<T: Tuple, I: Index + Tuple>(digit: Digit, part: &Part) {
+    unsafe { sort::<Scalar, T, I>(&digit, part) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,popcnt")]
+unsafe fn sort_avx512<T: Tuple, I: Index + Tuple>(digit: Digit, part: &Part) {
+    unsafe { sort::<Avx512, T, I>(&digit, part) }
+}
+
+/// The loops of a case, for an instruction set that is present.
+fn loops(spec: &Spec, isa: Isa) -> Loops {
+    match spec.index {
+        4 => by_tuple::<u32>(spec.tuple, isa),
+        _ => by_tuple::<u64>(spec.tuple, isa),
+    }
+}
+
+fn by_tuple<I: Index + Tuple>(tuple: u64, isa: Isa) -> Loops {
+    match tuple {
+        4 => by_isa::<u32, I>(isa),
+        8 => by_isa::<u64, I>(isa),
+        16 => by_isa::<Quad, I>(isa),
+        _ => by_isa::<Halves, I>(isa),
+    }
+}
+
+fn by_isa<T: Tuple, I: Index + Tuple>(isa: Isa) -> Loops {
+    let sort: Loop = match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => sort_avx512::<T, I>,
+        _ => sort_scalar::<T, I>,
+    };
+    Loops { count: count_pairs::<I>, sort, write: write::<T, I> }
 }

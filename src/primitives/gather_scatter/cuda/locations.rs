@@ -1,30 +1,27 @@
 //! L on the device: the closed forms, random partitions by a stable count, and what
 //! somebody brought.
 
-use super::kernels::Kernels;
 use crate::case::{Cancel, Failure};
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Plain};
+use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Module, args, device_struct};
 use crate::inputs::Permutation;
-use crate::primitives::cuda::{ZipfTable, length};
+use crate::inputs::mix::key64;
+use crate::primitives::cuda::{BLOCK, ZipfTable, grid, launch_over, length};
 use crate::primitives::gather_scatter::given::checksum;
 use crate::primitives::gather_scatter::spec::{Source, Spec};
 use crate::primitives::gather_scatter::work::COUNTING_CHUNKS;
 
-/// L as a function of i: `Locations` in `kernels/gather_scatter.cu`.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct ClosedForm {
-    kind: u32,
-    unused: u32,
-    key: u64,
-    cumulative: DevicePtr<u64>,
-    start: DevicePtr<u64>,
-    guide: DevicePtr<u32>,
-    spread: Permutation,
+device_struct! {
+    /// L as a function of i: `Locations` in `kernels/gather_scatter.cu`.
+    pub struct ClosedForm: 80 {
+        kind: u32,
+        unused: u32,
+        key: u64,
+        cumulative: DevicePtr<u64>,
+        start: DevicePtr<u64>,
+        guide: DevicePtr<u32>,
+        spread: Permutation,
+    }
 }
-
-// SAFETY: `#[repr(C)]` like its twin in the kernels, plain numbers and device addresses.
-unsafe impl Plain for ClosedForm {}
 
 const SEQUENTIAL: u32 = 0;
 const RANDOM: u32 = 1;
@@ -42,6 +39,13 @@ pub struct Locations {
     /// Of an L that was brought.
     pub checksum: Option<u64>,
     table: Option<ZipfTable>,
+}
+
+/// The kernels that make L: by its closed form, or in random partitions.
+pub fn kernels(spec: &Spec) -> [String; 5] {
+    let [closed, place] = ["fill_locations", "partition_place"].map(|name| format!("{name}_i{}", spec.index));
+    let [count, sum, starts] = ["partition_count", "exclusive_sum", "partition_starts"].map(str::to_owned);
+    [closed, count, sum, starts, place]
 }
 
 /// Bytes of the counters of random partitions.
@@ -64,13 +68,13 @@ impl Chunks {
 }
 
 impl Locations {
-    /// Generates L, or takes it to the devices where somebody brought it: one, or with others
-    /// that it spans.
+    /// Generates L in `values`, or takes it there where somebody brought it.
     pub fn new(
-        (gpu, others): (&Gpu, &[Gpu]),
+        gpu: &Gpu,
+        module: &Module,
         spec: &Spec,
         given: Option<&[u64]>,
-        kernels: &Kernels,
+        mut values: DeviceBuffer<u32>,
         cancel: &Cancel,
     ) -> Result<Locations, Failure> {
         let source = spec.source()?;
@@ -79,26 +83,16 @@ impl Locations {
             _ => None,
         };
         let closed = closed_form(&source, table.as_ref())?;
-        let mut values = super::across(gpu, others, length(spec.moves() * spec.index / 4)?)?;
-        if let Some(all) = given {
-            gpu.put(&words(all, spec.index), &mut values)?;
-        }
-        let checksum = given.map(checksum);
-        let mut locations = Locations { values, starts: None, closed, checksum, table };
-        match source {
-            Source::Partitions { count, seed } => {
-                let starts = partition(gpu, spec, kernels, &locations.values, (count, seed), cancel)?;
-                locations.starts = Some(starts);
+        let [fill, partition @ ..] = module.kernels(kernels(spec))?;
+        let mut starts = None;
+        match (given, source) {
+            (Some(all), _) => gpu.put(&words(all, spec.index), &mut values)?,
+            (None, Source::Partitions { count, .. }) => {
+                starts = Some(partitions(gpu, &partition, spec, count, &values, cancel)?);
             }
-            Source::Given => {}
-            _ => kernels.fill_locations(gpu, &locations.values, &locations.closed, spec.tuples)?,
+            _ => launch_over(gpu, &fill, spec.tuples, args![values, closed, spec.tuples])?,
         }
-        Ok(locations)
-    }
-
-    /// Partitions of L, 0 where it is not made of them.
-    pub fn partitions(&self) -> u64 {
-        self.starts.as_ref().map_or(0, |starts| starts.len() as u64 - 1)
+        Ok(Locations { values, starts, closed, checksum: given.map(checksum), table })
     }
 
     /// L[0].
@@ -122,57 +116,48 @@ fn words(all: &[u64], index: u64) -> Vec<u32> {
 }
 
 fn closed_form(source: &Source, table: Option<&ZipfTable>) -> Result<ClosedForm, Failure> {
-    let identity = Permutation::new(1, 0).ok_or_else(|| Failure::Failed("no permutation of 1".to_owned()))?;
-    let plain = |kind, spread| ClosedForm {
+    let (kind, key, spread) = match source {
+        Source::Sequential => (SEQUENTIAL, 0, None),
+        Source::Random(permutation) => (RANDOM, 0, Some(*permutation)),
+        Source::Zipf(zipf) => (ZIPF, key64(zipf.seed), Some(zipf.spread)),
+        Source::Partitions { .. } | Source::Given => (PARTITIONS, 0, None),
+    };
+    let none = || Failure::Failed("no permutation of 1".to_owned());
+    Ok(ClosedForm {
         kind,
         unused: 0,
-        key: 0,
-        cumulative: DevicePtr::null(),
-        start: DevicePtr::null(),
-        guide: DevicePtr::null(),
-        spread,
-    };
-    Ok(match (source, table) {
-        (Source::Random(permutation), _) => plain(RANDOM, *permutation),
-        (Source::Zipf(zipf), Some(table)) => ClosedForm {
-            key: crate::inputs::mix::key64(zipf.seed),
-            cumulative: table.cumulative.pointer(),
-            start: table.start.pointer(),
-            guide: table.guide.pointer(),
-            ..plain(ZIPF, zipf.spread)
-        },
-        (Source::Zipf(_), None) => return Err(Failure::Failed("no Zipf table".to_owned())),
-        (Source::Partitions { .. } | Source::Given, _) => plain(PARTITIONS, identity),
-        (Source::Sequential, _) => plain(SEQUENTIAL, identity),
+        key,
+        cumulative: table.map_or(DevicePtr::null(), |table| table.cumulative.pointer()),
+        start: table.map_or(DevicePtr::null(), |table| table.start.pointer()),
+        guide: table.map_or(DevicePtr::null(), |table| table.guide.pointer()),
+        spread: spread.or_else(|| Permutation::new(1, 0)).ok_or_else(none)?,
     })
 }
 
-/// Counts each partition in each chunk of the input, adds up, and places each tuple at
+/// Counts each of `count` partitions in each chunk of the input, adds up, and places each tuple at
 /// the next place of its partition, in the order of the input. Returns where each
 /// partition begins, and n.
-fn partition(
+fn partitions(
     gpu: &Gpu,
+    [counted, summed, started, placed]: &[Kernel; 4],
     spec: &Spec,
-    kernels: &Kernels,
+    count: u64,
     values: &DeviceBuffer<u32>,
-    (partitions, seed): (u64, u64),
     cancel: &Cancel,
 ) -> Result<DeviceBuffer<u64>, Failure> {
-    let chunks = Chunks::of(spec.tuples);
-    let mut counts = gpu.alloc(length(partitions * chunks.count)?)?;
-    let mut starts = gpu.alloc(length(partitions + 1)?)?;
+    let (n, key, Chunks { count: chunks, length: size }) =
+        (spec.tuples, key64(spec.seed), Chunks::of(spec.tuples));
+    let counters = count * chunks;
+    // Of each chunk's tuples in each partition, then where they go.
+    let mut counts = gpu.alloc::<u64>(length(counters)?)?;
+    let starts = gpu.alloc(length(count + 1)?)?;
     gpu.memset32(&mut counts, 0)?;
-    let scheme = super::kernels::Counting {
-        seed,
-        partitions,
-        chunks: chunks.count,
-        length: chunks.length,
-        tuples: spec.tuples,
-    };
-    kernels.count_partitions(gpu, &mut counts, &scheme)?;
-    kernels.start_partitions(gpu, &mut counts, &mut starts, &scheme)?;
+    gpu.launch(counted, grid(chunks, 1), BLOCK, 0, args![counts, key, count, chunks, size, n])?;
+    gpu.launch(summed, 1, 1024, 0, args![counts, counters])?;
+    launch_over(gpu, started, count + 1, args![starts, counts, count, chunks, n])?;
     cancel.check()?;
-    kernels.place_partitions(gpu, values, &mut counts, &scheme)?;
+    let warps = grid(chunks * 32, BLOCK.into());
+    gpu.launch(placed, warps, BLOCK, 0, args![values, counts, key, count, chunks, size, n])?;
     gpu.synchronize()?;
     Ok(starts)
 }

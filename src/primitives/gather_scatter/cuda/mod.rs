@@ -1,167 +1,181 @@
 //! gather and scatter on a GPU (`kernels/gather_scatter.cu`). A pass is a launch, so it
 //! ends before the next begins.
+//!
+//! The certificate: each L[i] is its closed form, and each moved tuple the one that L says. Random partitions have no
+//! closed form: there each L[i] lies inside its partition and a bitmap proves that L is a permutation. An L that
+//! somebody brought is known by a checksum; where it scatters, each word of R_out is that of a tuple that goes there,
+//! or untouched where a bitmap says that none does.
 
-mod certify;
-mod kernels;
 mod locations;
 mod partitioned;
 mod spans;
 
+use super::given;
+use super::spec::{Kernel, Locations as Distribution, Spec};
+use super::tuned::Tuned;
 use crate::case::gpus::COUNT_KEY;
 use crate::case::tuning::Tuning;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, Gpu, GpuFacts, GpuJob, Launched, Named, Part, Persisting, Plan, Setup, poison, together,
+    self, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Launched, Named, Part, Persisting, Plan, Setup,
+    args, device_struct, named, poison, together,
 };
-use crate::primitives::cuda::length;
-use crate::primitives::gather_scatter::spec::{Kernel, Locations as Distribution, Spec};
-use crate::primitives::gather_scatter::tuned::Tuned;
-use crate::primitives::gather_scatter::{Moves, given};
-use kernels::{Arrays, Kernels};
-use locations::Locations;
-use partitioned::Partitioned;
+use crate::inputs::mix::key64;
+use crate::primitives::cuda::finding::find;
+use crate::primitives::cuda::tiles::Tiles;
+use crate::primitives::cuda::{Fill, launch_over, length};
+use locations::{ClosedForm, Locations};
+use partitioned::{Pairs, Partitioned};
 use spans::Span;
+
+/// The module of both primitives.
+const MODULE: &str = "gather_scatter";
+
+/// Tuples of 4 bytes; `Fill` makes the others.
+const FILL32: &str = "fill_words32";
+
+/// `EVERYTHING` in the kernels.
+const EVERYTHING: u64 = u64::MAX;
 
 /// A case in place. R_in and R_out have a guard tuple behind their last one, which the
 /// deliberately wrong implementations may touch.
 pub struct Move {
-    gpu: Gpu,
     spec: Spec,
-    tuned: Tuned,
-    kernels: Kernels,
     input: DeviceBuffer<u32>,
     output: DeviceBuffer<u32>,
     locations: Locations,
+    certify: [cuda::Kernel; 3],
     /// On each GPU.
     persisting: Vec<Persisting>,
-    /// What an execution launches on `gpu`.
-    spans: Vec<Span>,
     /// Of the method of this name, which does so with each span.
     partitioned: Option<Partitioned>,
-    /// The other GPUs that the arrays span.
-    others: Vec<Share>,
+    /// Of the GPU that generates and certifies, then of the others that the arrays span.
+    shares: Vec<Share>,
     /// Tuples by which the randomly accessed array is misplaced.
     shift: u64,
 }
 
-/// The part of an execution that a further GPU has.
+/// The part of an execution that a GPU has.
 struct Share {
     gpu: Gpu,
-    kernels: Kernels,
+    timed: cuda::Kernel,
+    tiles: Tiles,
+    /// What it launches.
     spans: Vec<Span>,
 }
 
-/// An array of a case on all its GPUs.
-fn across(gpu: &Gpu, others: &[Gpu], words: usize) -> Result<DeviceBuffer<u32>, Failure> {
-    if others.is_empty() { gpu.alloc(words) } else { gpu.alloc_across(others, words) }
+device_struct! {
+    /// What a certificate goes by: `Claim` in the kernels.
+    struct Claim: 144 {
+        output: DevicePtr<u32>,
+        key: u64,
+        n: u64,
+        tuple: u32,
+        scatter: u32,
+        starts: DevicePtr<u64>,
+        partitions: u64,
+        partition_key: u64,
+        bitmap: DevicePtr<u32>,
+        locations: ClosedForm,
+    }
 }
 
-/// Bytes that the case needs at its peak: of the arrays and the workspace, and of either the counters of the
-/// partitions or the certificate's bitmap.
-fn needed(spec: &Spec) -> (u64, u64) {
-    let arrays = (spec.input() + spec.output() + 2) * spec.tuple + spec.moves() * spec.index;
-    let scratch = match spec.locations {
-        Distribution::Partitions { count } => {
-            locations::counters(spec.tuples, count).max(certify::bitmap(spec))
-        }
-        Distribution::Given { .. } => certify::bitmap(spec),
-        _ => 0,
-    };
-    (arrays + partitioned::workspace(spec), scratch)
+/// Bytes of all arrays and the workspace.
+fn arrays(spec: &Spec) -> u64 {
+    let tuples = spec.input() + spec.output() + 2;
+    tuples * spec.tuple + spec.moves() * spec.index + partitioned::workspace(spec)
 }
 
-impl Move {
-    /// Queues what one GPU does of an execution.
-    fn launch(&self, gpu: &Gpu, kernels: &Kernels, spans: &[Span]) -> Result<(), Failure> {
-        let arrays = Arrays { input: &self.input, output: &self.output, locations: &self.locations.values };
-        spans.iter().try_for_each(|span| match &self.partitioned {
-            Some(partitioned) => partitioned.execute(gpu, &self.spec, &arrays, span, self.shift),
-            None => kernels.execute(gpu, &self.spec, &arrays, span, self.shift),
-        })
-    }
+/// Bytes of the certificate's bitmap, 0 where there is none.
+fn bitmap(spec: &Spec) -> u64 {
+    let counted = matches!(spec.locations, Distribution::Partitions { .. });
+    if counted || spec.overwrites() { 4 * spec.tuples.div_ceil(32) } else { 0 }
+}
 
-    /// Seconds of what one GPU does of some executions.
-    fn timed(&self, gpu: &Gpu, kernels: &Kernels, spans: &[Span], batch: u32) -> Result<f64, Failure> {
-        gpu.timed(&mut || (0..batch).try_for_each(|_| self.launch(gpu, kernels, spans)))
-    }
+/// The kernels that certify, for the size of a case's locations.
+fn certifying(spec: &Spec) -> [String; 3] {
+    ["certify_move", "certify_given", "certify_landed"].map(|name| format!("{name}_i{}", spec.index))
+}
+
+/// The address of a byte that begins a word.
+fn at(buffer: &DeviceBuffer<u32>, byte: u64) -> Result<DevicePtr<u32>, Failure> {
+    buffer.pointer_at(length(byte / 4)?)
 }
 
 impl GpuJob for Move {
-    type Case = Moves;
+    type Case = Spec;
 
     const SPANS: bool = true;
 
-    fn launched(case: &Moves) -> Result<Launched, Failure> {
-        let (spec, tuned) = (&case.spec, Tuned::new(&case.spec, case.spec.tuning));
+    fn launched(spec: &Spec) -> Result<Launched, Failure> {
         let launches = spans::spans(spec, None)?.len() as u64;
-        let alone = || Launched { kernel: tuned.kernel_name(spec), launches };
+        let alone = || Launched { kernel: Tuned::of(spec).kernel_name(spec), launches };
         Ok(partitioned::launched(spec, launches).unwrap_or_else(alone))
     }
 
-    fn kernels(case: &Moves, _gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
-        let tuned = Tuned::new(&case.spec, case.spec.tuning);
-        Ok([kernels::asked(&case.spec, &tuned), partitioned::asked(&case.spec)].concat())
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
+        let own = [Tuned::of(spec).kernel_name(spec), FILL32.to_owned()].into_iter();
+        let own = own.chain(locations::kernels(spec)).chain(certifying(spec));
+        Ok([named(MODULE, Fill::KERNELS), named(MODULE, own), partitioned::asked(spec)].concat())
     }
 
-    fn needed(case: &Moves, gpus: u64) -> u64 {
-        let (arrays, scratch) = needed(&case.spec);
-        arrays.div_ceil(gpus) + scratch
+    /// With the counters of the partitions or the certificate's bitmap, which are on the first alone.
+    fn needed(spec: &Spec, gpus: u64) -> u64 {
+        let counters = match spec.locations {
+            Distribution::Partitions { count } => locations::counters(spec.tuples, count),
+            _ => 0,
+        };
+        arrays(spec).div_ceil(gpus) + counters.max(bitmap(spec))
     }
 
     /// One part: the spans know what a mistake makes of them, once L is known.
-    fn plan(case: &Moves, _fault: Option<Fault>) -> Plan {
-        Plan::whole(case.spec.moves())
+    fn plan(spec: &Spec, _fault: Option<Fault>) -> Plan {
+        Plan::whole(spec.moves())
     }
 
     /// With other GPUs, R_in, R_out and L lie across all of them, and each moves the tuples of the part of L that it
     /// holds: those with i in [k·n/N, (k+1)·n/N). The first generates and certifies.
-    fn prepare(case: Moves, setup: &Setup) -> Result<Move, Failure> {
+    fn prepare(spec: Spec, setup: &Setup) -> Result<Move, Failure> {
         let Setup { gpu, others, fault, cancel, stored } = *setup;
-        let (spec, tuned) = (case.spec, Tuned::new(&case.spec, case.spec.tuning));
-        let given = given::load(&spec, &case.params, stored)?;
+        let (tuned, given) = (Tuned::of(&spec), given::load(&spec, stored)?);
         if !others.is_empty() && partitioned::workspace(&spec) > 0 {
             return Err(Failure::NotApplicable("partitioned runs on one GPU".to_owned()));
         }
-        let share = needed(&spec).0.div_ceil(others.len() as u64 + 1);
-        others.iter().try_for_each(|other| other.require(share))?;
-        let kernels = Kernels::new(gpu, &spec, &tuned)?;
-        let room = |tuples: u64| length((tuples + 1) * spec.tuple / 4);
-        let mut input = across(gpu, others, room(spec.input())?)?;
-        poison(gpu, &mut input)?;
-        kernels.fill_tuples(gpu, &input, &spec)?;
-        let output = across(gpu, others, room(spec.output())?)?;
-        let all = given.as_deref().map(Vec::as_slice);
-        let locations = Locations::new((gpu, others), &spec, all, &kernels, cancel)?;
+        let gpus = others.len() as u64 + 1;
+        others.iter().try_for_each(|other| other.require(arrays(&spec).div_ceil(gpus)))?;
+        let across = |bytes: u64| {
+            let words = length(bytes / 4)?;
+            if others.is_empty() { gpu.alloc(words) } else { gpu.alloc_across(others, words) }
+        };
+        let module = gpu.module(MODULE)?;
+        let input = across((spec.input() + 1) * spec.tuple)?;
+        let input = tuples(gpu, &module, &spec, input)?;
+        let output = across((spec.output() + 1) * spec.tuple)?;
+        let values = across(spec.moves() * spec.index)?;
+        let given = given.as_deref().map(Vec::as_slice);
+        let locations = Locations::new(gpu, &module, &spec, given, values, cancel)?;
+        let all = || [gpu].into_iter().chain(others);
         let by_location = if spec.kernel == Kernel::Gather { &input } else { &output };
         let persist = |gpu: &Gpu| tuned.0.persist.map(|bytes| gpu.persisting(by_location, bytes));
-        let persisting = [gpu].into_iter().chain(others).filter_map(persist).collect::<Result<_, _>>()?;
-        let fault_at = match fault {
-            Some(fault) => Some((fault, locations.first(&spec)?)),
-            None => None,
+        let persisting = all().filter_map(persist).collect::<Result<_, _>>()?;
+        let first = |fault| Ok::<_, Failure>((fault, locations.first(&spec)?));
+        let spans = spans::spans(&spec, fault.map(first).transpose()?)?;
+        let share = |(gpu, spans): (&Gpu, Vec<Span>)| {
+            let timed = gpu.module(MODULE)?.kernel(&tuned.kernel_name(&spec))?;
+            let tiles = Tiles::new(gpu, &timed, &tuned.0, 1)?;
+            Ok(Share { gpu: gpu.clone(), timed, tiles, spans })
         };
-        let partitioned = Partitioned::new(gpu, &spec)?;
-        let spans = spans::spans(&spec, fault_at)?;
-        let mut shares = spans::shares(&spans, spec.moves(), others.len() as u64 + 1).into_iter();
-        let spans = shares.next().unwrap_or_default();
-        let share = |(gpu, spans): (&Gpu, _)| {
-            Ok(Share { gpu: gpu.clone(), kernels: Kernels::new(gpu, &spec, &tuned)?, spans })
-        };
-        let others = others.iter().zip(shares).map(share).collect::<Result<_, Failure>>()?;
-        let shift = u64::from(fault == Some(Fault::OffByOne));
-        let gpu = gpu.clone();
+        let shares = all().zip(spans::shares(&spans, spec.moves(), gpus)).map(share);
         Ok(Move {
-            gpu,
+            shares: shares.collect::<Result<_, Failure>>()?,
+            certify: module.kernels(certifying(&spec))?,
+            partitioned: Partitioned::new(gpu, &spec)?,
+            shift: u64::from(fault == Some(Fault::OffByOne)),
             spec,
-            tuned,
-            kernels,
             input,
             output,
             locations,
             persisting,
-            spans,
-            partitioned,
-            others,
-            shift,
         })
     }
 
@@ -169,33 +183,46 @@ impl GpuJob for Move {
         poison(gpu, &mut self.output)
     }
 
-    fn enqueue(&mut self, gpu: &Gpu, _all: Part) -> Result<(), Failure> {
-        self.launch(gpu, &self.kernels, &self.spans)?;
-        self.others.iter().try_for_each(|share| self.launch(&share.gpu, &share.kernels, &share.spans))
+    fn enqueue(&mut self, _gpu: &Gpu, _all: Part) -> Result<(), Failure> {
+        self.shares.iter().try_for_each(|share| self.launch(share))
     }
 
     /// Waits for the further GPUs: what follows on the first sees what they have written.
     fn settle(&mut self) -> Result<(), Failure> {
-        self.others.iter().try_for_each(|share| share.gpu.synchronize())
+        self.shares.iter().skip(1).try_for_each(|share| share.gpu.synchronize())
     }
 
     /// Several GPUs at the same time, from the first start to the last end.
-    fn time(&mut self, gpu: &Gpu, _plan: &Plan, batch: u32) -> Result<f64, Failure> {
-        if self.others.is_empty() {
-            return self.timed(gpu, &self.kernels, &self.spans, batch);
-        }
-        let first = (&self.gpu, &self.kernels, &self.spans);
-        let others = self.others.iter().map(|share| (&share.gpu, &share.kernels, &share.spans));
+    fn time(&mut self, _gpu: &Gpu, _plan: &Plan, batch: u32) -> Result<f64, Failure> {
         let this = &*self;
-        let parts = [first]
-            .into_iter()
-            .chain(others)
-            .map(|(gpu, kernels, spans)| (gpu.clone(), move || this.timed(gpu, kernels, spans, batch)));
-        together(parts.collect())
+        let timed = |share: &Share| share.gpu.timed(&mut || (0..batch).try_for_each(|_| this.launch(share)));
+        match this.shares.as_slice() {
+            [alone] => timed(alone),
+            all => together(all.iter().map(|share| (share.gpu.clone(), move || timed(share))).collect()),
+        }
     }
 
-    fn judge(&mut self, _gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
-        certify::verdict(self)
+    fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
+        let (spec, n) = (&self.spec, self.spec.output());
+        let mut bitmap: Option<DeviceBuffer<u32>> = match bitmap(spec) {
+            0 => None,
+            bytes => Some(gpu.alloc(length(bytes / 4)?)?),
+        };
+        let finding = find(gpu, |report| {
+            bitmap.as_mut().map_or(Ok(()), |bitmap| gpu.memset32(bitmap, 0))?;
+            self.check(gpu, self.claim(bitmap.as_ref()), report)
+        })?;
+        let Locations { checksum, starts, .. } = &self.locations;
+        let other = checksum
+            .is_some_and(|sum| sum != finding.sum)
+            .then(|| "L on the device is not the array that was brought: its checksum differs".to_owned());
+        let repeated = || {
+            let distinct = finding.touched;
+            (starts.is_some() && distinct != n)
+                .then(|| format!("L is no permutation: {distinct} of {n} locations are distinct"))
+        };
+        let mistake = other.or_else(|| finding.mistake("R_out"));
+        Ok(Verdict::of(mistake.or_else(|| finding.unchecked(n, "tuples")).or_else(repeated), n))
     }
 
     fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
@@ -213,8 +240,101 @@ impl GpuJob for Move {
             return Vec::new();
         }
         let persist = self.persisting.first().map(Persisting::bytes);
-        let count = (COUNT_KEY.to_owned(), Value::Int(self.others.len() as u64 + 1));
-        let count = Some(count).filter(|_| !self.others.is_empty());
-        Tuning { persist, ..self.tuned.0 }.resolved().into_iter().chain(count).collect()
+        let count = Some(self.shares.len() as u64).filter(|&gpus| gpus > 1);
+        let count = count.map(|gpus| (COUNT_KEY.to_owned(), Value::Int(gpus)));
+        Tuning { persist, ..Tuned::of(&self.spec).0 }.resolved().into_iter().chain(count).collect()
+    }
+}
+
+impl Move {
+    /// Queues what one GPU does of an execution.
+    fn launch(&self, share: &Share) -> Result<(), Failure> {
+        share.spans.iter().try_for_each(|span| self.launch_span(share, span))
+    }
+
+    fn launch_span(&self, share: &Share, span: &Span) -> Result<(), Failure> {
+        let (Share { gpu, timed, tiles, .. }, spec) = (share, &self.spec);
+        let Span { first, count, low, high } = *span;
+        let (beside, by_location) = (first * spec.tuple, self.shift * spec.tuple);
+        let (from, to) = match spec.kernel {
+            Kernel::Gather => (by_location, beside),
+            Kernel::Scatter => (beside, by_location),
+        };
+        let (output, input) = (at(&self.output, to)?, at(&self.input, from)?);
+        let locations = at(&self.locations.values, first * spec.index)?;
+        if let Some(partitioned) = &self.partitioned {
+            return partitioned.execute(gpu, spec, Pairs { tuples: input, locations }, output, count);
+        }
+        let ((full, tiled), blocks) = (tiles.full(count), tiles.blocks(count));
+        // No location lies outside of the chunk, and every tuple has a block.
+        let every = low == 0 && high == spec.tuples && tiles.one_each(count);
+        let width = if every { EVERYTHING } else { high - low };
+        let args = args![output, input, locations, full, tiled, count, low, width];
+        gpu.launch(timed, blocks, tiles.block, 0, args)
+    }
+
+    /// Queues the check of all of L and R_out.
+    fn check(&self, gpu: &Gpu, claim: Claim, report: &DeviceBuffer<u64>) -> Result<(), Failure> {
+        let ([moved, given, landed], values) = (&self.certify, &self.locations.values);
+        if self.locations.checksum.is_none() {
+            return launch_over(gpu, moved, claim.n, args![values, claim, report]);
+        }
+        let places = self.spec.tuples;
+        launch_over(gpu, given, claim.n, args![values, claim, places, report])?;
+        let landed = || launch_over(gpu, landed, places, args![values, claim, places, report]);
+        if claim.scatter == 0 { Ok(()) } else { landed() }
+    }
+
+    fn claim(&self, bitmap: Option<&DeviceBuffer<u32>>) -> Claim {
+        let (spec, starts) = (&self.spec, self.locations.starts.as_ref());
+        Claim {
+            output: self.output.pointer(),
+            key: key64(spec.seed),
+            n: spec.moves(),
+            tuple: spec.tuple as u32,
+            scatter: u32::from(spec.kernel == Kernel::Scatter),
+            starts: starts.map_or(DevicePtr::null(), DeviceBuffer::pointer),
+            partitions: starts.map_or(0, |starts| starts.len() as u64 - 1),
+            partition_key: key64(spec.seed),
+            bitmap: bitmap.map_or(DevicePtr::null(), DeviceBuffer::pointer),
+            locations: self.locations.closed,
+        }
+    }
+}
+
+/// R_in, and its guard, which is poison.
+fn tuples(
+    gpu: &Gpu,
+    module: &cuda::Module,
+    spec: &Spec,
+    mut input: DeviceBuffer<u32>,
+) -> Result<DeviceBuffer<u32>, Failure> {
+    let (fill, fill32, n) = (Fill::new(module)?, module.kernel(FILL32)?, spec.input());
+    poison(gpu, &mut input)?;
+    match spec.tuple {
+        4 => launch_over(gpu, &fill32, n, args![input, key64(spec.seed), n])?,
+        _ => fill.words64(gpu, input.pointer(), spec.seed, n * spec.words())?,
+    }
+    Ok(input)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::spec;
+    use super::*;
+
+    /// The kernels' struct: 64 bytes and the locations' 80.
+    #[test]
+    fn the_layout_is_the_kernels() {
+        assert_eq!((size_of::<Claim>(), std::mem::offset_of!(Claim, locations)), (144, 64));
+    }
+
+    #[test]
+    fn bitmaps_only_where_they_are_needed() {
+        let bytes = |kernel, words: &str| bitmap(&spec(kernel, &format!("tuples=100 {words}")));
+        let given = "locations=file locations.file.length=7 locations.file.largest=99";
+        assert_eq!(bytes(Kernel::Scatter, "locations=random"), 0);
+        assert_eq!(bytes(Kernel::Gather, "locations=partitions locations.partitions.count=4"), 16);
+        assert_eq!((bytes(Kernel::Gather, given), bytes(Kernel::Scatter, given)), (0, 16));
     }
 }

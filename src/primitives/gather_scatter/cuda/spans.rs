@@ -1,7 +1,7 @@
 //! What a method launches, and what a fault makes of it. Pure.
 
 use crate::case::{Failure, Fault};
-use crate::primitives::gather_scatter::spec::{Method, Spec};
+use crate::primitives::gather_scatter::spec::{Spec, part};
 use crate::primitives::range::Range;
 
 /// Most launches of one execution.
@@ -40,7 +40,7 @@ pub fn shares(spans: &[Span], moves: u64, parts: u64) -> Vec<Vec<Span>> {
 /// # Errors
 /// `NotApplicable` where they are too many.
 pub fn spans(spec: &Spec, fault: Option<(Fault, u64)>) -> Result<Vec<Span>, Failure> {
-    let (segments, passes) = method(spec.method);
+    let (segments, passes) = spec.method.segments_and_passes();
     let launches = segments.saturating_mul(passes);
     if launches > MAX_LAUNCHES {
         return Err(Failure::NotApplicable(format!("{launches} launches, at most {MAX_LAUNCHES}")));
@@ -59,11 +59,6 @@ pub fn spans(spec: &Spec, fault: Option<(Fault, u64)>) -> Result<Vec<Span>, Fail
     Ok(all)
 }
 
-fn method(method: Method) -> (u64, u64) {
-    let (segments, passes) = method.segments_and_passes();
-    (segments.max(1), passes.max(1))
-}
-
 #[derive(Clone, Copy)]
 struct Scheme {
     /// Locations, of which each segment has a part.
@@ -76,11 +71,11 @@ struct Scheme {
 
 impl Scheme {
     fn spans(self) -> Vec<Span> {
-        let pass = |s: u64, k: u64| Span {
-            first: part(s, self.segments, self.moves),
-            count: part(s + 1, self.segments, self.moves) - part(s, self.segments, self.moves),
-            low: part(k, self.passes, self.tuples),
-            high: part(k + 1, self.passes, self.tuples),
+        let cut = |k, parts, n| (part(k, parts, n), part(k + 1, parts, n));
+        let pass = |s: u64, k: u64| {
+            let ((first, end), (low, high)) =
+                (cut(s, self.segments, self.moves), cut(k, self.passes, self.tuples));
+            Span { first, count: end - first, low, high }
         };
         (0..self.segments).flat_map(|s| (0..self.passes).map(move |k| pass(s, k))).collect()
     }
@@ -108,11 +103,6 @@ impl Scheme {
     }
 }
 
-/// Where part k of n elements begins when they are cut into `parts`: ⌊k·n/parts⌋.
-fn part(k: u64, parts: u64, n: u64) -> u64 {
-    (u128::from(k) * u128::from(n) / u128::from(parts)) as u64
-}
-
 /// The span without tuple `i`.
 fn without(span: Span, i: u64) -> Vec<Span> {
     if !(span.first..span.first + span.count).contains(&i) {
@@ -125,23 +115,11 @@ fn without(span: Span, i: u64) -> Vec<Span> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Backend;
-    use crate::case::tuning::Tuning;
-    use crate::primitives::gather_scatter::spec::{Kernel, Locations, Spec};
+    use crate::primitives::gather_scatter::spec::{Kernel, Method};
+    use crate::primitives::gather_scatter::tests;
 
     fn spec(n: u64, method: Method) -> Spec {
-        let locations = Locations::Random;
-        Spec {
-            kernel: Kernel::Gather,
-            method,
-            tuples: n,
-            tuple: 8,
-            index: 4,
-            locations,
-            seed: 5,
-            backend: Backend::Cuda,
-            tuning: Tuning::default(),
-        }
+        Spec { method, ..tests::spec(Kernel::Gather, &format!("tuples={n} tuple=8 index=4")) }
     }
 
     const METHODS: [Method; 6] = [
@@ -197,9 +175,9 @@ mod tests {
 
     #[test]
     fn segments_are_of_locations_and_passes_of_what_they_address() {
-        let method = Method::Segmented { segments: 2, passes: 2 };
-        let locations = Locations::Given { count: 10, end: 100 };
-        let all = spans(&Spec { locations, ..spec(100, method) }, None).unwrap();
+        let scheme = "method=segmented method.segmented.segments=2 method.segmented.passes=2";
+        let given = "locations=file locations.file.length=10 locations.file.largest=99";
+        let all = spans(&tests::spec(Kernel::Gather, &format!("{scheme} {given}")), None).unwrap();
         let parts: Vec<[u64; 4]> = all.iter().map(|s| [s.first, s.count, s.low, s.high]).collect();
         assert_eq!(parts, [[0, 5, 0, 50], [0, 5, 50, 100], [5, 5, 0, 50], [5, 5, 50, 100]]);
     }

@@ -1,0 +1,104 @@
+//! What is written before anything is timed: L and R_in, made where they will be used.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::case::Failure;
+use crate::device::cpu::simd::Index;
+use crate::device::cpu::{Blocks, Buffer, Context, part};
+use crate::inputs::partition_of;
+use crate::primitives::gather_scatter::spec::{Source, Spec};
+
+/// Writes L and returns, for random partitions, where each partition starts (and n at
+/// the end); otherwise nothing.
+pub fn generate(
+    spec: &Spec,
+    source: &Source,
+    given: Option<&[u64]>,
+    to: &Buffer,
+    context: &Context,
+) -> Result<Vec<u64>, Failure> {
+    let n = spec.moves() as usize;
+    match (given, source) {
+        (Some(all), _) => fill(to, spec.index, n, |i| all[i], context)?,
+        (None, &Source::Partitions { count, seed }) => {
+            let make = if spec.index == 4 { partitions::<u32> } else { partitions::<u64> };
+            return make((n, count, seed), to, context);
+        }
+        (None, source) => fill(to, spec.index, n, |i| source.location(i as u64).unwrap_or(0), context)?,
+    }
+    Ok(Vec::new())
+}
+
+/// Writes `n` elements of 4 or 8 bytes, each worker its part.
+pub fn fill(
+    to: &Buffer,
+    bytes: u64,
+    n: usize,
+    element: impl Fn(usize) -> u64 + Sync,
+    context: &Context,
+) -> Result<(), Failure> {
+    match bytes {
+        4 => filled::<u32>(to, n, element, context),
+        _ => filled::<u64>(to, n, element, context),
+    }
+}
+
+fn filled<I: Index>(
+    to: &Buffer,
+    n: usize,
+    element: impl Fn(usize) -> u64 + Sync,
+    context: &Context,
+) -> Result<(), Failure> {
+    context.pool.for_blocks(n, context.cancel, |block| {
+        // SAFETY: blocks are disjoint and nobody else has the buffer yet.
+        let elements = unsafe { to.write::<I>(block.clone()) };
+        for (stored, i) in elements.iter_mut().zip(block) {
+            *stored = I::of(element(i));
+        }
+    })
+}
+
+/// Each worker counts the tuples of each partition in its part; a scan over partitions,
+/// and within one over workers, gives each worker its first place in each partition;
+/// each worker then hands out places in the order of its tuples. So L is stable.
+fn partitions<I: Index>(
+    (n, count, seed): (usize, u64, u64),
+    to: &Buffer,
+    context: &Context,
+) -> Result<Vec<u64>, Failure> {
+    let Context { pool, cancel, .. } = context;
+    let mut places = pool.try_run(|worker| {
+        let mut counts = vec![0u64; count as usize];
+        for block in Blocks::of(part(n, worker.index, worker.count)) {
+            cancel.check()?;
+            for i in block {
+                counts[partition_of(seed, i as u64, count) as usize] += 1;
+            }
+        }
+        Ok(counts)
+    })?;
+    let (mut starts, mut next) = (Vec::with_capacity(count as usize + 1), 0);
+    for partition in 0..count as usize {
+        starts.push(next);
+        for worker in &mut places {
+            next += std::mem::replace(&mut worker[partition], next);
+        }
+    }
+    starts.push(next);
+    let places: Vec<Mutex<Vec<u64>>> = places.into_iter().map(Mutex::new).collect();
+    pool.try_run(|worker| {
+        let mut places = places[worker.index].lock().unwrap_or_else(PoisonError::into_inner);
+        for block in Blocks::of(part(n, worker.index, worker.count)) {
+            cancel.check()?;
+            // SAFETY: blocks are disjoint and nobody else has the buffer yet.
+            let locations = unsafe { to.write::<I>(block.clone()) };
+            for (location, i) in locations.iter_mut().zip(block) {
+                let place = &mut places[partition_of(seed, i as u64, count) as usize];
+                *location = I::of(*place);
+                *place += 1;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(starts)
+}
