@@ -61,7 +61,7 @@ impl Inputs {
             Operator::Max => [self.as_type(self.rising(i)), 0],
             Operator::Min => [self.as_type(self.top() - self.rising(i)), 0],
             Operator::Or => [self.rare_bits(i), 0],
-            Operator::And => [!self.rare_bits(i) & self.word_mask(), 0],
+            Operator::And => [!self.rare_bits(i) & self.ty.mask(), 0],
             Operator::Affine => [self.word(2 * i) | 1, self.word(2 * i + 1)],
         }
     }
@@ -69,11 +69,6 @@ impl Inputs {
     #[inline(always)]
     fn word(&self, i: u64) -> u64 {
         if self.ty.bits() == 64 { word64(self.seed, i) } else { u64::from(word32(self.seed, i as u32)) }
-    }
-
-    #[inline(always)]
-    fn word_mask(&self) -> u64 {
-        if self.ty.bits() == 64 { u64::MAX } else { u64::from(u32::MAX) }
     }
 
     #[inline(always)]

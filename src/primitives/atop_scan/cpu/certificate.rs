@@ -140,7 +140,7 @@ fn new_head(case: &AtopScan, k: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::cpu::{Isa, Job};
+    use crate::device::cpu::{Isa, PoolJob};
     use crate::primitives::atop_scan::Spec;
     use crate::primitives::atop_scan::tests::spec;
 
@@ -155,7 +155,8 @@ mod tests {
             let pool = Pool::new(None).expect("a pool");
             let case = AtopScan::new(spec, Isa::Scalar, &pool, None).expect("memory");
             case.fill(&pool, &Cancel::default()).expect("not cancelled");
-            case.once(&pool, &Cancel::default()).expect("not cancelled");
+            case.clear(&pool, &Cancel::default()).expect("not cancelled");
+            pool.run(|worker| case.execute(worker));
             let tampered = Tampered { case, pool };
             assert_eq!(tampered.mistake(), None, "{spec:?}");
             tampered

@@ -18,25 +18,22 @@ pub trait Element: Copy + Sync {
     fn keep(isa: Isa) -> Keep<Self>;
 }
 
-impl Element for u32 {
-    fn keep(isa: Isa) -> Keep<u32> {
-        match isa {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => avx512::keep32,
-            _ => keep,
+macro_rules! element {
+    ($t:ty, $avx512:ident) => {
+        impl Element for $t {
+            fn keep(isa: Isa) -> Keep<$t> {
+                match isa {
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx512 => avx512::$avx512,
+                    _ => keep,
+                }
+            }
         }
-    }
+    };
 }
 
-impl Element for u64 {
-    fn keep(isa: Isa) -> Keep<u64> {
-        match isa {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => avx512::keep64,
-            _ => keep,
-        }
-    }
-}
+element!(u32, keep32);
+element!(u64, keep64);
 
 /// One element after the other.
 #[inline(never)]

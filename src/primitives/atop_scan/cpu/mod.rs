@@ -43,7 +43,7 @@ pub struct AtopScan {
 
 /// What an element's place depends on: where its segment begins or ends, and the trues from there
 /// to it. Of a compaction: the segments and trues before it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Reach {
     at: usize,
     trues: usize,
@@ -82,7 +82,6 @@ impl AtopScan {
 
     /// The flags and heads of those elements that are not handled are clear.
     fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        let Inputs { segments, .. } = self.inputs;
         let bits = |buffer: &Buffer, bit: &(dyn Fn(u64) -> bool + Sync)| {
             pool.for_blocks(buffer.holds::<u64>(), cancel, |block| {
                 // SAFETY: blocks are disjoint and nobody else has the buffer yet.
@@ -95,7 +94,7 @@ impl AtopScan {
         };
         bits(&self.flags, &|i| self.inputs.flag(i))?;
         if let Some(heads) = &self.heads {
-            bits(heads, &|i| segments.head(i))?;
+            bits(heads, &|i| self.inputs.segments.head(i))?;
         }
         let elements = self.input.bytes() / self.spec.element as usize;
         pool.for_blocks(elements, cancel, |block| {
@@ -126,17 +125,14 @@ impl AtopScan {
         if self.spec.operation.flagged() { heads::count(self.flags_at(), range) } else { 0 }
     }
 
-    /// The last head of a range; of all elements as one segment the first.
-    fn last_head(&self, range: &Range<usize>) -> Option<usize> {
+    /// The first or last head of a range, whichever `find` looks for; of all elements as one segment the first.
+    fn head(
+        &self,
+        find: fn(*const u8, Range<usize>) -> Option<usize>,
+        range: &Range<usize>,
+    ) -> Option<usize> {
         match &self.heads {
-            Some(heads) => heads::last(heads.ptr(), range.clone()),
-            None => range.contains(&0).then_some(0),
-        }
-    }
-
-    fn first_head(&self, range: &Range<usize>) -> Option<usize> {
-        match &self.heads {
-            Some(heads) => heads::first(heads.ptr(), range.clone()),
+            Some(heads) => find(heads.ptr(), range.clone()),
             None => range.contains(&0).then_some(0),
         }
     }
@@ -147,14 +143,14 @@ impl AtopScan {
             let segments = self.heads.as_ref().map_or(0, |heads| heads::count(heads.ptr(), part.clone()));
             return Reach { at: segments, trues: self.trues(part) }.total(false);
         }
-        let head = self.last_head(&part);
+        let head = self.head(heads::last, &part);
         let at = head.unwrap_or(part.start);
         Reach { at, trues: self.trues(at..part.end) }.total(head.is_some())
     }
 
     /// What a part is to those before it.
     fn behind_others(&self, part: Range<usize>) -> Total {
-        let head = self.first_head(&part);
+        let head = self.head(heads::first, &part);
         let at = head.unwrap_or(part.end);
         Reach { at, trues: self.trues(part.start..at) }.total(head.is_some())
     }
@@ -162,7 +158,7 @@ impl AtopScan {
     /// What comes before this worker's part.
     fn reach_before(&self, worker: Worker) -> Reach {
         let compact = self.spec.operation == Operation::Compact;
-        self.before.before(worker).fold(Reach { at: 0, trues: 0 }, |reach, total| {
+        self.before.before(worker).fold(Reach::default(), |reach, total| {
             let own = Reach::of(total);
             match total.begun {
                 true => own,
@@ -200,12 +196,12 @@ impl AtopScan {
     fn place<T: Element>(&self, worker: Worker) {
         let part = self.part(worker);
         let [before, behind] = work::sums_needed(&self.spec);
-        let mut reach = if before { self.reach_before(worker) } else { Reach { at: 0, trues: 0 } };
+        let mut reach = if before { self.reach_before(worker) } else { Reach::default() };
         let ahead = if behind { self.reach_behind(worker) } else { Reach { at: self.n, trues: 0 } };
         let mut start = part.start;
         while start < part.end {
-            let end = self.first_head(&(start + 1..part.end)).unwrap_or(part.end);
-            let begins = self.first_head(&(start..start + 1)).is_some();
+            let end = self.head(heads::first, &(start + 1..part.end)).unwrap_or(part.end);
+            let begins = self.head(heads::first, &(start..start + 1)).is_some();
             let behind = if end == part.end { ahead } else { Reach { at: end, trues: 0 } };
             reach = self.run::<T>(start..end, begins, reach, behind);
             start = end;

@@ -1,16 +1,14 @@
 //! 32-bit counts and their exclusive sums, by the lab's own scan.
 
 use crate::case::Failure;
-use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu};
+use crate::device::cuda::{DeviceBuffer, Gpu};
 use crate::device::cuda::{Named, named};
 use crate::primitives::cuda::length;
 use crate::primitives::scan;
-use crate::primitives::scan::cuda::one_pass::{self, Arrays, Manner, Means, OnePass};
+use crate::primitives::scan::cuda::one_pass::{Launch, OnePass, Variant};
 
 /// Bytes of a count.
 const COUNT: u64 = 4;
-/// Sums of u32, no segments.
-const FAMILY: (bool, &str) = (false, "add_u32");
 
 /// Counts and sums for up to so many, and the scan.
 pub struct Summed {
@@ -22,12 +20,12 @@ pub struct Summed {
 impl Summed {
     /// Bytes for `n` counts.
     pub fn bytes_for(n: u64) -> u64 {
-        2 * COUNT * n + one_pass::bytes(Means::Spine, n, COUNT)
+        2 * COUNT * n + Variant::COUNTS.bytes(n)
     }
 
     /// The name of its kernel, which is the primitive scan's.
     pub fn kernel() -> String {
-        one_pass::name(Means::Spine, FAMILY.0, FAMILY.1)
+        Variant::COUNTS.name()
     }
 
     /// The kernels that it asks for.
@@ -43,7 +41,7 @@ impl Summed {
         Ok(Summed {
             given: gpu.alloc(length(n)?)?,
             sums: gpu.alloc(length(n)?)?,
-            scan: OnePass::new(gpu, &gpu.module(scan::cuda::MODULE)?, Means::Spine, FAMILY, COUNT, n)?,
+            scan: OnePass::new(gpu, Variant::COUNTS, n)?,
         })
     }
 
@@ -54,13 +52,6 @@ impl Summed {
 
     /// Queues the sums of the counts before each of the first `n`.
     pub fn scan(&mut self, gpu: &Gpu, n: u64) -> Result<(), Failure> {
-        let arrays = Arrays {
-            input: self.given.pointer(),
-            output: self.sums.pointer(),
-            heads: DevicePtr::null(),
-            aligned: true,
-        };
-        let manner = Manner { flip: 0, backward: false, inclusive: false };
-        self.scan.execute(gpu, &arrays, n, manner)
+        self.scan.execute(gpu, Launch::new(self.given.pointer(), self.sums.pointer(), n))
     }
 }
