@@ -40,24 +40,22 @@ pub use spec::{Operation, Spec};
 
 use super::{Definition, Primitive, Problem};
 use crate::case::{Fault, Near, Params, Refusal, Work};
+use spec::Operation::{Compact, Distribute, Enumerate, Split, SplitAndSegment};
 
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[
-        primitive(Operation::Enumerate, "how many flags before each element are true (sengupta2007 §2.3.1)"),
+        primitive(Enumerate, "how many flags before each element are true (sengupta2007 §2.3.1)"),
+        primitive(Compact, "the elements whose flags are true, side by side (sengupta2007 §2.3.1)"),
         primitive(
-            Operation::Compact,
-            "the elements whose flags are true, side by side (sengupta2007 §2.3.1)",
-        ),
-        primitive(
-            Operation::Distribute,
+            Distribute,
             "the first or last element of each segment in place of all (sengupta2007 §2.3.2)",
         ),
         primitive(
-            Operation::Split,
+            Split,
             "the elements whose flags are false, then those whose flags are true (sengupta2007 §2.3.3)",
         ),
         primitive(
-            Operation::SplitAndSegment,
+            SplitAndSegment,
             "a split of each segment into a segment of falses and one of trues (sengupta2007 §2.3.3)",
         ),
     ];

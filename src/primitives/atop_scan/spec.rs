@@ -100,21 +100,16 @@ impl Spec {
     pub const fn params(operation: Operation) -> &'static [Param] {
         const ALL: &[Param] = Spec::TABLE;
         const SEGMENTS: &[Variant] = &variants(Segmentation::KIND, ["constant", "random"]);
-        const NEEDED: [Param; 5] = {
-            let mut rows = select(ALL, ["elements", "element", "trues", "segments", "method"]);
-            rows[3] = Param { kind: Kind::Choice(SEGMENTS), default: Default::Required, ..rows[3] };
-            rows
-        };
+        const MOVED: [Param; 5] = select(ALL, ["elements", "element", "trues", "segments", "method"]);
+        const NEEDED: Param = Param { kind: Kind::Choice(SEGMENTS), default: Default::Required, ..MOVED[3] };
         match operation {
             Operation::Enumerate => const { &select(ALL, ["elements", "trues", "segments", "method"]) },
-            Operation::Compact => {
-                const { &select(ALL, ["elements", "element", "trues", "segments", "method"]) }
-            }
+            Operation::Compact => &MOVED,
             Operation::Distribute => {
                 const { &select(ALL, ["elements", "element", "direction", "segments", "method"]) }
             }
             Operation::Split => const { &select(ALL, ["elements", "element", "trues", "method"]) },
-            Operation::SplitAndSegment => &NEEDED,
+            Operation::SplitAndSegment => const { &[MOVED[0], MOVED[1], MOVED[2], NEEDED, MOVED[4]] },
         }
     }
 

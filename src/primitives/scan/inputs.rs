@@ -73,17 +73,11 @@ impl Inputs {
 
     #[inline(always)]
     fn summand(&self, i: u64) -> u64 {
+        let g = |i: u64| self.word(i) >> if self.ty == Type::F32 { 20 } else { 32 };
+        let step = || g(i) as i64 - if i == 0 { 0 } else { g(i - 1) as i64 };
         match self.ty {
-            Type::F32 => {
-                let g = |i: u64| (word32(self.seed, i as u32) >> 20) as i32;
-                let before = if i == 0 { 0 } else { g(i - 1) };
-                ((g(i) - before) as f32).to_bits().into()
-            }
-            Type::F64 => {
-                let g = |i: u64| (word64(self.seed, i) >> 32) as i64;
-                let before = if i == 0 { 0 } else { g(i - 1) };
-                ((g(i) - before) as f64).to_bits()
-            }
+            Type::F32 => (step() as f32).to_bits().into(),
+            Type::F64 => (step() as f64).to_bits(),
             _ => self.word(i),
         }
     }

@@ -20,7 +20,7 @@ pub mod cuda;
 pub mod inputs;
 pub mod near;
 pub mod operator;
-mod oracle;
+pub(in crate::primitives) mod oracle;
 pub mod segments;
 pub mod spec;
 mod tree;

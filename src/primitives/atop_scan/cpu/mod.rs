@@ -17,7 +17,7 @@ use super::{flaws, work};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Slot, Worker, check, memory, part};
 use crate::primitives::scan::cpu::chain::{Chain, Total};
-use crate::primitives::scan::cpu::heads;
+use crate::primitives::scan::cpu::{heads, isa};
 use kernels::Element;
 
 /// A case with its arrays.
@@ -50,8 +50,13 @@ struct Reach {
 }
 
 impl Reach {
-    fn of(total: Total) -> Reach {
-        Reach { at: total.value[0] as usize, trues: total.value[1] as usize }
+    /// With what parts come to, from those farther away to the nearest: a part in which a segment begins says all,
+    /// others say what they add.
+    fn joined(self, parts: impl Iterator<Item = Total>) -> Reach {
+        parts.fold(self, |reach, Total { value, begun }| {
+            let [at, trues] = value.map(|word| word as usize);
+            if begun { Reach { at, trues } } else { Reach { at: reach.at + at, trues: reach.trues + trues } }
+        })
     }
 
     fn total(self, begun: bool) -> Total {
@@ -117,12 +122,8 @@ impl AtopScan {
         part(self.n, worker.index, worker.count)
     }
 
-    fn flags_at(&self) -> *const u8 {
-        self.flags.ptr()
-    }
-
     fn trues(&self, range: Range<usize>) -> usize {
-        if self.spec.operation.flagged() { heads::count(self.flags_at(), range) } else { 0 }
+        if self.spec.operation.flagged() { heads::count(self.flags.ptr(), range) } else { 0 }
     }
 
     /// The first or last head of a range, whichever `find` looks for; of all elements as one segment the first.
@@ -144,36 +145,15 @@ impl AtopScan {
             return Reach { at: segments, trues: self.trues(part) }.total(false);
         }
         let head = self.head(heads::last, &part);
-        let at = head.unwrap_or(part.start);
-        Reach { at, trues: self.trues(at..part.end) }.total(head.is_some())
+        let trues = self.trues(head.unwrap_or(part.start)..part.end);
+        Reach { at: head.unwrap_or(0), trues }.total(head.is_some())
     }
 
     /// What a part is to those before it.
     fn behind_others(&self, part: Range<usize>) -> Total {
         let head = self.head(heads::first, &part);
-        let at = head.unwrap_or(part.end);
-        Reach { at, trues: self.trues(part.start..at) }.total(head.is_some())
-    }
-
-    /// What comes before this worker's part.
-    fn reach_before(&self, worker: Worker) -> Reach {
-        let compact = self.spec.operation == Operation::Compact;
-        self.before.before(worker).fold(Reach::default(), |reach, total| {
-            let own = Reach::of(total);
-            match total.begun {
-                true => own,
-                false if compact => Reach { at: reach.at + own.at, trues: reach.trues + own.trues },
-                false => Reach { trues: reach.trues + own.trues, ..reach },
-            }
-        })
-    }
-
-    /// What is behind this worker's part, to the end of its last segment.
-    fn reach_behind(&self, worker: Worker) -> Reach {
-        self.behind.behind(worker).fold(Reach { at: self.n, trues: 0 }, |reach, total| {
-            let own = Reach::of(total);
-            if total.begun { own } else { Reach { trues: reach.trues + own.trues, ..reach } }
-        })
+        let trues = self.trues(part.start..head.unwrap_or(part.end));
+        Reach { at: head.unwrap_or(0), trues }.total(head.is_some())
     }
 
     /// Sums up the own part for the others.
@@ -195,9 +175,9 @@ impl AtopScan {
     /// Goes over the own part.
     fn place<T: Element>(&self, worker: Worker) {
         let part = self.part(worker);
-        let [before, behind] = work::sums_needed(&self.spec);
-        let mut reach = if before { self.reach_before(worker) } else { Reach::default() };
-        let ahead = if behind { self.reach_behind(worker) } else { Reach { at: self.n, trues: 0 } };
+        // Where nothing has to be known, nothing was left.
+        let mut reach = Reach::default().joined(self.before.before(worker));
+        let ahead = Reach { at: self.n, trues: 0 }.joined(self.behind.behind(worker));
         let mut start = part.start;
         while start < part.end {
             let end = self.head(heads::first, &(start + 1..part.end)).unwrap_or(part.end);
@@ -225,7 +205,7 @@ impl AtopScan {
         unsafe {
             match self.spec.operation {
                 Operation::Enumerate => {
-                    kernels::number(self.flags_at(), run, self.out::<u32>(), before.trues as u32)
+                    kernels::number(self.flags.ptr(), run, self.out::<u32>(), before.trues as u32)
                 }
                 Operation::Distribute => {
                     let source = if self.spec.backward() { behind.at - 1 } else { before.at };
@@ -236,8 +216,8 @@ impl AtopScan {
                     let falses = run.start - before.trues;
                     let trues = behind.at - behind.trues - own;
                     self.begin_segments(&run, before, falses, (trues, own));
-                    kernels::keep_range(keep, self.flags_at(), (run.clone(), false), from, to.add(falses));
-                    kernels::keep_range(keep, self.flags_at(), (run, true), from, to.add(trues));
+                    kernels::keep_range(keep, self.flags.ptr(), (run.clone(), false), from, to.add(falses));
+                    kernels::keep_range(keep, self.flags.ptr(), (run, true), from, to.add(trues));
                 }
             }
         }
@@ -274,7 +254,7 @@ impl AtopScan {
         // SAFETY: as in `run`.
         unsafe {
             let to = self.out::<T>().add(before.trues);
-            kernels::keep_range(T::keep(self.isa), self.flags_at(), (run, true), self.input.ptr(), to);
+            kernels::keep_range(T::keep(self.isa), self.flags.ptr(), (run, true), self.input.ptr(), to);
         }
         behind
     }
@@ -289,15 +269,7 @@ impl PoolJob for AtopScan {
     type Case = Spec;
 
     fn prepare(spec: Spec, context: &Context) -> Result<(AtopScan, Isa), Failure> {
-        let moves = spec.operation.moves();
-        let isa = context
-            .isa_or(|| if kernels::has(Isa::widest(), moves) { Isa::widest() } else { Isa::Scalar })?;
-        if !kernels::has(isa, moves) {
-            return Err(Failure::NotApplicable(format!(
-                "{} is computed without {isa}",
-                spec.operation.name()
-            )));
-        }
+        let isa = isa(context, spec.operation.name(), |isa| kernels::has(isa, spec.operation.moves()))?;
         memory::require(work::work(&spec).footprint)?;
         let job = AtopScan::new(spec, isa, &context.pool, context.fault)?;
         job.fill(&context.pool, context.cancel)?;

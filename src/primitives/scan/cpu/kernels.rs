@@ -67,12 +67,13 @@ fn each<const BACKWARD: bool>(range: Range<usize>, step: usize, mut f: impl FnMu
 
 /// One element after the other.
 #[inline(always)]
-unsafe fn singly<O: Operation, const BACKWARD: bool, const SEGMENTED: bool>(
+unsafe fn scan_singly<O: Operation, const BACKWARD: bool, const SEGMENTED: bool>(
     arrays: &Arrays,
     range: Range<usize>,
-    mut carry: O::T,
-) -> O::T {
+    carry: Bits,
+) -> Bits {
     let (from, to) = (arrays.from.cast::<O::T>(), arrays.to.cast::<O::T>());
+    let mut carry = O::T::of(carry);
     // SAFETY: by the caller's promise.
     each::<BACKWARD>(range, 1, |i| unsafe {
         let before = if SEGMENTED && first::<BACKWARD>(arrays, i) { O::IDENTITY } else { carry };
@@ -80,42 +81,16 @@ unsafe fn singly<O: Operation, const BACKWARD: bool, const SEGMENTED: bool>(
         let element = if arrays.exclusive { before } else { carry };
         if arrays.streaming { element.stream(to.add(i)) } else { element.store(to.add(i)) }
     });
-    carry
-}
-
-#[inline(always)]
-unsafe fn scan_singly<O: Operation, const BACKWARD: bool, const SEGMENTED: bool>(
-    arrays: &Arrays,
-    range: Range<usize>,
-    carry: Bits,
-) -> Bits {
-    // SAFETY: by the caller's promise.
-    unsafe { singly::<O, BACKWARD, SEGMENTED>(arrays, range, O::T::of(carry)).bits() }
-}
-
-#[inline(always)]
-unsafe fn total<O: Operation, const BACKWARD: bool>(
-    arrays: &Arrays,
-    range: Range<usize>,
-    start: O::T,
-) -> O::T {
-    let from = arrays.from.cast::<O::T>();
-    let mut total = start;
-    // SAFETY: by the caller's promise.
-    each::<BACKWARD>(range, 1, |i| unsafe { total = O::combine(total, O::T::load(from.add(i))) });
-    total
+    carry.bits()
 }
 
 #[inline(always)]
 unsafe fn reduce_singly<O: Operation, const BACKWARD: bool>(arrays: &Arrays, range: Range<usize>) -> Bits {
+    let from = arrays.from.cast::<O::T>();
+    let mut total = O::IDENTITY;
     // SAFETY: by the caller's promise.
-    unsafe { total::<O, BACKWARD>(arrays, range, O::IDENTITY).bits() }
-}
-
-#[inline(always)]
-unsafe fn splat<O: Operation, V: Vector>(element: O::T) -> V {
-    // SAFETY: by the caller's promise.
-    unsafe { V::splat(element.bits()[0], size_of::<O::T>()) }
+    each::<BACKWARD>(range, 1, |i| unsafe { total = O::combine(total, O::T::load(from.add(i))) });
+    total.bits()
 }
 
 /// The whole vectors of a range, from an aligned address to one.
@@ -130,7 +105,7 @@ unsafe fn scan_vectors<O: VectorOperation<V>, V: Vector, const BACKWARD: bool, c
     range: Range<usize>,
     carry: Bits,
 ) -> Bits {
-    let lanes = V::BYTES / size_of::<O::T>();
+    let (size, lanes) = (size_of::<O::T>(), V::BYTES / size_of::<O::T>());
     let vectors = aligned(&range, lanes);
     let mut edges = [range.start..vectors.start, vectors.end..range.end];
     if BACKWARD {
@@ -139,13 +114,12 @@ unsafe fn scan_vectors<O: VectorOperation<V>, V: Vector, const BACKWARD: bool, c
     let [before, behind] = edges;
     // SAFETY: by the caller's promise; the vectors lie inside the range.
     unsafe {
-        let carry = singly::<O, BACKWARD, SEGMENTED>(arrays, before, O::T::of(carry));
-        let mut running = splat::<O, V>(carry);
+        let carry = scan_singly::<O, BACKWARD, SEGMENTED>(arrays, before, carry);
+        let mut running = V::splat(carry[0], size);
         each::<BACKWARD>(vectors, lanes, |i| {
             running = vector::<O, V, BACKWARD, SEGMENTED>(arrays, i, running);
         });
-        let carry = O::T::of(running.word(size_of::<O::T>()));
-        singly::<O, BACKWARD, SEGMENTED>(arrays, behind, carry).bits()
+        scan_singly::<O, BACKWARD, SEGMENTED>(arrays, behind, running.word(size))
     }
 }
 
@@ -159,7 +133,7 @@ unsafe fn vector<O: VectorOperation<V>, V: Vector, const BACKWARD: bool, const S
     let size = size_of::<O::T>();
     // SAFETY: by the caller's promise.
     unsafe {
-        let identity = splat::<O, V>(O::IDENTITY);
+        let identity = V::splat(O::IDENTITY.bits()[0], size);
         let from = arrays.from.add(i * size);
         let mut x = V::load(from);
         if arrays.ahead != 0 {
@@ -222,14 +196,15 @@ unsafe fn reduce_vectors<O: VectorOperation<V>, V: Vector, const BACKWARD: bool>
     let vectors = aligned(&range, lanes);
     // SAFETY: by the caller's promise; the chunks lie inside the range.
     unsafe {
-        let mut sum = total::<O, false>(arrays, range.start..vectors.start, O::IDENTITY);
+        let edge = |range| O::T::of(reduce_singly::<O, false>(arrays, range));
+        let mut sum = edge(range.start..vectors.start);
         let mut at = vectors.start;
         while at < vectors.end {
             let end = vectors.end.min(at + EXACT);
             sum = O::combine(sum, chunk::<O, V>(arrays.from, at..end));
             at = end;
         }
-        total::<O, false>(arrays, vectors.end..range.end, sum).bits()
+        O::combine(sum, edge(vectors.end..range.end)).bits()
     }
 }
 
@@ -239,7 +214,8 @@ unsafe fn chunk<O: VectorOperation<V>, V: Vector>(from: *const u8, range: Range<
     let (size, lanes) = (size_of::<O::T>(), V::BYTES / size_of::<O::T>());
     // SAFETY: by the caller's promise.
     unsafe {
-        let mut partial = [splat::<O, V>(O::IDENTITY); UNROLL];
+        let identity = V::splat(O::IDENTITY.bits()[0], size);
+        let mut partial = [identity; UNROLL];
         let mut i = range.start;
         while i + UNROLL * lanes <= range.end {
             let mut u = 0;
@@ -257,7 +233,7 @@ unsafe fn chunk<O: VectorOperation<V>, V: Vector>(from: *const u8, range: Range<
         let mut all = O::apply(two[0], two[1]);
         let mut distance = lanes / 2;
         while distance > 0 {
-            all = O::apply(all, all.shifted::<true>(distance * size, splat::<O, V>(O::IDENTITY)));
+            all = O::apply(all, all.shifted::<true>(distance * size, identity));
             distance /= 2;
         }
         O::T::of(all.word(size))
@@ -310,26 +286,18 @@ use std::arch::x86_64::{__m256i, __m512i};
 
 kernels!(scalar, Operation, [], scan_singly, reduce_singly);
 #[cfg(target_arch = "x86_64")]
-kernels!(
-    avx2,
-    VectorOperation<__m256i>,
-    [target_feature(enable = "avx2,popcnt")],
-    scan_vectors,
-    reduce_vectors,
-    __m256i
-);
+kernels! {
+    avx2, VectorOperation<__m256i>, [target_feature(enable = "avx2,popcnt")],
+    scan_vectors, reduce_vectors, __m256i
+}
 #[cfg(target_arch = "x86_64")]
-kernels!(
-    avx512,
-    VectorOperation<__m512i>,
-    [target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")],
-    scan_vectors,
-    reduce_vectors,
-    __m512i
-);
+kernels! {
+    avx512, VectorOperation<__m512i>, [target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")],
+    scan_vectors, reduce_vectors, __m512i
+}
 
 /// The kernels of a case, with an instruction set that is present and that has vectors for the
-/// operator ([`has_vectors`]).
+/// operator ([`has`]).
 pub fn kernels(spec: &Spec, isa: Isa) -> Kernels {
     use super::lanes::*;
     let (backward, segmented) = (spec.backward(), spec.segmented());
@@ -368,8 +336,8 @@ pub fn kernels(spec: &Spec, isa: Isa) -> Kernels {
     }
 }
 
-/// Whether there are kernels with vectors for an operator. Compositions are not commutative, and
-/// a pair is a vector's worth of work for the multipliers anyway.
-pub fn has_vectors(operator: Operator) -> bool {
-    operator != Operator::Affine
+/// Whether there are kernels for an operator with an instruction set. Compositions are not commutative, and
+/// a pair is a vector's worth of work for the multipliers anyway: they have no vectors.
+pub fn has(isa: Isa, operator: Operator) -> bool {
+    isa == Isa::Scalar || operator != Operator::Affine
 }

@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
-use std::ptr::{read_volatile, write_volatile};
+use std::ptr::{self, read_volatile, write_volatile};
 
 use crate::primitives::scan::operator::Bits;
 
@@ -37,17 +37,14 @@ pub trait Element: Copy {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: by the caller's promise; an element has 4, 8 or 16 bytes.
         unsafe {
-            let bits = self.bits();
-            match size_of::<Self>() {
-                4 => _mm_stream_si32(to.cast(), bits[0] as i32),
-                8 if size_of::<Self>() > align_of::<Self>() => {
-                    _mm_stream_si64(to.cast(), (bits[0] | bits[1] << 32) as i64);
-                }
-                8 => _mm_stream_si64(to.cast(), bits[0] as i64),
-                _ => {
-                    _mm_stream_si64(to.cast(), bits[0] as i64);
-                    _mm_stream_si64(to.cast::<i64>().add(1), bits[1] as i64);
-                }
+            let (from, to) = (ptr::from_ref(&self), to.cast::<i64>());
+            if size_of::<Self>() == 4 {
+                return _mm_stream_si32(to.cast(), from.cast::<i32>().read());
+            }
+            let from = from.cast::<i64>();
+            _mm_stream_si64(to, from.read_unaligned());
+            if size_of::<Self>() == 16 {
+                _mm_stream_si64(to.add(1), from.add(1).read_unaligned());
             }
         }
         #[cfg(not(target_arch = "x86_64"))]

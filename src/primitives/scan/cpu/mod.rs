@@ -55,6 +55,17 @@ struct Room(UnsafeCell<Vec<u64>>);
 // SAFETY: each worker touches its own.
 unsafe impl Sync for Room {}
 
+/// The widest instruction set, if there are kernels for it, or the one that is asked for.
+pub(in crate::primitives) fn isa(
+    context: &Context,
+    what: &str,
+    has: impl Fn(Isa) -> bool,
+) -> Result<Isa, Failure> {
+    let isa = context.isa_or(|| Some(Isa::widest()).filter(|&isa| has(isa)).unwrap_or(Isa::Scalar))?;
+    let without = || Failure::NotApplicable(format!("{what} is computed without {isa}"));
+    has(isa).then_some(isa).ok_or_else(without)
+}
+
 /// Elements of a tile: a power of two.
 fn tile(n: usize, threads: usize, element: usize) -> usize {
     (n / (TILES * threads)).next_power_of_two().clamp(LEAST_TILE, TILE_BYTES / element)
@@ -301,14 +312,7 @@ impl PoolJob for Scan {
     type Case = Spec;
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Scan, Isa), Failure> {
-        let isa = context
-            .isa_or(|| if kernels::has_vectors(spec.operator) { Isa::widest() } else { Isa::Scalar })?;
-        if isa != Isa::Scalar && !kernels::has_vectors(spec.operator) {
-            return Err(Failure::NotApplicable(format!(
-                "{} is computed without {isa}",
-                spec.operator.name()
-            )));
-        }
+        let isa = isa(context, spec.operator.name(), |isa| kernels::has(isa, spec.operator))?;
         let (entry, entries) = spec.head_entries();
         memory::require(2 * spec.bytes() + entry * entries)?;
         let (pool, n) = (&context.pool, spec.elements as usize);
