@@ -119,7 +119,8 @@ pub unsafe fn number(bits: *const u8, range: Range<usize>, out: *mut u32, mut co
 pub unsafe fn keep_range<T>(
     keep: Keep<T>,
     bits: *const u8,
-    (range, class): (Range<usize>, bool),
+    range: Range<usize>,
+    class: bool,
     from: *const T,
     mut to: *mut T,
 ) {
@@ -180,7 +181,7 @@ mod tests {
             let (mut out, mut numbers) = (vec![0; wanted.len()], vec![9; 320]);
             // SAFETY: as long as there are elements of the class, and inside.
             unsafe {
-                keep_range(keep, at, (range.clone(), class), input.as_ptr(), out.as_mut_ptr());
+                keep_range(keep, at, range.clone(), class, input.as_ptr(), out.as_mut_ptr());
                 number(at, range.clone(), numbers.as_mut_ptr(), 7);
             }
             prop_assert_eq!(out, wanted);

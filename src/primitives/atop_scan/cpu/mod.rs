@@ -215,9 +215,9 @@ impl AtopScan {
                     let keep = T::keep(self.isa);
                     let falses = run.start - before.trues;
                     let trues = behind.at - behind.trues - own;
-                    self.begin_segments(&run, before, falses, (trues, own));
-                    kernels::keep_range(keep, self.flags.ptr(), (run.clone(), false), from, to.add(falses));
-                    kernels::keep_range(keep, self.flags.ptr(), (run, true), from, to.add(trues));
+                    self.begin_segments(&run, before, falses, trues, own);
+                    kernels::keep_range(keep, self.flags.ptr(), run.clone(), false, from, to.add(falses));
+                    kernels::keep_range(keep, self.flags.ptr(), run, true, from, to.add(trues));
                 }
             }
         }
@@ -225,7 +225,7 @@ impl AtopScan {
     }
 
     /// Marks where the falses and the trues of a segment begin, if those of this run are the first.
-    fn begin_segments(&self, run: &Range<usize>, before: Reach, falses: usize, (trues, own): (usize, usize)) {
+    fn begin_segments(&self, run: &Range<usize>, before: Reach, falses: usize, trues: usize, own: usize) {
         if self.spec.operation != Operation::SplitAndSegment {
             return;
         }
@@ -254,7 +254,7 @@ impl AtopScan {
         // SAFETY: as in `run`.
         unsafe {
             let to = self.out::<T>().add(before.trues);
-            kernels::keep_range(T::keep(self.isa), self.flags.ptr(), (run, true), self.input.ptr(), to);
+            kernels::keep_range(T::keep(self.isa), self.flags.ptr(), run, true, self.input.ptr(), to);
         }
         behind
     }

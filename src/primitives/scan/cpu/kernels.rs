@@ -5,6 +5,8 @@
 //! every lane with the one 1, 2, 4 … lanes before it; segmented, lanes behind a head keep what
 //! they are. Backward the lanes are taken from the last to the first, so nothing is reversed.
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{__m256i, __m512i};
 use std::ops::Range;
 
 use super::lanes::{Element, Operation, Vector, VectorOperation};
@@ -280,9 +282,6 @@ macro_rules! kernels {
         }
     };
 }
-
-#[cfg(target_arch = "x86_64")]
-use std::arch::x86_64::{__m256i, __m512i};
 
 kernels!(scalar, Operation, [], scan_singly, reduce_singly);
 #[cfg(target_arch = "x86_64")]

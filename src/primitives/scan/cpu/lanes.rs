@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
-use std::ptr::{self, read_volatile, write_volatile};
+use std::ptr::{read_volatile, write_volatile};
 
 use crate::primitives::scan::operator::Bits;
 
@@ -37,7 +37,7 @@ pub trait Element: Copy {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: by the caller's promise; an element has 4, 8 or 16 bytes.
         unsafe {
-            let (from, to) = (ptr::from_ref(&self), to.cast::<i64>());
+            let (from, to) = (std::ptr::from_ref(&self), to.cast::<i64>());
             if size_of::<Self>() == 4 {
                 return _mm_stream_si32(to.cast(), from.cast::<i32>().read());
             }
