@@ -134,7 +134,9 @@ fn dictionary() -> String {
         column.meanings.iter().map(whose).collect::<Vec<_>>().join("; ").replace('|', "\\|")
     };
     let row = |c: &Column| format!("| `{}` | {} | {} | {} |\n", c.key, c.cells[0], c.cells[1], meaning(c));
-    "\n| key | type | unit | meaning |\n|---|---|---|---|\n".to_owned() + &columns.iter().map(row).collect::<String>() + "\n"
+    "\n| key | type | unit | meaning |\n|---|---|---|---|\n".to_owned()
+        + &columns.iter().map(row).collect::<String>()
+        + "\n"
 }
 
 fn collect(place: &str, whose: &'static str, param: &Param, main: Option<&str>, columns: &mut Vec<Column>) {
@@ -147,7 +149,10 @@ fn collect(place: &str, whose: &'static str, param: &Param, main: Option<&str>, 
     let main = if main == Some(param.name) { "*main*; " } else { "" };
     let meaning = format!("{main}{}{accepts}", param.doc);
     let at = columns.iter().position(|column| column.key == key).unwrap_or_else(|| {
-        let cells = [type_of(param.kind), if matches!(param.kind, Kind::Bytes { .. }) { "B" } else { "–" }.to_owned()];
+        let cells = [
+            type_of(param.kind),
+            if matches!(param.kind, Kind::Bytes { .. }) { "B" } else { "–" }.to_owned(),
+        ];
         columns.push(Column { key: key.clone(), cells, meanings: Vec::new() });
         columns.len() - 1
     });

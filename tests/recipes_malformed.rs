@@ -103,11 +103,7 @@ const OVERRIDES: &[(&str, &str, &str)] = &[
         "--set segments=4: scatter.method.segmented.segments: the recipe does not choose what this parameter belongs to; set that first",
     ),
     ("seed", "x", "--set seed=x: seed: `x` is not a number; write a count such as `4096` or `16Mi`"),
-    (
-        "peers",
-        "cub",
-        "--set peers=cub: peers: unknown word `cub`; accepted: PEERS",
-    ),
+    ("peers", "cub", "--set peers=cub: peers: unknown word `cub`; accepted: PEERS"),
     ("measure.rounds", "0", "--set measure.rounds=0: measure.rounds: 0 is out of range; accepted: 1 to 1k"),
     ("measure.ci", "2", "--set measure.ci=2: measure.ci: `2` has no unit; write a share such as `3%`"),
     (

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use super::{
-    Definition, Primitive, atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, reduce, scan,
-    stream,
+    Definition, Primitive, atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, reduce,
+    scan, stream,
 };
 
 /// Every primitive, in the order of the documentation.
@@ -47,7 +47,8 @@ mod tests {
 
     /// Small values of what a recipe must give, below `place`.
     fn given(params: Params, place: &str, rows: &[Param]) -> Params {
-        let required = |row: &&Param| matches!(row.default, Default::Required | Default::RequiredUnless { .. });
+        let required =
+            |row: &&Param| matches!(row.default, Default::Required | Default::RequiredUnless { .. });
         rows.iter().filter(required).fold(params, |params, row| {
             let key = format!("{place}{}", row.name);
             match row.kind {
@@ -66,8 +67,13 @@ mod tests {
     fn smallest(primitive: &Primitive, method: &str) -> Params {
         let text = |word: &str| Value::Text(word.to_owned());
         let mut params = given(Params::default().with("method", text(method)), "", primitive.params());
-        if let Some(Kind::Choice(methods)) = primitive.params().iter().find(|p| p.name == "method").map(|p| p.kind) {
-            let own = methods.iter().find(|variant| variant.name == method).map_or(&[][..], |variant| variant.params);
+        if let Some(Kind::Choice(methods)) =
+            primitive.params().iter().find(|p| p.name == "method").map(|p| p.kind)
+        {
+            let own = methods
+                .iter()
+                .find(|variant| variant.name == method)
+                .map_or(&[][..], |variant| variant.params);
             params = given(params, &format!("method.{method}."), own);
         }
         if primitive.name() == "pattern" {

@@ -33,7 +33,6 @@ mod flaws;
 pub mod inputs;
 mod near;
 mod oracle;
-mod schema;
 pub mod spec;
 mod work;
 
@@ -41,41 +40,36 @@ pub use spec::{Operation, Spec};
 
 use super::{Definition, Primitive, Problem};
 use crate::case::{Fault, Near, Params, Refusal, Work};
+use spec::Operation::{Compact, Distribute, Enumerate, Split, SplitAndSegment};
 
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[
-        Primitive::of::<Spec>(
-            "enumerate",
-            "how many flags before each element are true (sengupta2007 §2.3.1)",
-            schema::params(Operation::Enumerate),
-        ),
-        Primitive::of::<Spec>(
-            "compact",
-            "the elements whose flags are true, side by side (sengupta2007 §2.3.1)",
-            schema::params(Operation::Compact),
-        ),
-        Primitive::of::<Spec>(
-            "distribute",
+        primitive(Enumerate, "how many flags before each element are true (sengupta2007 §2.3.1)"),
+        primitive(Compact, "the elements whose flags are true, side by side (sengupta2007 §2.3.1)"),
+        primitive(
+            Distribute,
             "the first or last element of each segment in place of all (sengupta2007 §2.3.2)",
-            schema::params(Operation::Distribute),
         ),
-        Primitive::of::<Spec>(
-            "split",
+        primitive(
+            Split,
             "the elements whose flags are false, then those whose flags are true (sengupta2007 §2.3.3)",
-            schema::params(Operation::Split),
         ),
-        Primitive::of::<Spec>(
-            "split-and-segment",
+        primitive(
+            SplitAndSegment,
             "a split of each segment into a segment of falses and one of trues (sengupta2007 §2.3.3)",
-            schema::params(Operation::SplitAndSegment),
         ),
     ];
 
     fn read(name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
         let unknown = || Refusal::NotApplicable(format!("{name} is not built atop scan"));
-        let operation = Operation::ALL.into_iter().find(|operation| operation.name() == name);
-        Spec::from_params(operation.ok_or_else(unknown)?, params, seed)
+        let &(_, operation) =
+            Operation::NAMES.iter().find(|(known, _)| *known == name).ok_or_else(unknown)?;
+        Spec::from_params(operation, params, seed)
     }
+}
+
+const fn primitive(operation: Operation, summary: &'static str) -> Primitive {
+    Primitive::of::<Spec>(operation.name(), summary, Spec::params(operation))
 }
 
 impl Problem for Spec {
@@ -84,7 +78,7 @@ impl Problem for Spec {
     }
 
     fn near(&self) -> Result<Vec<Near>, String> {
-        Ok(if self.on_cuda { near::near(self) } else { Vec::new() })
+        Ok(if self.backend.is_cuda() { near::near(self) } else { Vec::new() })
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
@@ -102,6 +96,14 @@ mod tests {
     use super::*;
     use crate::case::Value;
     use proptest::prelude::*;
+
+    pub(super) const ALL: [Operation; 5] = [
+        Operation::Enumerate,
+        Operation::Compact,
+        Operation::Distribute,
+        Operation::Split,
+        Operation::SplitAndSegment,
+    ];
 
     /// A case of `elements` in segments of around `mean`; in one where that is 0.
     pub(super) fn spec(operation: Operation, elements: u64, mean: u64, seed: u64) -> Spec {
@@ -131,7 +133,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_parameters_make_work_panic(
-            operation in prop::sample::select(Operation::ALL.to_vec()),
+            operation in prop::sample::select(ALL.to_vec()),
             elements in any::<u64>().prop_map(|v| v >> (v % 64)),
             mean in any::<u64>().prop_map(|v| v >> (v % 64)),
             trues in prop::sample::select(vec![0.0, 0.25, 1.0, 7.5, f64::NAN]),

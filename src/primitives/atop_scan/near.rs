@@ -27,9 +27,11 @@ pub fn near(spec: &Spec) -> Vec<Near> {
 /// A block of 32 warps for as many tiles; warps are on their own.
 fn summed(spec: &Spec) -> Near {
     let all = tiles(spec.elements);
-    let near =
-        Near { blocks: all / 32, tiles: all, resident: WARPS, loads: 1.0, steps: 14.0, ..Near::default() };
-    near.with(all as f64, [SUM[0], SUM[1], 0.0])
+    of_tiles(all / 32, all, 1.0).with(all as f64, [SUM[0], SUM[1], 0.0])
+}
+
+fn of_tiles(blocks: u64, tiles: u64, loads: f64) -> Near {
+    Near { blocks, tiles, resident: WARPS, loads, steps: 14.0, ..Near::default() }
 }
 
 fn scanned(spec: &Spec, directions: u64) -> Near {
@@ -48,24 +50,25 @@ fn placed(spec: &Spec) -> Near {
     let rows = TILE as f64 / ROWS;
     let loads = if spec.operation == Operation::Enumerate { 1.0 } else { 1.0 + rows };
     let blocks = tiles.div_ceil(8);
-    let near = Near { blocks, tiles, resident: WARPS, loads, steps: 14.0, ..Near::default() };
-    near.with(tiles as f64, [SUM[0] + rows * counts[0], SUM[1] + rows * counts[1], 0.0])
+    of_tiles(blocks, tiles, loads)
+        .with(tiles as f64, [SUM[0] + rows * counts[0], SUM[1] + rows * counts[1], 0.0])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::spec;
+    use super::super::tests::{ALL, spec};
     use super::super::work::work;
     use super::*;
+    use crate::case::Backend;
 
     #[test]
     fn there_is_one_for_each_pass() {
-        for operation in Operation::ALL {
+        for operation in ALL {
             for mean in [0, 7] {
                 if (operation == Operation::SplitAndSegment) == (mean == 0) && operation.splits() {
                     continue;
                 }
-                let spec = Spec { on_cuda: true, ..spec(operation, 10_000, mean, 1) };
+                let spec = Spec { backend: Backend::Cuda, ..spec(operation, 10_000, mean, 1) };
                 assert_eq!(near(&spec).len(), work(&spec).passes.len(), "{operation:?} {mean}");
             }
         }
@@ -74,7 +77,7 @@ mod tests {
     /// 2^20 elements are 256 tiles of 32 times 128.
     #[test]
     fn warps_place_their_tiles() {
-        let all = near(&Spec { on_cuda: true, ..spec(Operation::Enumerate, 1 << 20, 0, 1) });
+        let all = near(&Spec { backend: Backend::Cuda, ..spec(Operation::Enumerate, 1 << 20, 0, 1) });
         let last = all.last().expect("a pass");
         assert_eq!((last.tiles, last.blocks, last.instructions), (256, 32, 256.0 * (150.0 + 32.0 * 110.0)));
     }

@@ -2,6 +2,7 @@
 
 use super::spec::{Operation, Spec};
 use crate::primitives::oracle::check_length;
+use crate::primitives::scan::oracle::compare;
 use crate::primitives::scan::spec::Direction;
 
 /// The segments: from each head to the next one. The first element is a head.
@@ -90,29 +91,15 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
         return Err(format!("out has {number:02x?} elements instead of {}", out.len()));
     }
     let (found, found_beside) = rest.split_at(out.len() * spec.out_element() as usize);
-    compare("out", found, spec.out_element() as usize, out)?;
-    compare("beside out, word", found_beside, 4, beside.into_iter().map(u64::from))
+    let element = |word: u64| word.to_le_bytes()[..spec.out_element() as usize].to_vec();
+    compare("out", found, spec.out_element(), out.into_iter().map(element))?;
+    compare("beside out, word", found_beside, 4, beside.into_iter().map(|word| word.to_le_bytes().to_vec()))
 }
 
 /// Flags as bits, of element i bit i mod 32 of word i / 32.
 fn words(flags: &[bool]) -> Vec<u32> {
     let word = |flags: &[bool]| flags.iter().enumerate().map(|(b, &flag)| u32::from(flag) << b).sum();
     flags.chunks(32).map(word).collect()
-}
-
-fn compare(
-    name: &str,
-    found: &[u8],
-    size: usize,
-    wanted: impl IntoIterator<Item = u64>,
-) -> Result<(), String> {
-    for (i, (found, wanted)) in found.chunks_exact(size).zip(wanted).enumerate() {
-        let wanted = &wanted.to_le_bytes()[..size];
-        if found != wanted {
-            return Err(format!("{name}[{i}] is {found:02x?} instead of {wanted:02x?}"));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! What a primitive atop scan computes: its parameters, typed.
 
 use super::inputs::Inputs;
+use crate::case::schema::{Default, Kind, Param, Variant};
+use crate::case::table::{Described, choice, count, float, parameters, select, sizes, variants, words};
 use crate::case::{Params, Refusal, reader};
 use crate::primitives::scan::segments::{Heads, Lengths, Segments};
 use crate::primitives::scan::spec::Direction;
@@ -11,56 +13,72 @@ pub const MAX_ELEMENTS: u64 = 1 << 31;
 /// Elements that a warp of a GPU sums up, and then places.
 pub const TILE: u64 = 4096;
 
-/// Which of them (sengupta2007 §2.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
-    Enumerate,
-    Compact,
-    Distribute,
-    Split,
-    SplitAndSegment,
+words! {
+    /// Which of them (sengupta2007 §2.3).
+    pub enum Operation {
+        Enumerate = "enumerate",
+        Compact = "compact",
+        Distribute = "distribute",
+        Split = "split",
+        SplitAndSegment = "split-and-segment",
+    }
 }
 
-/// A case, typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spec {
-    pub operation: Operation,
-    /// Of distribute.
-    pub direction: Direction,
-    /// n. A recipe asks for at least 1; `verify` runs 0 as well.
-    pub elements: u64,
-    /// Bytes of an element of in: 4 or 8.
-    pub element: u64,
-    /// How many flags are true.
-    pub trues: u64,
-    /// `None`: all elements together.
-    pub lengths: Option<Lengths>,
-    pub seed: u64,
-    /// Whether it runs on a GPU, whose passes are others.
-    pub on_cuda: bool,
+choice! {
+    /// The segments of a case.
+    #[derive(Eq)]
+    pub enum Segmentation {
+        /// no segments: all elements together
+        None = "none",
+        /// segments of the same length, but for the last
+        Constant = "constant" main "length" {
+            /// elements of a segment
+            length: u64 [count(1, MAX_ELEMENTS)],
+        },
+        /// a segment begins somewhere in each m elements: lengths from 1 to 2m − 1
+        Random = "random" main "mean" {
+            /// mean length m; there are ⌈elements/m⌉ segments
+            mean: u64 [count(1, MAX_ELEMENTS)],
+        },
+    }
+}
+
+choice! {
+    /// How it is computed.
+    #[derive(Eq)]
+    pub enum Method {
+        /// the bits of each tile or part are summed up and those sums scanned; then each tile goes on from what comes
+        /// before it, and behind it
+        TwoPass = "two-pass",
+    }
+}
+
+parameters! {
+    /// A case, typed.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Spec {
+        /// elements of in, each with a flag
+        elements: u64 [count(1, MAX_ELEMENTS)],
+        /// an element of in
+        element: u64 [sizes(&[4, 8])] = "4B",
+        /// the part of the flags that are true: ⌊elements · trues⌋ of them, anywhere
+        part as "trues": f64 [float(0.0, 1.0)] = "0.5",
+        /// forward: from the first element of the segment; backward: from its last
+        direction: Direction = "forward",
+        /// the lengths of the segments, told by a bit an element
+        segmentation as "segments": Segmentation = "none",
+        /// how it is computed
+        method: Method = "two-pass",
+    }
+    with {
+        /// What is computed.
+        operation: Operation = Operation::Enumerate,
+        /// How many flags are true.
+        trues: u64 = 0,
+    }
 }
 
 impl Operation {
-    /// All of them.
-    pub const ALL: [Operation; 5] = [
-        Operation::Enumerate,
-        Operation::Compact,
-        Operation::Distribute,
-        Operation::Split,
-        Operation::SplitAndSegment,
-    ];
-
-    /// Its name in recipes.
-    pub fn name(self) -> &'static str {
-        match self {
-            Operation::Enumerate => "enumerate",
-            Operation::Compact => "compact",
-            Operation::Distribute => "distribute",
-            Operation::Split => "split",
-            Operation::SplitAndSegment => "split-and-segment",
-        }
-    }
-
     /// Whether it looks at the flags.
     pub fn flagged(self) -> bool {
         self != Operation::Distribute
@@ -78,24 +96,37 @@ impl Operation {
 }
 
 impl Spec {
+    /// The parameters of an operation.
+    pub const fn params(operation: Operation) -> &'static [Param] {
+        const ALL: &[Param] = Spec::TABLE;
+        const SEGMENTS: &[Variant] = &variants(Segmentation::KIND, ["constant", "random"]);
+        const MOVED: [Param; 5] = select(ALL, ["elements", "element", "trues", "segments", "method"]);
+        const NEEDED: Param = Param { kind: Kind::Choice(SEGMENTS), default: Default::Required, ..MOVED[3] };
+        match operation {
+            Operation::Enumerate => const { &select(ALL, ["elements", "trues", "segments", "method"]) },
+            Operation::Compact => &MOVED,
+            Operation::Distribute => {
+                const { &select(ALL, ["elements", "element", "direction", "segments", "method"]) }
+            }
+            Operation::Split => const { &select(ALL, ["elements", "element", "trues", "method"]) },
+            Operation::SplitAndSegment => const { &[MOVED[0], MOVED[1], MOVED[2], NEEDED, MOVED[4]] },
+        }
+    }
+
     /// Reads and checks the parameters of an operation.
     pub fn from_params(operation: Operation, params: &Params, seed: u64) -> Result<Spec, Refusal> {
-        let directions = [("forward", Direction::Forward), ("backward", Direction::Backward)];
-        let elements = reader::int(params, "elements")?;
-        if elements > MAX_ELEMENTS {
-            return Err(Refusal::invalid("elements", "at most 2^31"));
+        let mut spec = Spec::of_table(params, seed)?;
+        match (operation, spec.segmented()) {
+            (Operation::Split, true) => {
+                return Err(Refusal::invalid("segments", "split has none: split-and-segment has"));
+            }
+            (Operation::SplitAndSegment, false) => {
+                reader::word(params, "segments", &[("constant", ()), ("random", ())])?;
+            }
+            _ => {}
         }
-        reader::word_or(params, "method", &[("two-pass", ())], ())?;
-        let spec = Spec {
-            operation,
-            direction: reader::word_or(params, "direction", &directions, Direction::Forward)?,
-            elements,
-            element: reader::one_of(params, "element", &[4, 8], 4)?,
-            trues: trues(params, elements)?,
-            lengths: lengths(operation, params)?,
-            seed,
-            on_cuda: reader::on_cuda(params),
-        };
+        // In f64 the product of 32 bits and a number is rounded once, alike on every machine.
+        (spec.operation, spec.trues) = (operation, (spec.elements as f64 * spec.part) as u64);
         Ok(spec)
     }
 
@@ -106,13 +137,21 @@ impl Spec {
 
     /// Whether the segments are given.
     pub fn segmented(&self) -> bool {
-        self.lengths.is_some()
+        self.segmentation != Segmentation::None
+    }
+
+    /// The lengths of the segments; `None`: all elements together.
+    pub fn lengths(&self) -> Option<Lengths> {
+        match self.segmentation {
+            Segmentation::None => None,
+            Segmentation::Constant { length } => Some(Lengths::Constant { length }),
+            Segmentation::Random { mean } => Some(Lengths::Random { mean }),
+        }
     }
 
     /// Where its segments begin; all elements are one where none are given.
     pub fn segments(&self) -> Segments {
-        let whole = Lengths::Constant { length: self.elements.max(1) };
-        Segments::new(self.lengths.unwrap_or(whole), self.elements, self.seed)
+        Segments::or_one(self.lengths(), self.elements, self.seed)
     }
 
     /// How many segments there are; at least one where there is an element.
@@ -158,40 +197,9 @@ impl Spec {
     }
 }
 
-/// ⌊n · trues⌋.
-fn trues(params: &Params, elements: u64) -> Result<u64, Refusal> {
-    const KEY: &str = "trues";
-    let part = match params.get(KEY) {
-        None => 0.5,
-        Some(_) => params.float(KEY).unwrap_or(f64::NAN),
-    };
-    if !(0.0..=1.0).contains(&part) {
-        return Err(Refusal::invalid(KEY, "must be a number from 0 to 1"));
-    }
-    // In f64 the product of 32 bits and a number is rounded once, alike on every machine.
-    Ok((elements as f64 * part) as u64)
-}
-
-fn lengths(operation: Operation, params: &Params) -> Result<Option<Lengths>, Refusal> {
-    let size = |key: &str| reader::positive(params, key);
-    match params.text("segments") {
-        Some("constant") if operation != Operation::Split => {
-            Ok(Some(Lengths::Constant { length: size("segments.constant.length")? }))
-        }
-        Some("random") if operation != Operation::Split => {
-            Ok(Some(Lengths::Random { mean: size("segments.random.mean")? }))
-        }
-        None | Some("none") if operation != Operation::SplitAndSegment => Ok(None),
-        _ if operation == Operation::Split => {
-            Err(Refusal::invalid("segments", "split has none: split-and-segment has"))
-        }
-        _ => reader::word::<Option<Lengths>>(params, "segments", &[]),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{params, spec};
+    use super::super::tests::{ALL, params, spec};
     use super::*;
     use crate::case::Value;
 
@@ -202,7 +210,7 @@ mod tests {
     #[test]
     fn what_is_not_said() {
         let spec = spec(Operation::Compact, 9, 0, 1);
-        assert_eq!((spec.element, spec.trues, spec.lengths, spec.segment_count()), (4, 4, None, 1));
+        assert_eq!((spec.element, spec.trues, spec.lengths(), spec.segment_count()), (4, 4, None, 1));
         assert_eq!((spec.output(), spec.written()), (8 + 16, 4));
         let bare = params(Operation::SplitAndSegment, 9, 0);
         assert_eq!(refusal(Operation::SplitAndSegment, &bare), "segments: is missing");
@@ -213,9 +221,9 @@ mod tests {
         let segmented = params(Operation::Split, 9, 3);
         assert_eq!(refusal(Operation::Split, &segmented), "segments: split has none: split-and-segment has");
         let many = params(Operation::Enumerate, (1 << 31) + 1, 0);
-        assert_eq!(refusal(Operation::Enumerate, &many), "elements: at most 2^31");
+        assert_eq!(refusal(Operation::Enumerate, &many), "elements: 2147483649 is not from 0 to 2147483648");
         let more = params(Operation::Enumerate, 9, 0).with("trues", Value::Float(1.5));
-        assert_eq!(refusal(Operation::Enumerate, &more), "trues: must be a number from 0 to 1");
+        assert_eq!(refusal(Operation::Enumerate, &more), "trues: 1.5 is not from 0 to 1");
     }
 
     #[test]
@@ -223,7 +231,7 @@ mod tests {
         let output = |operation| spec(operation, 100, 7, 1).output();
         // Of 100 elements 50 are true; 15 segments; 4 words of bits.
         assert_eq!(
-            Operation::ALL.map(|o| if o == Operation::Split { 0 } else { output(o) }),
+            ALL.map(|o| if o == Operation::Split { 0 } else { output(o) }),
             [400, 8 + 200 + 60, 400, 0, 400 + 16]
         );
     }

@@ -1,8 +1,9 @@
 //! What the primitives atop scan do to memory, pass by pass.
 
 use super::spec::{Operation, Spec, TILE};
+use crate::case::Direction::{Read, Write};
 use crate::case::work::Order;
-use crate::case::{Access, Concurrency, Direction, Pass, Work};
+use crate::case::{Access, Pass, Work};
 use crate::primitives::scan::segments::Lengths;
 
 /// The work of a case.
@@ -12,7 +13,7 @@ pub fn work(spec: &Spec) -> Work {
     let written = spec.written() * spec.out_element() + spec.beside();
     let held = if spec.operation == Operation::Enumerate { 0 } else { spec.elements * spec.element };
     Work {
-        passes: if spec.on_cuda { cuda(spec) } else { cpu(spec) },
+        passes: if spec.backend.is_cuda() { cuda(spec) } else { cpu(spec) },
         elements: spec.elements,
         effective_bytes: bits + read + written,
         system_bytes: bits + read + written,
@@ -23,11 +24,8 @@ pub fn work(spec: &Spec) -> Work {
 
 /// The elements of in that are needed: of distribute the first or last of each segment.
 fn input(spec: &Spec) -> Option<Access> {
-    let stride = match spec.lengths {
-        Some(Lengths::Constant { length: mean } | Lengths::Random { mean }) => mean,
-        _ => 1,
-    };
-    let all = access("in", Direction::Read, (spec.element, spec.elements), spec.elements);
+    let stride = spec.lengths().and_then(Lengths::block).unwrap_or(1);
+    let all = Access::sequential("in", Read, spec.element, spec.elements);
     match spec.operation {
         Operation::Enumerate => None,
         Operation::Distribute => Some(Access {
@@ -41,18 +39,18 @@ fn input(spec: &Spec) -> Option<Access> {
 
 /// A split writes two ascending streams a segment; all else is written in order.
 fn output(spec: &Spec) -> impl Iterator<Item = Access> {
-    let out = access("out", Direction::Write, (spec.out_element(), spec.written()), spec.written());
+    let out = Access::sequential("out", Write, spec.out_element(), spec.written());
     let order = if spec.operation.splits() { Order::Partitions { partitions: 2 } } else { Order::Sequential };
     let beside = spec.beside() / 4;
     let name = if spec.operation == Operation::Compact { "pointers" } else { "new heads" };
-    let beside = (beside > 0).then(|| access(name, Direction::Write, (4, beside), beside));
+    let beside = (beside > 0).then(|| Access::sequential(name, Write, 4, beside));
     [Access { order, ..out }].into_iter().chain(beside)
 }
 
 /// `times` times the first `elements` flags, and what tells the segments.
 fn bits(spec: &Spec, elements: u64, times: u64) -> impl Iterator<Item = Access> {
     let words = elements.div_ceil(32);
-    let read = move |array| access(array, Direction::Read, (4, times * words), words);
+    let read = move |array| Access { count: times * words, ..Access::sequential(array, Read, 4, words) };
     let flags = spec.operation.flagged().then(|| read("flags"));
     flags.into_iter().chain(spec.segmented().then(|| read("heads")))
 }
@@ -61,10 +59,7 @@ fn bits(spec: &Spec, elements: u64, times: u64) -> impl Iterator<Item = Access> 
 /// last head or comes before its first one; how many threads there are is not known here, so one
 /// is counted. Then it goes over it; a split counts a segment's flags before it moves it.
 fn cpu(spec: &Spec) -> Vec<Pass> {
-    let mean = match spec.lengths {
-        Some(Lengths::Constant { length: mean } | Lengths::Random { mean }) => mean.min(spec.elements),
-        _ => spec.elements,
-    };
+    let mean = spec.lengths().and_then(Lengths::block).map_or(spec.elements, |mean| mean.min(spec.elements));
     let splits = u64::from(spec.operation.splits());
     let summed = if spec.operation == Operation::Compact { spec.elements } else { mean };
     let moved = bits(spec, spec.elements, 1 + splits).chain(input(spec)).chain(output(spec));
@@ -97,45 +92,32 @@ fn sums(spec: &Spec) -> u64 {
 /// On GPUs: tiles are summed up, the sums scanned, and then elements go to their places.
 fn cuda(spec: &Spec) -> Vec<Pass> {
     let (n, sums) = (spec.elements, sums(spec));
-    let of_sums = |direction| (sums > 0).then(|| access("sums", direction, (8, sums), sums));
-    let starts = |direction| (sums > 0).then(|| access("starts", direction, (4, sums / 32), sums / 32));
-    let summed = bits(spec, n, 1).chain(of_sums(Direction::Write)).chain(starts(Direction::Write));
-    let scanned =
-        of_sums(Direction::Read).into_iter().chain(starts(Direction::Read)).chain(of_sums(Direction::Write));
-    let moved = of_sums(Direction::Read).into_iter().chain(bits(spec, n, 1));
-    let moved = pass(moved.chain(input(spec)).chain(output(spec)));
-    let first = if sums > 0 { [pass(summed), pass(scanned)] } else { [None, None] };
+    let of_sums = |direction| [Access::sequential("sums", direction, 8, sums)];
+    let starts = |direction| [Access::sequential("starts", direction, 4, sums / 32)];
+    let summed = bits(spec, n, 1).chain(of_sums(Write)).chain(starts(Write));
+    let scanned = of_sums(Read).into_iter().chain(starts(Read)).chain(of_sums(Write));
+    let moved = of_sums(Read).into_iter().chain(bits(spec, n, 1)).chain(input(spec)).chain(output(spec));
     // The new heads are set one by one, so all are cleared before.
     let cleared = pass(output(spec).skip(1).filter(|_| spec.operation == Operation::SplitAndSegment));
-    cleared.into_iter().chain(first.into_iter().flatten()).chain(moved).collect()
+    let first = if sums > 0 { [pass(summed), pass(scanned)] } else { [None, None] };
+    [cleared].into_iter().chain(first).chain([pass(moved)]).flatten().collect()
 }
 
 /// Bytes of the sums of tiles, before and after they are scanned, and of where they begin anew.
 fn temporary(spec: &Spec) -> u64 {
-    if spec.on_cuda { 16 * sums(spec) + sums(spec) / 8 } else { 0 }
+    if spec.backend.is_cuda() { 16 * sums(spec) + sums(spec) / 8 } else { 0 }
 }
 
 fn pass(accesses: impl Iterator<Item = Access>) -> Option<Pass> {
     let accesses: Vec<Access> = accesses.filter(|access| access.count > 0).collect();
-    (!accesses.is_empty()).then_some(Pass { times: 1, accesses })
-}
-
-fn access(array: &str, direction: Direction, (element, count): (u64, u64), held: u64) -> Access {
-    Access {
-        array: array.to_owned(),
-        direction,
-        element,
-        count,
-        footprint: element * held,
-        order: Order::Sequential,
-        concurrency: Concurrency::Independent,
-    }
+    (!accesses.is_empty()).then(|| Pass::once(accesses))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::tests::spec;
     use super::*;
+    use crate::case::Backend;
 
     fn passes(spec: &Spec) -> Vec<u64> {
         let bytes = |pass: &Pass| pass.accesses.iter().map(Access::bytes).sum();
@@ -167,7 +149,7 @@ mod tests {
     /// Three tiles are 32 sums of 8 bytes in each direction.
     #[test]
     fn gpus_sum_up_tiles() {
-        let on_cuda = |operation, mean| Spec { on_cuda: true, ..spec(operation, 10_000, mean, 1) };
+        let on_cuda = |operation, mean| Spec { backend: Backend::Cuda, ..spec(operation, 10_000, mean, 1) };
         let sums = 32 * 8;
         assert_eq!(passes(&on_cuda(Operation::Enumerate, 0)), [1252 + sums + 4, 2 * sums + 4, sums + 41_252]);
         assert_eq!(passes(&on_cuda(Operation::Distribute, 0)), [40_004]);

@@ -49,7 +49,10 @@ impl PoolJob for Reduce {
         let beside = usize::from(self.fault == Some(Fault::OffByOne));
         let word = |part: Range<usize>| {
             let at = |array: &Buffer| {
-                array.ptr::<u8>().wrapping_add((part.start + beside) * self.spec.element() as usize).cast_const()
+                array
+                    .ptr::<u8>()
+                    .wrapping_add((part.start + beside) * self.spec.element() as usize)
+                    .cast_const()
             };
             let y = self.arrays.get(1).map_or(std::ptr::null(), at);
             // SAFETY: the part lies inside the arrays, a fault's one element further.
@@ -177,7 +180,11 @@ const LANES: usize = 32;
 
 /// One element, or of `VECTORS` many at a time: volatile loads keep the compiler from making vectors.
 #[inline(always)]
-unsafe fn fold<F: Fold, const PRODUCTS: bool, const VECTORS: bool>(x: *const u8, y: *const u8, n: usize) -> u64 {
+unsafe fn fold<F: Fold, const PRODUCTS: bool, const VECTORS: bool>(
+    x: *const u8,
+    y: *const u8,
+    n: usize,
+) -> u64 {
     let (x, y) = (x.cast::<F::Element>(), y.cast::<F::Element>());
     // SAFETY: by the caller's promise.
     let load = |at: *const F::Element| unsafe { if VECTORS { *at } else { read_volatile(at) } };

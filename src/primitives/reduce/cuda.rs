@@ -139,7 +139,8 @@ impl GpuJob for Reduce {
         let (spec, n) = (&self.spec, self.spec.elements);
         let threads = stride_grid(gpu, n) * BLOCK;
         let words: DeviceBuffer<u64> = gpu.upload(&vec![spec.identity(); threads as usize])?;
-        let (x, y, products) = (closed_form(spec, false), closed_form(spec, true), u32::from(spec.products()));
+        let (x, y, products) =
+            (closed_form(spec, false), closed_form(spec, true), u32::from(spec.products()));
         launch_over(gpu, &self.expected, n, args![words, x, y, products])?;
         let expected = words.to_host()?.into_iter().fold(spec.identity(), |all, word| spec.join(all, word));
         Ok(Verdict::of(spec.mistake(self.result()?, expected), n))

@@ -110,7 +110,8 @@ impl Definition for Spec {
 impl Problem for Spec {
     fn work(&self) -> Work {
         let read = |array| Access::sequential(array, Direction::Read, self.element(), self.elements);
-        let accesses: Vec<Access> = if self.products() { vec![read("x"), read("y")] } else { vec![read("x")] };
+        let accesses: Vec<Access> =
+            if self.products() { vec![read("x"), read("y")] } else { vec![read("x")] };
         let bytes = accesses.iter().map(Access::bytes).sum();
         Work {
             passes: vec![Pass::once(accesses)],
@@ -193,9 +194,21 @@ impl Spec {
         let sign = if w & 1 == 0 { 1.0 } else { -1.0 };
         let beyond = if behind { 1.75 } else { 1.5 };
         match (self.contents, self.operator) {
-            (Contents::Zeros, _) => if second { 1.0 } else { sign * 0.0 },
+            (Contents::Zeros, _) => {
+                if second {
+                    1.0
+                } else {
+                    sign * 0.0
+                }
+            }
             (Contents::Nan, _) if planted && !behind => f64::NAN,
-            (_, Operator::Sum) if behind => if second { 1.0 } else { 0.0 },
+            (_, Operator::Sum) if behind => {
+                if second {
+                    1.0
+                } else {
+                    0.0
+                }
+            }
             (_, Operator::Min | Operator::Max) if (behind || planted) && second => 1.0,
             (_, Operator::Min) if behind || planted => -beyond,
             (_, Operator::Max) if behind || planted => beyond,
@@ -270,7 +283,11 @@ impl Spec {
     /// what it comes to, at most n, and no sum of ours adds more than n/32 + 2^12 after another.
     pub fn bound(&self) -> f64 {
         let n = self.elements as f64;
-        if !self.products() && self.elements <= 1 << 29 { 0.0 } else { 2.0 * (n / 32.0 + 4096.0) * n * 2f64.powi(-53) }
+        if !self.products() && self.elements <= 1 << 29 {
+            0.0
+        } else {
+            2.0 * (n / 32.0 + 4096.0) * n * 2f64.powi(-53)
+        }
     }
 
     /// What is wrong with a result's bits where the terms come to the word `expected`.
@@ -333,11 +350,15 @@ mod tests {
             assert_eq!(sum.check(&right), Ok(()), "{n}");
             assert!(sum.check(&right.map(|byte| !byte)).is_err());
             let min = of("type=f64 operator=min contents=zeros");
-            let least = (0..n).map(|i| f64::from_bits(min.bits(false, i))).fold(f64::INFINITY, |a, b| {
-                if a.total_cmp(&b).is_lt() { a } else { b }
-            });
+            let least = (0..n)
+                .map(|i| f64::from_bits(min.bits(false, i)))
+                .fold(f64::INFINITY, |a, b| if a.total_cmp(&b).is_lt() { a } else { b });
             assert_eq!(min.check(&least.to_le_bytes()), Ok(()), "{n}");
-            let wrong = if n > 1 { Err("the result is 0e0 instead of -0e0".to_owned()) } else { min.check(&0f64.to_le_bytes()) };
+            let wrong = if n > 1 {
+                Err("the result is 0e0 instead of -0e0".to_owned())
+            } else {
+                min.check(&0f64.to_le_bytes())
+            };
             assert_eq!(min.check(&0f64.to_le_bytes()), wrong);
         }
     }

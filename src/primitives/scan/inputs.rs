@@ -61,7 +61,7 @@ impl Inputs {
             Operator::Max => [self.as_type(self.rising(i)), 0],
             Operator::Min => [self.as_type(self.top() - self.rising(i)), 0],
             Operator::Or => [self.rare_bits(i), 0],
-            Operator::And => [!self.rare_bits(i) & self.word_mask(), 0],
+            Operator::And => [!self.rare_bits(i) & self.ty.mask(), 0],
             Operator::Affine => [self.word(2 * i) | 1, self.word(2 * i + 1)],
         }
     }
@@ -72,23 +72,12 @@ impl Inputs {
     }
 
     #[inline(always)]
-    fn word_mask(&self) -> u64 {
-        if self.ty.bits() == 64 { u64::MAX } else { u64::from(u32::MAX) }
-    }
-
-    #[inline(always)]
     fn summand(&self, i: u64) -> u64 {
+        let g = |i: u64| self.word(i) >> if self.ty == Type::F32 { 20 } else { 32 };
+        let step = || g(i) as i64 - if i == 0 { 0 } else { g(i - 1) as i64 };
         match self.ty {
-            Type::F32 => {
-                let g = |i: u64| (word32(self.seed, i as u32) >> 20) as i32;
-                let before = if i == 0 { 0 } else { g(i - 1) };
-                ((g(i) - before) as f32).to_bits().into()
-            }
-            Type::F64 => {
-                let g = |i: u64| (word64(self.seed, i) >> 32) as i64;
-                let before = if i == 0 { 0 } else { g(i - 1) };
-                ((g(i) - before) as f64).to_bits()
-            }
+            Type::F32 => (step() as f32).to_bits().into(),
+            Type::F64 => (step() as f64).to_bits(),
             _ => self.word(i),
         }
     }

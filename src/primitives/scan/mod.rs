@@ -20,8 +20,7 @@ pub mod cuda;
 pub mod inputs;
 pub mod near;
 pub mod operator;
-mod oracle;
-mod schema;
+pub(in crate::primitives) mod oracle;
 pub mod segments;
 pub mod spec;
 mod tree;
@@ -37,12 +36,12 @@ impl Definition for Spec {
         Primitive::of::<Spec>(
             "scan",
             "prefix sums, and what other operators make of all elements before each (sengupta2007)",
-            schema::SCAN,
+            Spec::PLAIN,
         ),
         Primitive::of::<Spec>(
             "segmented-scan",
             "scans of the segments of an array, each by itself (sengupta2007)",
-            schema::SEGMENTED,
+            Spec::TABLE,
         ),
     ];
 
@@ -56,12 +55,14 @@ impl Problem for Spec {
         work::work(self)
     }
 
+    /// What `best` became.
     fn resolved(&self) -> Vec<(String, Value)> {
-        self.resolved()
+        let method = || ("method".to_owned(), Value::Text(self.method.name().to_owned()));
+        self.open.then(method).into_iter().collect()
     }
 
     fn near(&self) -> Result<Vec<Near>, String> {
-        Ok(if self.on_cuda { near::near(self) } else { Vec::new() })
+        Ok(if self.backend.is_cuda() { near::near(self) } else { Vec::new() })
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
@@ -72,7 +73,6 @@ impl Problem for Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Value;
     use proptest::prelude::*;
 
     pub(super) fn params(segmented: bool, elements: u64) -> Params {

@@ -24,9 +24,7 @@ pub fn near(spec: &Spec) -> Vec<Near> {
     let before = super::work::before(spec).map(|_| Near::default());
     let scan = match spec.method {
         Method::Sengupta2007 { elements_per_thread } => tree::near(spec, elements_per_thread),
-        Method::Spine | Method::Lookback | Method::TwoPass => {
-            vec![one_pass(spec.method, spec.segmented.is_some(), spec.bytes(), spec.element())]
-        }
+        _ => vec![one_pass(spec.method, spec.segmented(), spec.bytes(), spec.element())],
     };
     before.chain(scan).collect()
 }

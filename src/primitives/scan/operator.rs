@@ -1,29 +1,33 @@
 //! The operators of a scan: associative functions of two elements with an identity.
 
-/// An associative function ⊕ (sengupta2007 §2.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operator {
-    /// The sum; of integers modulo 2^32 or 2^64.
-    Add,
-    Min,
-    Max,
-    /// Bit by bit.
-    And,
-    /// Bit by bit.
-    Or,
-    /// Composition of the functions x ↦ a·x + b, the left one applied first:
-    /// (a, b) ⊕ (c, d) = (c·a, c·b + d), modulo 2^32 or 2^64. Not commutative.
-    Affine,
+use crate::case::table::words;
+
+words! {
+    /// An associative function ⊕ (sengupta2007 §2.1). The kernels know each by its place.
+    pub enum Operator {
+        /// The sum; of integers modulo 2^32 or 2^64.
+        Add = "add",
+        Min = "min",
+        Max = "max",
+        /// Bit by bit.
+        And = "and",
+        /// Bit by bit.
+        Or = "or",
+        /// Composition of the functions x ↦ a·x + b, the left one applied first:
+        /// (a, b) ⊕ (c, d) = (c·a, c·b + d), modulo 2^32 or 2^64. Not commutative.
+        Affine = "affine",
+    }
 }
 
-/// What an element is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Type {
-    U32,
-    I32,
-    U64,
-    F32,
-    F64,
+words! {
+    /// What an element is made of. The kernels know each by its place.
+    pub enum Type {
+        U32 = "u32",
+        I32 = "i32",
+        U64 = "u64",
+        F32 = "f32",
+        F64 = "f64",
+    }
 }
 
 /// An element by its bits: of a pair (a, b) both, otherwise the second is 0. A type of 32 bits
@@ -31,20 +35,6 @@ pub enum Type {
 pub type Bits = [u64; 2];
 
 impl Operator {
-    pub(super) const NAMES: [(&'static str, Operator); 6] = [
-        ("add", Operator::Add),
-        ("min", Operator::Min),
-        ("max", Operator::Max),
-        ("and", Operator::And),
-        ("or", Operator::Or),
-        ("affine", Operator::Affine),
-    ];
-
-    /// Its name in recipes.
-    pub fn name(self) -> &'static str {
-        Operator::NAMES.iter().find(|(_, operator)| *operator == self).map_or("", |(name, _)| name)
-    }
-
     /// Words of its type in an element: 2 for pairs.
     pub fn words(self) -> u64 {
         if self == Operator::Affine { 2 } else { 1 }
@@ -57,14 +47,6 @@ impl Operator {
 }
 
 impl Type {
-    pub(super) const NAMES: [(&'static str, Type); 5] =
-        [("u32", Type::U32), ("i32", Type::I32), ("u64", Type::U64), ("f32", Type::F32), ("f64", Type::F64)];
-
-    /// Its name in recipes.
-    pub fn name(self) -> &'static str {
-        Type::NAMES.iter().find(|(_, ty)| *ty == self).map_or("", |(name, _)| name)
-    }
-
     /// Bytes of a word.
     pub fn bytes(self) -> u64 {
         if matches!(self, Type::U64 | Type::F64) { 8 } else { 4 }
@@ -92,8 +74,9 @@ impl Type {
     }
 
     /// All bits that it has.
-    fn mask(self) -> u64 {
-        if self.bits() == 64 { u64::MAX } else { u64::from(u32::MAX) }
+    #[inline(always)]
+    pub fn mask(self) -> u64 {
+        u64::MAX >> (64 - self.bits())
     }
 }
 

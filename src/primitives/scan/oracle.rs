@@ -27,9 +27,8 @@ pub fn scan(
 /// The flags of the reversed array.
 fn flipped(heads: &[bool]) -> Vec<bool> {
     let mut flipped: Vec<bool> = heads.iter().rev().copied().collect();
-    if let Some(last) = flipped.pop() {
-        flipped.insert(0, last);
-    }
+    let shift = flipped.len().min(1);
+    flipped.rotate_right(shift);
     flipped
 }
 
@@ -50,17 +49,25 @@ pub fn check(spec: &Spec, output: &[u8]) -> Result<(), String> {
     let input: Vec<Bits> = (0..spec.elements).map(|i| inputs.bits(i)).collect();
     let heads: Vec<bool> = (0..spec.elements).map(|i| segments.head(i)).collect();
     let wanted = scan((spec.operator, spec.ty), spec.kind, spec.direction, &input, &heads);
-    for (i, (found, wanted)) in output.chunks_exact(spec.element() as usize).zip(wanted).enumerate() {
-        let wanted = bytes(spec, wanted);
-        if found != wanted {
-            return Err(format!("out[{i}] is {found:02x?} instead of {wanted:02x?}"));
-        }
-    }
-    Ok(())
+    let wanted = wanted.into_iter().map(|element| bytes(spec, element));
+    compare("out", output, spec.element(), wanted)
+}
+
+/// Compares an array, element by element of so many bytes, with what it must be.
+pub fn compare(
+    name: &str,
+    found: &[u8],
+    element: u64,
+    wanted: impl IntoIterator<Item = Vec<u8>>,
+) -> Result<(), String> {
+    let mut both = found.chunks_exact(element as usize).zip(wanted).enumerate();
+    both.find(|(_, (found, wanted))| found != wanted).map_or(Ok(()), |(i, (found, wanted))| {
+        Err(format!("{name}[{i}] is {found:02x?} instead of {wanted:02x?}"))
+    })
 }
 
 /// An element as it lies in memory.
-pub fn bytes(spec: &Spec, element: Bits) -> Vec<u8> {
+fn bytes(spec: &Spec, element: Bits) -> Vec<u8> {
     let word = spec.ty.bytes() as usize;
     let words = element.iter().take(spec.operator.words() as usize);
     words.flat_map(|bits| bits.to_le_bytes().into_iter().take(word)).collect()

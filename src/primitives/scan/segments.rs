@@ -14,54 +14,65 @@
 
 use std::ops::Range;
 
+use super::spec::MAX_ELEMENTS;
+use crate::case::table::{choice, count, words};
 use crate::inputs::mix::{scale, word64};
 
 const TAG: u64 = 0x5345_474D_454E_5453;
 
-/// The lengths of segments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lengths {
-    /// All the same, but for the last.
-    Constant { length: u64 },
-    /// Around a mean.
-    Random { mean: u64 },
-    /// Each element begins a segment with the same probability.
-    Geometric { mean: u64 },
+choice! {
+    /// The lengths of segments.
+    #[derive(Eq)]
+    pub enum Lengths {
+        /// segments of the same length, but for the last
+        Constant = "constant" main "length" {
+            /// elements of a segment
+            length: u64 [count(1, MAX_ELEMENTS)],
+        },
+        /// a segment begins somewhere in each m elements: lengths from 1 to 2m − 1
+        Random = "random" main "mean" {
+            /// mean length m; there are ⌈elements/m⌉ segments
+            mean: u64 [count(1, MAX_ELEMENTS)],
+        },
+        /// each element begins a segment with probability 1/m; with flags
+        Geometric = "geometric" main "mean" {
+            /// mean length m
+            mean: u64 [count(1, MAX_ELEMENTS)],
+        },
+    }
 }
 
-/// How the segments of an array are told (sengupta2007 §2.2.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heads {
-    /// Bit i mod 32 of 4-byte word i / 32 is the flag of element i.
-    Bits,
-    /// Byte i is.
-    Bytes,
-    /// As the paper's shared memory has them: chunks of 128 flags in 32 4-byte words, flag j of a
-    /// chunk in byte j / 32 of word j mod 32.
-    Striped,
-    /// The length of each segment, 4 bytes.
-    Lengths,
-    /// The first element of each segment, 4 bytes.
-    Pointers,
+words! {
+    /// How the segments of an array are told (sengupta2007 §2.2.2). The kernels know each by its place.
+    pub enum Heads {
+        /// Bit i mod 32 of 4-byte word i / 32 is the flag of element i.
+        Bits = "bits",
+        /// Byte i is.
+        Bytes = "bytes",
+        /// As the paper's shared memory has them: chunks of 128 flags in 32 4-byte words, flag j of a
+        /// chunk in byte j / 32 of word j mod 32.
+        Striped = "striped",
+        /// The length of each segment, 4 bytes.
+        Lengths = "lengths",
+        /// The first element of each segment, 4 bytes.
+        Pointers = "pointers",
+    }
+}
+
+impl Lengths {
+    /// Elements among which exactly one segment begins; `None` where only counting tells.
+    pub fn block(self) -> Option<u64> {
+        match self {
+            Lengths::Constant { length: block } | Lengths::Random { mean: block } => Some(block),
+            Lengths::Geometric { .. } => None,
+        }
+    }
 }
 
 /// Flags in one chunk of [`Heads::Striped`].
 pub const CHUNK: u64 = 128;
 
 impl Heads {
-    pub(super) const NAMES: [(&'static str, Heads); 5] = [
-        ("bits", Heads::Bits),
-        ("bytes", Heads::Bytes),
-        ("striped", Heads::Striped),
-        ("lengths", Heads::Lengths),
-        ("pointers", Heads::Pointers),
-    ];
-
-    /// Its name in recipes.
-    pub fn name(self) -> &'static str {
-        Heads::NAMES.iter().find(|(_, heads)| *heads == self).map_or("", |(name, _)| name)
-    }
-
     /// Whether it has an entry a segment, and not a flag an element.
     pub fn per_segment(self) -> bool {
         matches!(self, Heads::Lengths | Heads::Pointers)
@@ -101,6 +112,11 @@ impl Segments {
         Segments { lengths, elements, tag: seed ^ TAG }
     }
 
+    /// As [`new`](Segments::new), or all elements as one segment.
+    pub fn or_one(lengths: Option<Lengths>, elements: u64, seed: u64) -> Segments {
+        Segments::new(lengths.unwrap_or(Lengths::Constant { length: elements.max(1) }), elements, seed)
+    }
+
     /// What the kernels take for the seed.
     pub fn tag(&self) -> u64 {
         self.tag
@@ -118,12 +134,7 @@ impl Segments {
 
     /// How many there are; `None` where only counting tells.
     pub fn count(&self) -> Option<u64> {
-        match self.lengths {
-            Lengths::Constant { length: mean } | Lengths::Random { mean } => {
-                Some(self.elements.div_ceil(mean))
-            }
-            Lengths::Geometric { .. } => None,
-        }
+        self.lengths.block().map(|block| self.elements.div_ceil(block))
     }
 
     /// The first element of segment `j`, n after the last; `None` where only counting tells.
@@ -140,10 +151,7 @@ impl Segments {
     /// The elements of the segment of element `i`, i below n; `None` where only counting tells.
     #[inline(always)]
     pub fn around(&self, i: u64) -> Option<Range<u64>> {
-        let block = match self.lengths {
-            Lengths::Constant { length: mean } | Lengths::Random { mean } => i / mean,
-            Lengths::Geometric { .. } => return None,
-        };
+        let block = i / self.lengths.block()?;
         let behind = self.pointer(block).is_some_and(|head| head > i);
         let segment = block - u64::from(behind);
         Some(self.pointer(segment)?..self.pointer(segment + 1)?)
@@ -217,7 +225,8 @@ mod tests {
     #[test]
     fn sizes_of_the_representations() {
         let bytes = |heads: Heads| heads.entries(129, 5).0 * heads.entries(129, 5).1;
-        assert_eq!(Heads::NAMES.map(|(_, heads)| bytes(heads)), [20, 129, 256, 20, 20]);
+        let all: Vec<u64> = Heads::NAMES.iter().map(|(_, heads)| bytes(*heads)).collect();
+        assert_eq!(all, [20, 129, 256, 20, 20]);
     }
 
     /// The CUDA twin must give these too.

@@ -3,7 +3,9 @@
 use super::inputs::Inputs;
 use super::operator::{Operator, Type};
 use super::segments::{Heads, Lengths, Segments};
-use crate::case::{Params, Refusal, Value, reader};
+use crate::case::schema::{Default, Param};
+use crate::case::table::{choice, count, parameters, select, words};
+use crate::case::{Params, Refusal};
 
 /// Most elements.
 pub const MAX_ELEMENTS: u64 = 1 << 40;
@@ -14,83 +16,119 @@ const MAX_ADDRESSED: u64 = 1 << 32;
 /// Threads of a block of [`Method::Sengupta2007`].
 pub const BLOCK: u64 = 128;
 
-/// What out\[i\] is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// The elements before i.
-    Exclusive,
-    /// Those and i.
-    Inclusive,
+words! {
+    /// What out\[i\] is made of.
+    pub enum Kind {
+        /// The elements before i.
+        Exclusive = "exclusive",
+        /// Those and i.
+        Inclusive = "inclusive",
+    }
 }
 
-/// From where a scan goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    Forward,
-    Backward,
+words! {
+    /// From where a scan goes on.
+    pub enum Direction {
+        Forward = "forward",
+        Backward = "backward",
+    }
 }
 
-/// How it is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// One pass: one block scans the tiles' sums and tells each tile what comes before it.
-    Spine,
-    /// One pass: a tile takes the prefix of those before it (decoupled look-back, Merrill and
-    /// Garland 2016).
-    Lookback,
-    /// Every thread reduces its part, then scans it.
-    TwoPass,
-    /// Reduce and down-sweep in blocks, level by level (sengupta2007 Algorithms 1 to 5).
-    Sengupta2007 { elements_per_thread: u64 },
+choice! {
+    /// How it is computed. The look-back is decoupled (Merrill and Garland 2016).
+    #[derive(Eq)]
+    pub enum Method {
+        /// ours: spine on GPUs, lookback on CPUs
+        Best = "best",
+        /// GPUs: one pass over memory: one block, the spine, scans the tiles' sums, while the others wait for one word
+        /// each
+        Spine = "spine",
+        /// one pass over memory: each tile takes the prefix of the tiles before it, on GPUs by decoupled look-back
+        Lookback = "lookback",
+        /// CPUs: every thread reduces its part, then scans it from the sum of those before
+        TwoPass = "two-pass",
+        /// GPUs: reduce and down-sweep in blocks of 128 threads, level by level (sengupta2007 Algorithms 1 to 5)
+        Sengupta2007 = "sengupta2007" {
+            /// 2, or 8: Fig. 5's scan, and its fast scan
+            elements_per_thread as "elements-per-thread": u64 [count(2, 8)] = "2",
+        },
+    }
 }
 
-/// The segments of a case, and how they are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segmented {
-    pub lengths: Lengths,
-    pub heads: Heads,
-}
-
-/// A scan, typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spec {
-    pub operator: Operator,
-    pub ty: Type,
-    pub kind: Kind,
-    pub direction: Direction,
-    pub method: Method,
-    /// Whether the method was `best`.
-    pub open: bool,
-    /// n. A recipe asks for at least 1; `verify` runs 0 as well.
-    pub elements: u64,
-    /// Of a segmented scan.
-    pub segmented: Option<Segmented>,
-    pub seed: u64,
-    /// Whether a GPU computes it.
-    pub on_cuda: bool,
+parameters! {
+    /// A scan, typed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Spec {
+        /// ⊕; and, or: bit by bit, of integers; affine: pairs (a, b) of integers, the functions x ↦ a·x + b one after
+        /// the other: (a, b) ⊕ (c, d) = (c·a, c·b + d); integers wrap
+        operator: Operator = "add",
+        /// type of an element; affine: of a and of b
+        ty as "type": Type = "u32",
+        /// exclusive: out[i] is made of the elements before i, the first is the identity; inclusive: of i as well
+        kind: Kind = "exclusive",
+        /// backward: from the last element to the first, as if in and out were reversed
+        direction: Direction = "forward",
+        /// elements of in and of out
+        elements: u64 [count(1, MAX_ELEMENTS)],
+        /// the lengths of the segments
+        lengths as "segments": Option<Lengths> = (Default::Required),
+        /// what tells where segments begin: a flag an element as a bit, a byte, or a byte in the paper's stripes; or each
+        /// segment's length or first element, 4 bytes
+        heads: Heads = "bits",
+        /// how it is computed
+        method: Method = "best",
+    }
+    with {
+        /// Whether the method was `best`.
+        open: bool = false,
+    }
 }
 
 impl Spec {
+    /// Parameters of `scan`; `segmented-scan` has all.
+    pub const PLAIN: &'static [Param] =
+        &select(Spec::TABLE, ["operator", "type", "kind", "direction", "elements", "method"]);
+
     /// Reads and checks the parameters of `scan` or, with `segmented`, of `segmented-scan`.
     pub fn from_params(segmented: bool, params: &Params, seed: u64) -> Result<Spec, Refusal> {
-        let kinds = [("exclusive", Kind::Exclusive), ("inclusive", Kind::Inclusive)];
-        let directions = [("forward", Direction::Forward), ("backward", Direction::Backward)];
-        let spec = Spec {
-            operator: reader::word_or(params, "operator", &Operator::NAMES, Operator::Add)?,
-            ty: reader::word_or(params, "type", &Type::NAMES, Type::U32)?,
-            kind: reader::word_or(params, "kind", &kinds, Kind::Exclusive)?,
-            direction: reader::word_or(params, "direction", &directions, Direction::Forward)?,
-            method: method(params)?,
-            open: matches!(params.text("method"), None | Some("best")),
-            elements: reader::int(params, "elements")?,
-            segmented: if segmented { Some(read_segments(params)?) } else { None },
-            seed,
-            on_cuda: reader::on_cuda(params),
+        let mut spec = Spec::of_table(params, seed)?;
+        if !segmented {
+            spec.lengths = None;
+        } else if spec.lengths.is_none() {
+            return Err(Refusal::Missing { key: "segments".to_owned() });
+        }
+        if spec.method == Method::Best {
+            spec.open = true;
+            spec.method = if spec.backend.is_cuda() { Method::Spine } else { Method::Lookback };
+        }
+        spec.checked()
+    }
+
+    /// What no single parameter knows.
+    fn checked(self) -> Result<Spec, Refusal> {
+        let per_segment = self.heads().is_some_and(Heads::per_segment);
+        if per_segment && self.elements > MAX_ADDRESSED {
+            return Err(Refusal::invalid("heads", "4 bytes cannot address more than 2^32 elements"));
+        }
+        let reason = match self.method {
+            Method::Sengupta2007 { elements_per_thread: each } if ![2, 8].contains(&each) => {
+                let key = "method.sengupta2007.elements-per-thread";
+                return Err(Refusal::invalid(key, format!("{each} is none of [2, 8]")));
+            }
+            _ if self.ty.is_float() && !self.operator.takes_floats() => {
+                format!("{} is for integers, not for {}", self.operator.name(), self.ty.name())
+            }
+            _ if per_segment && matches!(self.lengths, Some(Lengths::Geometric { .. })) => {
+                "how many geometric segments there are is known only when they are drawn: flags tell them"
+                    .to_owned()
+            }
+            Method::TwoPass if self.backend.is_cuda() => "two-pass is a method of CPUs".to_owned(),
+            Method::Spine | Method::Sengupta2007 { .. } if self.backend.is_cpu() => {
+                format!("{} is a method of GPUs", self.method.name())
+            }
+            _ => return Ok(self),
         };
-        spec.check_sizes()?;
-        spec.check_meaning()?;
-        spec.check_backend(params)?;
-        Ok(spec)
+        Err(Refusal::NotApplicable(reason))
     }
 
     /// Bytes of an element (the paper's 4).
@@ -108,6 +146,16 @@ impl Spec {
         self.direction == Direction::Backward
     }
 
+    /// Whether segments are scanned, each by itself.
+    pub fn segmented(&self) -> bool {
+        self.lengths.is_some()
+    }
+
+    /// How the segments are told; `None` where it is not segmented.
+    pub fn heads(&self) -> Option<Heads> {
+        self.lengths.map(|_| self.heads)
+    }
+
     /// The elements of in.
     pub fn inputs(&self) -> Inputs {
         Inputs::new(self.operator, self.ty, self.backward(), self.elements, self.seed)
@@ -115,98 +163,22 @@ impl Spec {
 
     /// Where its segments begin; all of in is one segment where it is not segmented.
     pub fn segments(&self) -> Segments {
-        let whole = Lengths::Constant { length: self.elements.max(1) };
-        let lengths = self.segmented.map_or(whole, |segmented| segmented.lengths);
-        Segments::new(lengths, self.elements, self.seed)
+        Segments::or_one(self.lengths, self.elements, self.seed)
     }
 
     /// Bytes of an entry of what tells the segments, and entries; none where it is not segmented.
     pub fn head_entries(&self) -> (u64, u64) {
         let count = self.segments().count().unwrap_or(0);
-        self.segmented.map_or((0, 0), |segmented| segmented.heads.entries(self.elements, count))
+        self.heads().map_or((0, 0), |heads| heads.entries(self.elements, count))
     }
-
-    /// What `best` became, for the record.
-    pub fn resolved(&self) -> Vec<(String, Value)> {
-        let name = if self.method == Method::Spine { "spine" } else { "lookback" };
-        let method = ("method".to_owned(), Value::Text(name.to_owned()));
-        if self.open { vec![method] } else { Vec::new() }
-    }
-
-    fn check_sizes(&self) -> Result<(), Refusal> {
-        if self.elements > MAX_ELEMENTS {
-            return Err(Refusal::invalid("elements", "at most 2^40"));
-        }
-        let per_segment = self.segmented.is_some_and(|segmented| segmented.heads.per_segment());
-        if per_segment && self.elements > MAX_ADDRESSED {
-            return Err(Refusal::invalid("heads", "4 bytes cannot address more than 2^32 elements"));
-        }
-        Ok(())
-    }
-
-    fn check_meaning(&self) -> Result<(), Refusal> {
-        let drawn = |s: Segmented| matches!(s.lengths, Lengths::Geometric { .. }) && s.heads.per_segment();
-        let reason = if self.ty.is_float() && !self.operator.takes_floats() {
-            format!("{} is for integers, not for {}", self.operator.name(), self.ty.name())
-        } else if self.segmented.is_some_and(drawn) {
-            "how many geometric segments there are is known only when they are drawn: flags tell them"
-                .to_owned()
-        } else {
-            return Ok(());
-        };
-        Err(Refusal::NotApplicable(reason))
-    }
-
-    fn check_backend(&self, params: &Params) -> Result<(), Refusal> {
-        let on_cuda = reader::on_cuda(params);
-        let on_cpus = matches!(params.text("backend"), Some("scalar" | "cpu"));
-        match self.method {
-            Method::TwoPass if on_cuda => {
-                Err(Refusal::NotApplicable("two-pass is a method of CPUs".to_owned()))
-            }
-            Method::Spine if on_cpus => Err(Refusal::NotApplicable("spine is a method of GPUs".to_owned())),
-            Method::Sengupta2007 { .. } if on_cpus => {
-                Err(Refusal::NotApplicable("sengupta2007 is a method of GPUs".to_owned()))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-fn method(params: &Params) -> Result<Method, Refusal> {
-    match params.text("method") {
-        Some("sengupta2007") => {
-            let key = "method.sengupta2007.elements-per-thread";
-            Ok(Method::Sengupta2007 { elements_per_thread: reader::one_of(params, key, &[2, 8], 2)? })
-        }
-        _ => {
-            let best = if reader::on_cuda(params) { Method::Spine } else { Method::Lookback };
-            let plain = [
-                ("best", best),
-                ("spine", Method::Spine),
-                ("lookback", Method::Lookback),
-                ("two-pass", Method::TwoPass),
-            ];
-            reader::word_or(params, "method", &plain, best)
-        }
-    }
-}
-
-fn read_segments(params: &Params) -> Result<Segmented, Refusal> {
-    let size = |key: &str| reader::positive(params, key);
-    let lengths = match params.text("segments") {
-        Some("constant") => Lengths::Constant { length: size("segments.constant.length")? },
-        Some("random") => Lengths::Random { mean: size("segments.random.mean")? },
-        Some("geometric") => Lengths::Geometric { mean: size("segments.geometric.mean")? },
-        _ => reader::word::<Lengths>(params, "segments", &[])?,
-    };
-    Ok(Segmented { lengths, heads: reader::word_or(params, "heads", &Heads::NAMES, Heads::Bits)? })
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::tests::params;
     use super::*;
+    use crate::case::Value;
+    use crate::primitives::Problem;
 
     fn refusal(segmented: bool, params: Params) -> String {
         Spec::from_params(segmented, &params, 1).expect_err("refused").to_string()

@@ -30,10 +30,10 @@ const SEGMENTED_DOWN: Sweep = Sweep { level: [36.0, 14.0], nodes: [28.0, 11.0], 
 
 /// For each pass of the work of a case, in its order.
 pub fn near(spec: &Spec, elements_per_thread: u64) -> Vec<Near> {
-    let levels = levels(spec);
+    let levels = levels(spec.elements, elements_per_thread);
     let blocks = |&level: &u64| level.div_ceil(BLOCK * elements_per_thread);
-    let above = levels.len().saturating_sub(1);
-    if spec.segmented.is_none() {
+    let above = levels.len() - 1;
+    if !spec.segmented() {
         let scans = levels.iter().map(|level| scan(blocks(level), elements_per_thread));
         let adds = levels.iter().take(above).rev().map(|level| add(blocks(level), elements_per_thread));
         return scans.chain(adds).collect();

@@ -167,7 +167,7 @@ fn scanned(record: &Record) -> Option<Line> {
     };
     let spec = scan::Spec::from_params(segmented, &case.params, case.seed).ok()?;
     let ordinary = (spec.operator, spec.ty, spec.kind) == (Operator::Add, Type::U32, Kind::Exclusive)
-        && spec.segmented.is_none_or(|segmented| segmented.heads == Heads::Striped)
+        && spec.heads().is_none_or(|heads| heads == Heads::Striped)
         && case.params.text(Cache::KEY) != Some("cold")
         && Tuning::of(&case.params) == Ok(Tuning::default());
     let line = match (spec.method, segmented, spec.backward()) {

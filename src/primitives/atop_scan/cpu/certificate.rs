@@ -13,8 +13,8 @@ pub fn first_mistake(case: &AtopScan, pool: &Pool, cancel: &Cancel) -> Result<Op
     if spec.operation == Operation::Compact && number != spec.trues {
         return Ok(Some(format!("out has {number} elements, not {}", spec.trues)));
     }
-    let look = |n: u64, wrong: &(dyn Fn(u64) -> Option<String> + Sync)| {
-        check::find(pool, n as usize, cancel, |block| block.into_iter().find_map(|i| wrong(i as u64)))
+    let look = |n: u64, prove: &(dyn Fn(u64) -> Result<(), String> + Sync)| {
+        check::find(pool, n as usize, cancel, |mut block| block.find_map(|i| prove(i as u64).err()))
     };
     let out = look(spec.elements, &|k| match spec.operation {
         Operation::Enumerate => number_at(case, k),
@@ -33,8 +33,12 @@ pub fn first_mistake(case: &AtopScan, pool: &Pool, cancel: &Cancel) -> Result<Op
     }
 }
 
-fn wrong(k: u64, found: u64, wanted: u64) -> Option<String> {
-    (found != wanted).then(|| format!("out[{k}] is {found:#x}, not {wanted:#x}"))
+fn require(right: bool, mistake: impl FnOnce() -> String) -> Result<(), String> {
+    if right { Ok(()) } else { Err(mistake()) }
+}
+
+fn equal(k: u64, found: u64, wanted: u64) -> Result<(), String> {
+    require(found == wanted, || format!("out[{k}] is {found:#x}, not {wanted:#x}"))
 }
 
 /// out\[k\] by its bits.
@@ -54,93 +58,75 @@ fn word(case: &AtopScan, w: u64) -> u32 {
 }
 
 /// 0 where a segment begins, else one more than before if that one is true.
-fn number_at(case: &AtopScan, k: u64) -> Option<String> {
+fn number_at(case: &AtopScan, k: u64) -> Result<(), String> {
     let begins = case.inputs.segments.head(k);
     let wanted = if begins { 0 } else { found(case, k - 1) + u64::from(case.inputs.flag(k - 1)) };
-    wrong(k, found(case, k), wanted)
+    equal(k, found(case, k), wanted)
 }
 
-fn copied(case: &AtopScan, k: u64) -> Option<String> {
+fn copied(case: &AtopScan, k: u64) -> Result<(), String> {
     let segment = case.inputs.segment(k);
     let from = if case.spec.backward() { segment.end - 1 } else { segment.start };
-    wrong(k, found(case, k), case.inputs.value(from))
+    equal(k, found(case, k), case.inputs.value(from))
 }
 
 /// The element of in that out\[k\] is.
 fn source(case: &AtopScan, k: u64) -> Result<u64, String> {
-    match case.inputs.index(found(case, k)) {
-        i if i < case.spec.elements => Ok(i),
-        _ => Err(format!("out[{k}] is {:#x}, which in does not have", found(case, k))),
-    }
+    let found = found(case, k);
+    let i = case.inputs.index(found);
+    require(i < case.spec.elements, || format!("out[{k}] is {found:#x}, which in does not have"))?;
+    Ok(i)
 }
 
 /// Those kept are true and rise; of as many as there are trues none is missing then.
-fn kept(case: &AtopScan, k: u64) -> Option<String> {
-    let rising = || {
-        let i = source(case, k)?;
-        let before = if k == 0 { None } else { Some(source(case, k - 1)?) };
-        match (case.inputs.flag(i), before) {
-            (false, _) => Err(format!("out[{k}] is in[{i}], which is false")),
-            (_, Some(before)) if before >= i => Err(format!("out[{k}] is in[{i}], after in[{before}]")),
-            _ => Ok(()),
-        }
-    };
-    rising().err()
+fn kept(case: &AtopScan, k: u64) -> Result<(), String> {
+    let i = source(case, k)?;
+    require(case.inputs.flag(i), || format!("out[{k}] is in[{i}], which is false"))?;
+    let before = if k == 0 { return Ok(()) } else { source(case, k - 1)? };
+    require(before < i, || format!("out[{k}] is in[{i}], after in[{before}]"))
 }
 
 /// Behind those kept nothing is written.
-fn untouched(case: &AtopScan, k: u64) -> Option<String> {
+fn untouched(case: &AtopScan, k: u64) -> Result<(), String> {
     let poison = if case.spec.out_element() == 4 { POISON & u64::from(u32::MAX) } else { POISON };
     let found = found(case, k);
-    (found != poison).then(|| format!("out[{k}] holds {found:#x}, but nothing is written there"))
+    require(found == poison, || format!("out[{k}] holds {found:#x}, but nothing is written there"))
 }
 
 /// In the places of a segment are elements of it, falses that rise and then trues that rise: so
 /// many different ones that none is missing.
-fn split(case: &AtopScan, k: u64) -> Option<String> {
-    let segment = case.inputs.segment(k);
-    let ordered = || {
-        let i = source(case, k)?;
-        if !segment.contains(&i) {
-            return Err(format!("out[{k}] is in[{i}] of another segment"));
-        }
-        if k == segment.start {
-            return Ok(());
-        }
-        let before = source(case, k - 1)?;
-        let key = |i: u64| (case.inputs.flag(i), i);
-        match key(before) < key(i) {
-            true => Ok(()),
-            false => Err(format!("out[{k}] is in[{i}], after in[{before}]")),
-        }
-    };
-    ordered().err()
+fn split(case: &AtopScan, k: u64) -> Result<(), String> {
+    let (segment, i) = (case.inputs.segment(k), source(case, k)?);
+    require(segment.contains(&i), || format!("out[{k}] is in[{i}] of another segment"))?;
+    let before = if k == segment.start { return Ok(()) } else { source(case, k - 1)? };
+    let key = |i: u64| (case.inputs.flag(i), i);
+    require(key(before) < key(i), || format!("out[{k}] is in[{i}], after in[{before}]"))
 }
 
 /// Segment j begins behind all that is kept of those before it.
-fn pointer(case: &AtopScan, j: u64) -> Option<String> {
+fn pointer(case: &AtopScan, j: u64) -> Result<(), String> {
     let at = u64::from(word(case, j));
     let head = case.inputs.segments.pointer(j).unwrap_or(0);
     let before = |k: u64| source(case, k).is_ok_and(|i| i < head);
     let right =
         at <= case.spec.trues && (at == 0 || before(at - 1)) && (at == case.spec.trues || !before(at));
-    (!right).then(|| format!("segment {j} begins at out[{at}]"))
+    require(right, || format!("segment {j} begins at out[{at}]"))
 }
 
 /// A segment begins where one did, and at its first true; behind the last element nothing does.
-fn new_head(case: &AtopScan, k: u64) -> Option<String> {
+fn new_head(case: &AtopScan, k: u64) -> Result<(), String> {
     let flag = |k: u64| source(case, k).is_ok_and(|i| case.inputs.flag(i));
     let wanted = case.inputs.segments.head(k) || flag(k) && !flag(k - 1);
     let last = k + 1 == case.spec.elements;
     let bits = word(case, k / 32) >> (k % 32);
     let right = if last { bits == u32::from(wanted) } else { (bits & 1 == 1) == wanted };
-    (!right).then(|| format!("out[{k}] {} a segment", if wanted { "does not begin" } else { "begins" }))
+    require(right, || format!("out[{k}] {} a segment", if wanted { "does not begin" } else { "begins" }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::cpu::{Isa, Job};
+    use crate::device::cpu::{Isa, PoolJob};
     use crate::primitives::atop_scan::Spec;
     use crate::primitives::atop_scan::tests::spec;
 
@@ -155,7 +141,8 @@ mod tests {
             let pool = Pool::new(None).expect("a pool");
             let case = AtopScan::new(spec, Isa::Scalar, &pool, None).expect("memory");
             case.fill(&pool, &Cancel::default()).expect("not cancelled");
-            case.once(&pool, &Cancel::default()).expect("not cancelled");
+            case.clear(&pool, &Cancel::default()).expect("not cancelled");
+            pool.run(|worker| case.execute(worker));
             let tampered = Tampered { case, pool };
             assert_eq!(tampered.mistake(), None, "{spec:?}");
             tampered

@@ -18,25 +18,22 @@ pub trait Element: Copy + Sync {
     fn keep(isa: Isa) -> Keep<Self>;
 }
 
-impl Element for u32 {
-    fn keep(isa: Isa) -> Keep<u32> {
-        match isa {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => avx512::keep32,
-            _ => keep,
+macro_rules! element {
+    ($t:ty, $avx512:ident) => {
+        impl Element for $t {
+            fn keep(isa: Isa) -> Keep<$t> {
+                match isa {
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx512 => avx512::$avx512,
+                    _ => keep,
+                }
+            }
         }
-    }
+    };
 }
 
-impl Element for u64 {
-    fn keep(isa: Isa) -> Keep<u64> {
-        match isa {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => avx512::keep64,
-            _ => keep,
-        }
-    }
-}
+element!(u32, keep32);
+element!(u64, keep64);
 
 /// One element after the other.
 #[inline(never)]
@@ -122,7 +119,8 @@ pub unsafe fn number(bits: *const u8, range: Range<usize>, out: *mut u32, mut co
 pub unsafe fn keep_range<T>(
     keep: Keep<T>,
     bits: *const u8,
-    (range, class): (Range<usize>, bool),
+    range: Range<usize>,
+    class: bool,
     from: *const T,
     mut to: *mut T,
 ) {
@@ -183,7 +181,7 @@ mod tests {
             let (mut out, mut numbers) = (vec![0; wanted.len()], vec![9; 320]);
             // SAFETY: as long as there are elements of the class, and inside.
             unsafe {
-                keep_range(keep, at, (range.clone(), class), input.as_ptr(), out.as_mut_ptr());
+                keep_range(keep, at, range.clone(), class, input.as_ptr(), out.as_mut_ptr());
                 number(at, range.clone(), numbers.as_mut_ptr(), 7);
             }
             prop_assert_eq!(out, wanted);

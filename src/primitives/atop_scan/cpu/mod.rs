@@ -17,7 +17,7 @@ use super::{flaws, work};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Slot, Worker, check, memory, part};
 use crate::primitives::scan::cpu::chain::{Chain, Total};
-use crate::primitives::scan::cpu::heads;
+use crate::primitives::scan::cpu::{heads, isa};
 use kernels::Element;
 
 /// A case with its arrays.
@@ -43,15 +43,20 @@ pub struct AtopScan {
 
 /// What an element's place depends on: where its segment begins or ends, and the trues from there
 /// to it. Of a compaction: the segments and trues before it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Reach {
     at: usize,
     trues: usize,
 }
 
 impl Reach {
-    fn of(total: Total) -> Reach {
-        Reach { at: total.value[0] as usize, trues: total.value[1] as usize }
+    /// With what parts come to, from those farther away to the nearest: a part in which a segment begins says all,
+    /// others say what they add.
+    fn joined(self, parts: impl Iterator<Item = Total>) -> Reach {
+        parts.fold(self, |reach, Total { value, begun }| {
+            let [at, trues] = value.map(|word| word as usize);
+            if begun { Reach { at, trues } } else { Reach { at: reach.at + at, trues: reach.trues + trues } }
+        })
     }
 
     fn total(self, begun: bool) -> Total {
@@ -82,7 +87,6 @@ impl AtopScan {
 
     /// The flags and heads of those elements that are not handled are clear.
     fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        let Inputs { segments, .. } = self.inputs;
         let bits = |buffer: &Buffer, bit: &(dyn Fn(u64) -> bool + Sync)| {
             pool.for_blocks(buffer.holds::<u64>(), cancel, |block| {
                 // SAFETY: blocks are disjoint and nobody else has the buffer yet.
@@ -95,7 +99,7 @@ impl AtopScan {
         };
         bits(&self.flags, &|i| self.inputs.flag(i))?;
         if let Some(heads) = &self.heads {
-            bits(heads, &|i| segments.head(i))?;
+            bits(heads, &|i| self.inputs.segments.head(i))?;
         }
         let elements = self.input.bytes() / self.spec.element as usize;
         pool.for_blocks(elements, cancel, |block| {
@@ -118,25 +122,18 @@ impl AtopScan {
         part(self.n, worker.index, worker.count)
     }
 
-    fn flags_at(&self) -> *const u8 {
-        self.flags.ptr()
-    }
-
     fn trues(&self, range: Range<usize>) -> usize {
-        if self.spec.operation.flagged() { heads::count(self.flags_at(), range) } else { 0 }
+        if self.spec.operation.flagged() { heads::count(self.flags.ptr(), range) } else { 0 }
     }
 
-    /// The last head of a range; of all elements as one segment the first.
-    fn last_head(&self, range: &Range<usize>) -> Option<usize> {
+    /// The first or last head of a range, whichever `find` looks for; of all elements as one segment the first.
+    fn head(
+        &self,
+        find: fn(*const u8, Range<usize>) -> Option<usize>,
+        range: &Range<usize>,
+    ) -> Option<usize> {
         match &self.heads {
-            Some(heads) => heads::last(heads.ptr(), range.clone()),
-            None => range.contains(&0).then_some(0),
-        }
-    }
-
-    fn first_head(&self, range: &Range<usize>) -> Option<usize> {
-        match &self.heads {
-            Some(heads) => heads::first(heads.ptr(), range.clone()),
+            Some(heads) => find(heads.ptr(), range.clone()),
             None => range.contains(&0).then_some(0),
         }
     }
@@ -147,37 +144,16 @@ impl AtopScan {
             let segments = self.heads.as_ref().map_or(0, |heads| heads::count(heads.ptr(), part.clone()));
             return Reach { at: segments, trues: self.trues(part) }.total(false);
         }
-        let head = self.last_head(&part);
-        let at = head.unwrap_or(part.start);
-        Reach { at, trues: self.trues(at..part.end) }.total(head.is_some())
+        let head = self.head(heads::last, &part);
+        let trues = self.trues(head.unwrap_or(part.start)..part.end);
+        Reach { at: head.unwrap_or(0), trues }.total(head.is_some())
     }
 
     /// What a part is to those before it.
     fn behind_others(&self, part: Range<usize>) -> Total {
-        let head = self.first_head(&part);
-        let at = head.unwrap_or(part.end);
-        Reach { at, trues: self.trues(part.start..at) }.total(head.is_some())
-    }
-
-    /// What comes before this worker's part.
-    fn reach_before(&self, worker: Worker) -> Reach {
-        let compact = self.spec.operation == Operation::Compact;
-        self.before.before(worker).fold(Reach { at: 0, trues: 0 }, |reach, total| {
-            let own = Reach::of(total);
-            match total.begun {
-                true => own,
-                false if compact => Reach { at: reach.at + own.at, trues: reach.trues + own.trues },
-                false => Reach { trues: reach.trues + own.trues, ..reach },
-            }
-        })
-    }
-
-    /// What is behind this worker's part, to the end of its last segment.
-    fn reach_behind(&self, worker: Worker) -> Reach {
-        self.behind.behind(worker).fold(Reach { at: self.n, trues: 0 }, |reach, total| {
-            let own = Reach::of(total);
-            if total.begun { own } else { Reach { trues: reach.trues + own.trues, ..reach } }
-        })
+        let head = self.head(heads::first, &part);
+        let trues = self.trues(part.start..head.unwrap_or(part.end));
+        Reach { at: head.unwrap_or(0), trues }.total(head.is_some())
     }
 
     /// Sums up the own part for the others.
@@ -199,13 +175,13 @@ impl AtopScan {
     /// Goes over the own part.
     fn place<T: Element>(&self, worker: Worker) {
         let part = self.part(worker);
-        let [before, behind] = work::sums_needed(&self.spec);
-        let mut reach = if before { self.reach_before(worker) } else { Reach { at: 0, trues: 0 } };
-        let ahead = if behind { self.reach_behind(worker) } else { Reach { at: self.n, trues: 0 } };
+        // Where nothing has to be known, nothing was left.
+        let mut reach = Reach::default().joined(self.before.before(worker));
+        let ahead = Reach { at: self.n, trues: 0 }.joined(self.behind.behind(worker));
         let mut start = part.start;
         while start < part.end {
-            let end = self.first_head(&(start + 1..part.end)).unwrap_or(part.end);
-            let begins = self.first_head(&(start..start + 1)).is_some();
+            let end = self.head(heads::first, &(start + 1..part.end)).unwrap_or(part.end);
+            let begins = self.head(heads::first, &(start..start + 1)).is_some();
             let behind = if end == part.end { ahead } else { Reach { at: end, trues: 0 } };
             reach = self.run::<T>(start..end, begins, reach, behind);
             start = end;
@@ -229,7 +205,7 @@ impl AtopScan {
         unsafe {
             match self.spec.operation {
                 Operation::Enumerate => {
-                    kernels::number(self.flags_at(), run, self.out::<u32>(), before.trues as u32)
+                    kernels::number(self.flags.ptr(), run, self.out::<u32>(), before.trues as u32)
                 }
                 Operation::Distribute => {
                     let source = if self.spec.backward() { behind.at - 1 } else { before.at };
@@ -239,9 +215,9 @@ impl AtopScan {
                     let keep = T::keep(self.isa);
                     let falses = run.start - before.trues;
                     let trues = behind.at - behind.trues - own;
-                    self.begin_segments(&run, before, falses, (trues, own));
-                    kernels::keep_range(keep, self.flags_at(), (run.clone(), false), from, to.add(falses));
-                    kernels::keep_range(keep, self.flags_at(), (run, true), from, to.add(trues));
+                    self.begin_segments(&run, before, falses, trues, own);
+                    kernels::keep_range(keep, self.flags.ptr(), run.clone(), false, from, to.add(falses));
+                    kernels::keep_range(keep, self.flags.ptr(), run, true, from, to.add(trues));
                 }
             }
         }
@@ -249,7 +225,7 @@ impl AtopScan {
     }
 
     /// Marks where the falses and the trues of a segment begin, if those of this run are the first.
-    fn begin_segments(&self, run: &Range<usize>, before: Reach, falses: usize, (trues, own): (usize, usize)) {
+    fn begin_segments(&self, run: &Range<usize>, before: Reach, falses: usize, trues: usize, own: usize) {
         if self.spec.operation != Operation::SplitAndSegment {
             return;
         }
@@ -278,7 +254,7 @@ impl AtopScan {
         // SAFETY: as in `run`.
         unsafe {
             let to = self.out::<T>().add(before.trues);
-            kernels::keep_range(T::keep(self.isa), self.flags_at(), (run, true), self.input.ptr(), to);
+            kernels::keep_range(T::keep(self.isa), self.flags.ptr(), run, true, self.input.ptr(), to);
         }
         behind
     }
@@ -293,15 +269,7 @@ impl PoolJob for AtopScan {
     type Case = Spec;
 
     fn prepare(spec: Spec, context: &Context) -> Result<(AtopScan, Isa), Failure> {
-        let moves = spec.operation.moves();
-        let isa = context
-            .isa_or(|| if kernels::has(Isa::widest(), moves) { Isa::widest() } else { Isa::Scalar })?;
-        if !kernels::has(isa, moves) {
-            return Err(Failure::NotApplicable(format!(
-                "{} is computed without {isa}",
-                spec.operation.name()
-            )));
-        }
+        let isa = isa(context, spec.operation.name(), |isa| kernels::has(isa, spec.operation.moves()))?;
         memory::require(work::work(&spec).footprint)?;
         let job = AtopScan::new(spec, isa, &context.pool, context.fault)?;
         job.fill(&context.pool, context.cancel)?;

@@ -11,12 +11,8 @@ use crate::device::cuda::{
 use crate::primitives::cuda::{BLOCK, grid, length};
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::subproblems::{Localisation, Subproblems, WINDOW};
-use crate::primitives::multisplit::work::COUNT;
 use crate::primitives::scan;
-use crate::primitives::scan::cuda::one_pass::{self, Arrays, Manner, Means, OnePass};
-
-/// Sums of u32, no segments.
-const FAMILY: (bool, &str) = (false, "add_u32");
+use crate::primitives::scan::cuda::one_pass::{self, OnePass, Variant};
 
 /// Keys of a block of scan-split: `EACH` of a thread in the kernels.
 const KEYS: u64 = 4 * BLOCK as u64;
@@ -58,12 +54,12 @@ struct Summed {
 
 /// Bytes that the scan of `n` counts holds beside them.
 pub fn scan_bytes(n: u64) -> u64 {
-    one_pass::bytes(Means::Spine, n, COUNT)
+    Variant::COUNTS.bytes(n)
 }
 
 /// The name of its kernel, which is the primitive scan's.
 fn scan_kernel() -> String {
-    one_pass::name(Means::Spine, FAMILY.0, FAMILY.1)
+    Variant::COUNTS.name()
 }
 
 /// The kernels of these names, and that of the scan.
@@ -76,7 +72,7 @@ impl Summed {
         Ok(Summed {
             given: gpu.alloc(length(n)?)?,
             sums: gpu.alloc(length(n)?)?,
-            scan: OnePass::new(gpu, &gpu.module(scan::cuda::MODULE)?, Means::Spine, FAMILY, COUNT, n)?,
+            scan: OnePass::new(gpu, Variant::COUNTS, n)?,
         })
     }
 
@@ -86,14 +82,7 @@ impl Summed {
 
     /// Queues the sums of the counts before each of the first `n`.
     fn scan(&mut self, gpu: &Gpu, n: u64) -> Result<(), Failure> {
-        let arrays = Arrays {
-            input: self.given.pointer(),
-            output: self.sums.pointer(),
-            heads: DevicePtr::null(),
-            aligned: true,
-        };
-        let manner = Manner { flip: 0, backward: false, inclusive: false };
-        self.scan.execute(gpu, &arrays, n, manner)
+        self.scan.execute(gpu, one_pass::Launch::new(self.given.pointer(), self.sums.pointer(), n))
     }
 }
 

@@ -217,26 +217,25 @@ fn packed(bytes: u64) -> u64 {
 
 /// The last head of `range`, where `bits` has a flag for each element.
 pub fn last(bits: *const u8, range: Range<usize>) -> Option<usize> {
-    let words = range.start / 64..range.end.div_ceil(64);
-    words.rev().find_map(|w| {
-        let word = within(bits, w, &range);
-        (word != 0).then(|| 64 * w + 63 - word.leading_zeros() as usize)
-    })
+    let (w, word) = words(bits, range).rfind(|(_, word)| *word != 0)?;
+    Some(64 * w + 63 - word.leading_zeros() as usize)
 }
 
 /// The first head of `range`.
 pub fn first(bits: *const u8, range: Range<usize>) -> Option<usize> {
-    let mut words = range.start / 64..range.end.div_ceil(64);
-    words.find_map(|w| {
-        let word = within(bits, w, &range);
-        (word != 0).then(|| 64 * w + word.trailing_zeros() as usize)
-    })
+    let (w, word) = words(bits, range).find(|(_, word)| *word != 0)?;
+    Some(64 * w + word.trailing_zeros() as usize)
 }
 
 /// How many flags of `range` are set.
 pub fn count(bits: *const u8, range: Range<usize>) -> usize {
-    let words = range.start / 64..range.end.div_ceil(64);
-    words.map(|w| within(bits, w, &range).count_ones() as usize).sum()
+    words(bits, range).map(|(_, word)| word.count_ones() as usize).sum()
+}
+
+/// The numbers of the words of a range, and their flags that lie in it.
+fn words(bits: *const u8, range: Range<usize>) -> impl DoubleEndedIterator<Item = (usize, u64)> {
+    let numbers = range.start / 64..range.end.div_ceil(64);
+    numbers.map(move |w| (w, within(bits, w, &range)))
 }
 
 /// The flags of elements 64w to 64w + 63 that lie in the range.

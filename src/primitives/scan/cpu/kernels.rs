@@ -5,12 +5,15 @@
 //! every lane with the one 1, 2, 4 … lanes before it; segmented, lanes behind a head keep what
 //! they are. Backward the lanes are taken from the last to the first, so nothing is reversed.
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{__m256i, __m512i};
 use std::ops::Range;
 
 use super::lanes::{Element, Operation, Vector, VectorOperation};
 use crate::device::cpu::Isa;
 use crate::primitives::scan::inputs::EXACT;
 use crate::primitives::scan::operator::{Bits, Operator, Type};
+use crate::primitives::scan::spec::Spec;
 
 /// The arrays of a scan. Element i lies i elements behind the pointers, its flag is bit i of
 /// `heads`.
@@ -66,12 +69,13 @@ fn each<const BACKWARD: bool>(range: Range<usize>, step: usize, mut f: impl FnMu
 
 /// One element after the other.
 #[inline(always)]
-unsafe fn singly<O: Operation, const BACKWARD: bool, const SEGMENTED: bool>(
+unsafe fn scan_singly<O: Operation, const BACKWARD: bool, const SEGMENTED: bool>(
     arrays: &Arrays,
     range: Range<usize>,
-    mut carry: O::T,
-) -> O::T {
+    carry: Bits,
+) -> Bits {
     let (from, to) = (arrays.from.cast::<O::T>(), arrays.to.cast::<O::T>());
+    let mut carry = O::T::of(carry);
     // SAFETY: by the caller's promise.
     each::<BACKWARD>(range, 1, |i| unsafe {
         let before = if SEGMENTED && first::<BACKWARD>(arrays, i) { O::IDENTITY } else { carry };
@@ -79,36 +83,16 @@ unsafe fn singly<O: Operation, const BACKWARD: bool, const SEGMENTED: bool>(
         let element = if arrays.exclusive { before } else { carry };
         if arrays.streaming { element.stream(to.add(i)) } else { element.store(to.add(i)) }
     });
-    carry
-}
-
-#[inline(always)]
-unsafe fn scan_singly<O: Operation, const BACKWARD: bool, const SEGMENTED: bool>(
-    arrays: &Arrays,
-    range: Range<usize>,
-    carry: Bits,
-) -> Bits {
-    // SAFETY: by the caller's promise.
-    unsafe { singly::<O, BACKWARD, SEGMENTED>(arrays, range, O::T::of(carry)).bits() }
-}
-
-#[inline(always)]
-unsafe fn total<O: Operation, const BACKWARD: bool>(
-    arrays: &Arrays,
-    range: Range<usize>,
-    start: O::T,
-) -> O::T {
-    let from = arrays.from.cast::<O::T>();
-    let mut total = start;
-    // SAFETY: by the caller's promise.
-    each::<BACKWARD>(range, 1, |i| unsafe { total = O::combine(total, O::T::load(from.add(i))) });
-    total
+    carry.bits()
 }
 
 #[inline(always)]
 unsafe fn reduce_singly<O: Operation, const BACKWARD: bool>(arrays: &Arrays, range: Range<usize>) -> Bits {
+    let from = arrays.from.cast::<O::T>();
+    let mut total = O::IDENTITY;
     // SAFETY: by the caller's promise.
-    unsafe { total::<O, BACKWARD>(arrays, range, O::IDENTITY).bits() }
+    each::<BACKWARD>(range, 1, |i| unsafe { total = O::combine(total, O::T::load(from.add(i))) });
+    total.bits()
 }
 
 /// The whole vectors of a range, from an aligned address to one.
@@ -123,23 +107,21 @@ unsafe fn scan_vectors<O: VectorOperation<V>, V: Vector, const BACKWARD: bool, c
     range: Range<usize>,
     carry: Bits,
 ) -> Bits {
-    let lanes = V::BYTES / size_of::<O::T>();
+    let (size, lanes) = (size_of::<O::T>(), V::BYTES / size_of::<O::T>());
     let vectors = aligned(&range, lanes);
-    let edges = if BACKWARD {
-        [vectors.end..range.end, range.start..vectors.start]
-    } else {
-        [range.start..vectors.start, vectors.end..range.end]
-    };
+    let mut edges = [range.start..vectors.start, vectors.end..range.end];
+    if BACKWARD {
+        edges.reverse();
+    }
     let [before, behind] = edges;
     // SAFETY: by the caller's promise; the vectors lie inside the range.
     unsafe {
-        let carry = singly::<O, BACKWARD, SEGMENTED>(arrays, before, O::T::of(carry));
-        let mut running = O::splat(carry);
+        let carry = scan_singly::<O, BACKWARD, SEGMENTED>(arrays, before, carry);
+        let mut running = V::splat(carry[0], size);
         each::<BACKWARD>(vectors, lanes, |i| {
             running = vector::<O, V, BACKWARD, SEGMENTED>(arrays, i, running);
         });
-        let carry = O::T::of(running.word(size_of::<O::T>()));
-        singly::<O, BACKWARD, SEGMENTED>(arrays, behind, carry).bits()
+        scan_singly::<O, BACKWARD, SEGMENTED>(arrays, behind, running.word(size))
     }
 }
 
@@ -153,7 +135,7 @@ unsafe fn vector<O: VectorOperation<V>, V: Vector, const BACKWARD: bool, const S
     let size = size_of::<O::T>();
     // SAFETY: by the caller's promise.
     unsafe {
-        let identity = O::splat(O::IDENTITY);
+        let identity = V::splat(O::IDENTITY.bits()[0], size);
         let from = arrays.from.add(i * size);
         let mut x = V::load(from);
         if arrays.ahead != 0 {
@@ -205,21 +187,26 @@ unsafe fn flags<const BACKWARD: bool>(arrays: &Arrays, i: usize) -> u32 {
 /// Vectors in one turn of the loop of a reduction.
 const UNROLL: usize = 4;
 
-/// In several partial results at once: for commutative operators, of [`EXACT`] elements.
+/// In several partial results at once, of [`EXACT`] elements. The operators that have vectors are commutative: the
+/// direction does not matter.
 #[inline(always)]
-unsafe fn reduce_vectors<O: VectorOperation<V>, V: Vector>(arrays: &Arrays, range: Range<usize>) -> Bits {
+unsafe fn reduce_vectors<O: VectorOperation<V>, V: Vector, const BACKWARD: bool>(
+    arrays: &Arrays,
+    range: Range<usize>,
+) -> Bits {
     let lanes = V::BYTES / size_of::<O::T>();
     let vectors = aligned(&range, lanes);
     // SAFETY: by the caller's promise; the chunks lie inside the range.
     unsafe {
-        let mut sum = total::<O, false>(arrays, range.start..vectors.start, O::IDENTITY);
+        let edge = |range| O::T::of(reduce_singly::<O, false>(arrays, range));
+        let mut sum = edge(range.start..vectors.start);
         let mut at = vectors.start;
         while at < vectors.end {
             let end = vectors.end.min(at + EXACT);
             sum = O::combine(sum, chunk::<O, V>(arrays.from, at..end));
             at = end;
         }
-        total::<O, false>(arrays, vectors.end..range.end, sum).bits()
+        O::combine(sum, edge(vectors.end..range.end)).bits()
     }
 }
 
@@ -229,7 +216,8 @@ unsafe fn chunk<O: VectorOperation<V>, V: Vector>(from: *const u8, range: Range<
     let (size, lanes) = (size_of::<O::T>(), V::BYTES / size_of::<O::T>());
     // SAFETY: by the caller's promise.
     unsafe {
-        let mut partial = [O::splat(O::IDENTITY); UNROLL];
+        let identity = V::splat(O::IDENTITY.bits()[0], size);
+        let mut partial = [identity; UNROLL];
         let mut i = range.start;
         while i + UNROLL * lanes <= range.end {
             let mut u = 0;
@@ -247,112 +235,83 @@ unsafe fn chunk<O: VectorOperation<V>, V: Vector>(from: *const u8, range: Range<
         let mut all = O::apply(two[0], two[1]);
         let mut distance = lanes / 2;
         while distance > 0 {
-            all = O::apply(all, all.shifted::<true>(distance * size, O::splat(O::IDENTITY)));
+            all = O::apply(all, all.shifted::<true>(distance * size, identity));
             distance /= 2;
         }
         O::T::of(all.word(size))
     }
 }
 
-/// The kernels of a module, by direction and segments.
+/// The kernels of an instruction set.
 macro_rules! kernels {
-    ($isa:ident, $operation:ty, $backward:expr, $segmented:expr) => {
-        Kernels {
-            scan: match ($backward, $segmented) {
-                (false, false) => $isa::scan::<$operation, false, false>,
-                (false, true) => $isa::scan::<$operation, false, true>,
-                (true, false) => $isa::scan::<$operation, true, false>,
-                (true, true) => $isa::scan::<$operation, true, true>,
-            },
-            reduce: match $backward {
-                false => $isa::reduce::<$operation, false>,
-                true => $isa::reduce::<$operation, true>,
-            },
-        }
-    };
-}
-
-/// One element after the other, without vectors.
-pub mod scalar {
-    use super::*;
-
-    #[inline(never)]
-    pub(super) unsafe fn scan<O: Operation, const BACKWARD: bool, const SEGMENTED: bool>(
-        arrays: &Arrays,
-        range: Range<usize>,
-        carry: Bits,
-    ) -> Bits {
-        // SAFETY: by the caller's promise.
-        unsafe { scan_singly::<O, BACKWARD, SEGMENTED>(arrays, range, carry) }
-    }
-
-    #[inline(never)]
-    pub(super) unsafe fn reduce<O: Operation, const BACKWARD: bool>(
-        arrays: &Arrays,
-        range: Range<usize>,
-    ) -> Bits {
-        // SAFETY: by the caller's promise.
-        unsafe { reduce_singly::<O, BACKWARD>(arrays, range) }
-    }
-}
-
-macro_rules! vectors {
-    ($isa:ident, $v:ty, $features:literal) => {
-        /// In vectors of one instruction set.
-        #[cfg(target_arch = "x86_64")]
+    ($isa:ident, $bound:path, [$($attribute:meta)?], $scan:ident, $reduce:ident $(, $v:ty)?) => {
+        /// With one instruction set.
         pub mod $isa {
             use super::*;
 
-            #[target_feature(enable = $features)]
+            $(#[$attribute])?
             #[inline(never)]
-            pub(super) unsafe fn scan<O: VectorOperation<$v>, const BACKWARD: bool, const SEGMENTED: bool>(
+            unsafe fn scan<O: $bound, const BACKWARD: bool, const SEGMENTED: bool>(
                 arrays: &Arrays,
                 range: Range<usize>,
                 carry: Bits,
             ) -> Bits {
                 // SAFETY: by the caller's promise.
-                unsafe { scan_vectors::<O, $v, BACKWARD, SEGMENTED>(arrays, range, carry) }
+                unsafe { $scan::<O, $($v,)? BACKWARD, SEGMENTED>(arrays, range, carry) }
             }
 
-            /// The operators that have vectors are commutative: the direction does not matter.
-            #[target_feature(enable = $features)]
+            $(#[$attribute])?
             #[inline(never)]
-            pub(super) unsafe fn reduce<O: VectorOperation<$v>, const BACKWARD: bool>(
-                arrays: &Arrays,
-                range: Range<usize>,
-            ) -> Bits {
+            unsafe fn reduce<O: $bound, const BACKWARD: bool>(arrays: &Arrays, range: Range<usize>) -> Bits {
                 // SAFETY: by the caller's promise.
-                unsafe { reduce_vectors::<O, $v>(arrays, range) }
+                unsafe { $reduce::<O, $($v,)? BACKWARD>(arrays, range) }
+            }
+
+            /// By direction and segments.
+            pub(super) fn kernels<O: $bound>(backward: bool, segmented: bool) -> Kernels {
+                Kernels {
+                    scan: match (backward, segmented) {
+                        (false, false) => scan::<O, false, false>,
+                        (false, true) => scan::<O, false, true>,
+                        (true, false) => scan::<O, true, false>,
+                        (true, true) => scan::<O, true, true>,
+                    },
+                    reduce: if backward { reduce::<O, true> } else { reduce::<O, false> },
+                }
             }
         }
     };
 }
 
-vectors!(avx2, std::arch::x86_64::__m256i, "avx2,popcnt");
-vectors!(avx512, std::arch::x86_64::__m512i, "avx512f,avx512bw,avx512dq,avx512vl");
-
-macro_rules! select {
-    ($isa:expr, $backward:expr, $segmented:expr, $operation:ty) => {
-        match $isa {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => kernels!(avx2, $operation, $backward, $segmented),
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => kernels!(avx512, $operation, $backward, $segmented),
-            _ => kernels!(scalar, $operation, $backward, $segmented),
-        }
-    };
+kernels!(scalar, Operation, [], scan_singly, reduce_singly);
+#[cfg(target_arch = "x86_64")]
+kernels! {
+    avx2, VectorOperation<__m256i>, [target_feature(enable = "avx2,popcnt")],
+    scan_vectors, reduce_vectors, __m256i
+}
+#[cfg(target_arch = "x86_64")]
+kernels! {
+    avx512, VectorOperation<__m512i>, [target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")],
+    scan_vectors, reduce_vectors, __m512i
 }
 
-/// The kernels of an operator and type, with an instruction set that is present and that has
-/// vectors for the operator ([`has_vectors`]).
-pub fn kernels(operator: Operator, ty: Type, isa: Isa, backward: bool, segmented: bool) -> Kernels {
+/// The kernels of a case, with an instruction set that is present and that has vectors for the
+/// operator ([`has`]).
+pub fn kernels(spec: &Spec, isa: Isa) -> Kernels {
     use super::lanes::*;
+    let (backward, segmented) = (spec.backward(), spec.segmented());
     macro_rules! pick {
         ($operation:ty) => {
-            select!(isa, backward, segmented, $operation)
+            match isa {
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx2 => avx2::kernels::<$operation>(backward, segmented),
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 => avx512::kernels::<$operation>(backward, segmented),
+                _ => scalar::kernels::<$operation>(backward, segmented),
+            }
         };
     }
-    match (operator, ty) {
+    match (spec.operator, spec.ty) {
         (Operator::Add, Type::U32 | Type::I32) => pick!(AddU32),
         (Operator::Add, Type::U64) => pick!(AddU64),
         (Operator::Add, Type::F32) => pick!(AddF32),
@@ -371,13 +330,13 @@ pub fn kernels(operator: Operator, ty: Type, isa: Isa, backward: bool, segmented
         (Operator::And, _) => pick!(AndU32),
         (Operator::Or, Type::U64 | Type::F64) => pick!(OrU64),
         (Operator::Or, _) => pick!(OrU32),
-        (Operator::Affine, Type::U64 | Type::F64) => kernels!(scalar, AffineU64, backward, segmented),
-        (Operator::Affine, _) => kernels!(scalar, AffineU32, backward, segmented),
+        (Operator::Affine, Type::U64 | Type::F64) => scalar::kernels::<AffineU64>(backward, segmented),
+        (Operator::Affine, _) => scalar::kernels::<AffineU32>(backward, segmented),
     }
 }
 
-/// Whether there are kernels with vectors for an operator. Compositions are not commutative, and
-/// a pair is a vector's worth of work for the multipliers anyway.
-pub fn has_vectors(operator: Operator) -> bool {
-    operator != Operator::Affine
+/// Whether there are kernels for an operator with an instruction set. Compositions are not commutative, and
+/// a pair is a vector's worth of work for the multipliers anyway: they have no vectors.
+pub fn has(isa: Isa, operator: Operator) -> bool {
+    isa == Isa::Scalar || operator != Operator::Affine
 }

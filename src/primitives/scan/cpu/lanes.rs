@@ -37,17 +37,14 @@ pub trait Element: Copy {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: by the caller's promise; an element has 4, 8 or 16 bytes.
         unsafe {
-            let bits = self.bits();
-            match size_of::<Self>() {
-                4 => _mm_stream_si32(to.cast(), bits[0] as i32),
-                8 if size_of::<Self>() > align_of::<Self>() => {
-                    _mm_stream_si64(to.cast(), (bits[0] | bits[1] << 32) as i64);
-                }
-                8 => _mm_stream_si64(to.cast(), bits[0] as i64),
-                _ => {
-                    _mm_stream_si64(to.cast(), bits[0] as i64);
-                    _mm_stream_si64(to.cast::<i64>().add(1), bits[1] as i64);
-                }
+            let (from, to) = (std::ptr::from_ref(&self), to.cast::<i64>());
+            if size_of::<Self>() == 4 {
+                return _mm_stream_si32(to.cast(), from.cast::<i32>().read());
+            }
+            let from = from.cast::<i64>();
+            _mm_stream_si64(to, from.read_unaligned());
+            if size_of::<Self>() == 16 {
+                _mm_stream_si64(to.add(1), from.add(1).read_unaligned());
             }
         }
         #[cfg(not(target_arch = "x86_64"))]
@@ -99,7 +96,6 @@ pub trait Operation: 'static {
 /// # Safety
 /// The functions need the instruction set of `V`.
 pub trait VectorOperation<V>: Operation {
-    unsafe fn splat(element: Self::T) -> V;
     unsafe fn apply(p: V, q: V) -> V;
 }
 
@@ -114,6 +110,8 @@ pub trait Vector: Copy {
     /// A set of lanes.
     type Lanes: Copy;
 
+    /// The element with these bits in all lanes.
+    unsafe fn splat(bits: u64, size: usize) -> Self;
     unsafe fn load(from: *const u8) -> Self;
     unsafe fn store(self, to: *mut u8);
     unsafe fn stream(self, to: *mut u8);
@@ -139,28 +137,51 @@ pub trait Vector: Copy {
 mod x86 {
     use super::*;
 
+    /// How lanes come from memory and bits, and go there.
+    macro_rules! moves {
+        ($splat32:ident, $splat64:ident, $load:ident, $store:ident, $stream:ident, $low:ident) => {
+            #[inline(always)]
+            unsafe fn splat(bits: u64, size: usize) -> Self {
+                unsafe { if size == 4 { $splat32(bits as i32) } else { $splat64(bits as i64) } }
+            }
+
+            #[inline(always)]
+            unsafe fn load(from: *const u8) -> Self {
+                unsafe { $load(from.cast()) }
+            }
+
+            #[inline(always)]
+            unsafe fn store(self, to: *mut u8) {
+                unsafe { $store(to.cast(), self) }
+            }
+
+            #[inline(always)]
+            unsafe fn stream(self, to: *mut u8) {
+                unsafe { $stream(to.cast(), self) }
+            }
+
+            #[inline(always)]
+            unsafe fn ask_for(line: *const u8) {
+                unsafe { _mm_prefetch(line.cast(), _MM_HINT_T1) }
+            }
+
+            #[inline(always)]
+            unsafe fn word(self, size: usize) -> Bits {
+                unsafe {
+                    let word = _mm_cvtsi128_si64($low(self)) as u64;
+                    [if size == 4 { word & u64::from(u32::MAX) } else { word }, 0]
+                }
+            }
+        };
+    }
+
     impl Vector for __m512i {
         const BYTES: usize = 64;
         type Lanes = __mmask16;
 
-        #[inline(always)]
-        unsafe fn load(from: *const u8) -> Self {
-            unsafe { _mm512_loadu_si512(from.cast()) }
-        }
-
-        #[inline(always)]
-        unsafe fn store(self, to: *mut u8) {
-            unsafe { _mm512_storeu_si512(to.cast(), self) }
-        }
-
-        #[inline(always)]
-        unsafe fn stream(self, to: *mut u8) {
-            unsafe { _mm512_stream_si512(to.cast(), self) }
-        }
-
-        #[inline(always)]
-        unsafe fn ask_for(line: *const u8) {
-            unsafe { _mm_prefetch(line.cast(), _MM_HINT_T1) }
+        moves! {
+            _mm512_set1_epi32, _mm512_set1_epi64, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_stream_si512,
+            _mm512_castsi512_si128
         }
 
         #[inline(always)]
@@ -189,11 +210,6 @@ mod x86 {
                     (true, _) => _mm512_broadcastq_epi64(_mm512_castsi512_si128(self)),
                 }
             }
-        }
-
-        #[inline(always)]
-        unsafe fn word(self, size: usize) -> Bits {
-            unsafe { low(_mm512_castsi512_si128(self), size) }
         }
 
         #[inline(always)]
@@ -227,24 +243,9 @@ mod x86 {
         /// All bits of the lanes.
         type Lanes = __m256i;
 
-        #[inline(always)]
-        unsafe fn load(from: *const u8) -> Self {
-            unsafe { _mm256_loadu_si256(from.cast()) }
-        }
-
-        #[inline(always)]
-        unsafe fn store(self, to: *mut u8) {
-            unsafe { _mm256_storeu_si256(to.cast(), self) }
-        }
-
-        #[inline(always)]
-        unsafe fn stream(self, to: *mut u8) {
-            unsafe { _mm256_stream_si256(to.cast(), self) }
-        }
-
-        #[inline(always)]
-        unsafe fn ask_for(line: *const u8) {
-            unsafe { _mm_prefetch(line.cast(), _MM_HINT_T1) }
+        moves! {
+            _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_stream_si256,
+            _mm256_castsi256_si128
         }
 
         #[inline(always)]
@@ -277,11 +278,6 @@ mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn word(self, size: usize) -> Bits {
-            unsafe { low(_mm256_castsi256_si128(self), size) }
-        }
-
-        #[inline(always)]
         unsafe fn heads(bits: u32, size: usize) -> __m256i {
             unsafe {
                 if size == 4 {
@@ -310,14 +306,6 @@ mod x86 {
         #[inline(always)]
         unsafe fn where_begun(self, other: Self, lanes: __m256i, _size: usize) -> Self {
             unsafe { _mm256_blendv_epi8(other, self, lanes) }
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn low(vector: __m128i, size: usize) -> Bits {
-        unsafe {
-            let word = _mm_cvtsi128_si64(vector) as u64;
-            [if size == 4 { word & u64::from(u32::MAX) } else { word }, 0]
         }
     }
 
@@ -353,18 +341,6 @@ macro_rules! operation {
         #[cfg(target_arch = "x86_64")]
         impl VectorOperation<__m512i> for $name {
             #[inline(always)]
-            unsafe fn splat(element: $t) -> __m512i {
-                let bits = element.bits()[0];
-                unsafe {
-                    if size_of::<$t>() == 4 {
-                        _mm512_set1_epi32(bits as i32)
-                    } else {
-                        _mm512_set1_epi64(bits as i64)
-                    }
-                }
-            }
-
-            #[inline(always)]
             unsafe fn apply($p: __m512i, $q: __m512i) -> __m512i {
                 unsafe { $avx512 }
             }
@@ -373,18 +349,6 @@ macro_rules! operation {
         #[cfg(target_arch = "x86_64")]
         impl VectorOperation<__m256i> for $name {
             #[inline(always)]
-            unsafe fn splat(element: $t) -> __m256i {
-                let bits = element.bits()[0];
-                unsafe {
-                    if size_of::<$t>() == 4 {
-                        _mm256_set1_epi32(bits as i32)
-                    } else {
-                        _mm256_set1_epi64x(bits as i64)
-                    }
-                }
-            }
-
-            #[inline(always)]
             unsafe fn apply($p: __m256i, $q: __m256i) -> __m256i {
                 unsafe { $avx2 }
             }
@@ -392,74 +356,43 @@ macro_rules! operation {
     };
 }
 
-/// Instructions for floats, whose vectors have types of their own.
-#[cfg(target_arch = "x86_64")]
-macro_rules! float {
-    ($f:ident($p:ident, $q:ident), $in:ident, $out:ident) => {
-        $out($f($in($p), $in($q)))
-    };
+/// Operators of floats, whose vectors have types of their own: what makes them of lanes, and lanes of them.
+macro_rules! floats {
+    (
+        $t:ty, [$in512:ident, $out512:ident], [$in256:ident, $out256:ident]:
+        $($name:ident $identity:expr, |$p:ident, $q:ident| $combine:expr, $f512:ident, $f256:ident;)*
+    ) => { $(
+        operation!(
+            $name, $t, $identity, |$p, $q| $combine,
+            $out512($f512($in512($p), $in512($q))), $out256($f256($in256($p), $in256($q)))
+        );
+    )* };
 }
 
 operation!(AddU32, u32, 0, |p, q| p.wrapping_add(q), _mm512_add_epi32(p, q), _mm256_add_epi32(p, q));
 operation!(AddU64, u64, 0, |p, q| p.wrapping_add(q), _mm512_add_epi64(p, q), _mm256_add_epi64(p, q));
-operation!(
-    AddF32,
-    f32,
-    0.0,
-    |p, q| p + q,
-    float!(_mm512_add_ps(p, q), _mm512_castsi512_ps, _mm512_castps_si512),
-    float!(_mm256_add_ps(p, q), _mm256_castsi256_ps, _mm256_castps_si256)
-);
-operation!(
-    AddF64,
-    f64,
-    0.0,
-    |p, q| p + q,
-    float!(_mm512_add_pd(p, q), _mm512_castsi512_pd, _mm512_castpd_si512),
-    float!(_mm256_add_pd(p, q), _mm256_castsi256_pd, _mm256_castpd_si256)
-);
 operation!(MinU32, u32, u32::MAX, |p, q| p.min(q), _mm512_min_epu32(p, q), _mm256_min_epu32(p, q));
 operation!(MinI32, i32, i32::MAX, |p, q| p.min(q), _mm512_min_epi32(p, q), _mm256_min_epi32(p, q));
 operation!(MinU64, u64, u64::MAX, |p, q| p.min(q), _mm512_min_epu64(p, q), x86::chosen_u64(p, q, true));
-operation!(
-    MinF32,
-    f32,
-    f32::INFINITY,
-    |p, q| if q < p { q } else { p },
-    float!(_mm512_min_ps(p, q), _mm512_castsi512_ps, _mm512_castps_si512),
-    float!(_mm256_min_ps(p, q), _mm256_castsi256_ps, _mm256_castps_si256)
-);
-operation!(
-    MinF64,
-    f64,
-    f64::INFINITY,
-    |p, q| if q < p { q } else { p },
-    float!(_mm512_min_pd(p, q), _mm512_castsi512_pd, _mm512_castpd_si512),
-    float!(_mm256_min_pd(p, q), _mm256_castsi256_pd, _mm256_castpd_si256)
-);
 operation!(MaxU32, u32, 0, |p, q| p.max(q), _mm512_max_epu32(p, q), _mm256_max_epu32(p, q));
 operation!(MaxI32, i32, i32::MIN, |p, q| p.max(q), _mm512_max_epi32(p, q), _mm256_max_epi32(p, q));
 operation!(MaxU64, u64, 0, |p, q| p.max(q), _mm512_max_epu64(p, q), x86::chosen_u64(p, q, false));
-operation!(
-    MaxF32,
-    f32,
-    f32::NEG_INFINITY,
-    |p, q| if p < q { q } else { p },
-    float!(_mm512_max_ps(p, q), _mm512_castsi512_ps, _mm512_castps_si512),
-    float!(_mm256_max_ps(p, q), _mm256_castsi256_ps, _mm256_castps_si256)
-);
-operation!(
-    MaxF64,
-    f64,
-    f64::NEG_INFINITY,
-    |p, q| if p < q { q } else { p },
-    float!(_mm512_max_pd(p, q), _mm512_castsi512_pd, _mm512_castpd_si512),
-    float!(_mm256_max_pd(p, q), _mm256_castsi256_pd, _mm256_castpd_si256)
-);
 operation!(AndU32, u32, u32::MAX, |p, q| p & q, _mm512_and_si512(p, q), _mm256_and_si256(p, q));
 operation!(AndU64, u64, u64::MAX, |p, q| p & q, _mm512_and_si512(p, q), _mm256_and_si256(p, q));
 operation!(OrU32, u32, 0, |p, q| p | q, _mm512_or_si512(p, q), _mm256_or_si256(p, q));
 operation!(OrU64, u64, 0, |p, q| p | q, _mm512_or_si512(p, q), _mm256_or_si256(p, q));
+floats! {
+    f32, [_mm512_castsi512_ps, _mm512_castps_si512], [_mm256_castsi256_ps, _mm256_castps_si256]:
+    AddF32 0.0, |p, q| p + q, _mm512_add_ps, _mm256_add_ps;
+    MinF32 f32::INFINITY, |p, q| if q < p { q } else { p }, _mm512_min_ps, _mm256_min_ps;
+    MaxF32 f32::NEG_INFINITY, |p, q| if p < q { q } else { p }, _mm512_max_ps, _mm256_max_ps;
+}
+floats! {
+    f64, [_mm512_castsi512_pd, _mm512_castpd_si512], [_mm256_castsi256_pd, _mm256_castpd_si256]:
+    AddF64 0.0, |p, q| p + q, _mm512_add_pd, _mm256_add_pd;
+    MinF64 f64::INFINITY, |p, q| if q < p { q } else { p }, _mm512_min_pd, _mm256_min_pd;
+    MaxF64 f64::NEG_INFINITY, |p, q| if p < q { q } else { p }, _mm512_max_pd, _mm256_max_pd;
+}
 operation!(AffineU32, [u32; 2], [1, 0], |p, q| [
     q[0].wrapping_mul(p[0]),
     q[0].wrapping_mul(p[1]).wrapping_add(q[1])

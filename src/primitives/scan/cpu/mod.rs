@@ -11,9 +11,7 @@
 //! reduced. Whatever tells the segments becomes a bit an element, tile by tile, in the worker's
 //! cache. Arrays that exceed the caches are written without a temporal hint.
 
-mod certificate;
 pub(in crate::primitives) mod chain;
-mod fault;
 pub(in crate::primitives) mod heads;
 pub mod kernels;
 mod lanes;
@@ -22,7 +20,7 @@ use std::cell::UnsafeCell;
 use std::ops::Range;
 
 use super::operator::{Bits, combine, identity};
-use super::spec::{Method, Spec};
+use super::spec::{Kind, Method, Spec};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, caches, check, fence, memory};
 use chain::{Chain, Total};
@@ -56,6 +54,17 @@ struct Room(UnsafeCell<Vec<u64>>);
 
 // SAFETY: each worker touches its own.
 unsafe impl Sync for Room {}
+
+/// The widest instruction set, if there are kernels for it, or the one that is asked for.
+pub(in crate::primitives) fn isa(
+    context: &Context,
+    what: &str,
+    has: impl Fn(Isa) -> bool,
+) -> Result<Isa, Failure> {
+    let isa = context.isa_or(|| Some(Isa::widest()).filter(|&isa| has(isa)).unwrap_or(Isa::Scalar))?;
+    let without = || Failure::NotApplicable(format!("{what} is computed without {isa}"));
+    has(isa).then_some(isa).ok_or_else(without)
+}
 
 /// Elements of a tile: a power of two.
 fn tile(n: usize, threads: usize, element: usize) -> usize {
@@ -116,7 +125,7 @@ impl Scan {
             from: self.input.ptr(),
             to: self.output.ptr::<u8>().wrapping_add(beside),
             heads: self.heads.as_ref().map_or(std::ptr::null(), bits),
-            exclusive: self.spec.kind == super::spec::Kind::Exclusive,
+            exclusive: self.spec.kind == Kind::Exclusive,
             streaming: self.streaming,
             ahead: 0,
         }
@@ -168,6 +177,15 @@ impl Scan {
         identity(self.spec.operator, self.spec.ty)
     }
 
+    /// Scans tiles that follow each other from what comes before them.
+    fn scan_tiles(&self, tiles: Range<usize>, mut prefix: Bits, worker: Worker) {
+        for t in tiles {
+            let range = self.tile_at(t);
+            let arrays = self.arrays(&range, worker);
+            prefix = self.scan(&arrays, range, t, prefix, worker);
+        }
+    }
+
     /// One pass over the tiles, with the other workers.
     fn lookback(&self, worker: Worker) {
         let tiles = self.tiles();
@@ -184,33 +202,15 @@ impl Scan {
         worker.meet();
     }
 
-    /// The tiles in order, by the only worker.
-    fn alone(&self, worker: Worker) {
-        let mut prefix = self.identity();
-        for t in 0..self.tiles() {
-            let range = self.tile_at(t);
-            let arrays = self.arrays(&range, worker);
-            prefix = self.scan(&arrays, range, t, prefix, worker);
-        }
-    }
-
-    /// Tiles of the part of this worker, in the order of the scan.
-    fn own(&self, worker: Worker) -> Range<usize> {
-        let at = |k: usize| self.tiles() * k / worker.count;
-        at(worker.index)..at(worker.index + 1)
-    }
-
+    /// Two passes over the tiles of the part of this worker, which follow each other in the order of the scan.
     fn two_pass(&self, worker: Worker) {
-        let mine = self.own(worker);
+        let at = |k: usize| self.tiles() * k / worker.count;
+        let mine = at(worker.index)..at(worker.index + 1);
         self.chain.leave(worker, self.total_of(mine.clone(), worker));
         worker.meet();
-        let mut prefix =
+        let prefix =
             self.chain.before(worker).fold(self.identity(), |prefix, total| self.behind(prefix, total));
-        for t in mine {
-            let range = self.tile_at(t);
-            let arrays = self.arrays(&range, worker);
-            prefix = self.scan(&arrays, range, t, prefix, worker);
-        }
+        self.scan_tiles(mine, prefix, worker);
         worker.meet();
     }
 
@@ -230,32 +230,101 @@ impl Scan {
     }
 }
 
+/// Scans of tiles, with the mistakes that a certificate must find.
+impl Scan {
+    /// Scans the tile at place `t` from its prefix; what that has become behind it.
+    fn scan(&self, arrays: &Arrays, range: Range<usize>, t: usize, prefix: Bits, worker: Worker) -> Bits {
+        match self.fault {
+            Some(Fault::SkippedStore) if range.contains(&(self.n / 2)) => {
+                self.skipping(arrays, range, prefix)
+            }
+            Some(Fault::WrongChunk) if t + 1 == self.tiles() => self.elsewhere(range, t, prefix, worker),
+            // SAFETY: the range lies inside the arrays, or with a fault one element behind, in the guard.
+            _ => unsafe { (self.kernels.scan)(arrays, range, prefix) },
+        }
+    }
+
+    /// Without the element in the middle of the array, which counts but is not stored.
+    fn skipping(&self, arrays: &Arrays, range: Range<usize>, prefix: Bits) -> Bits {
+        let middle = self.n / 2;
+        let (mut first, mut second) = (range.start..middle, middle + 1..range.end);
+        if self.spec.backward() {
+            std::mem::swap(&mut first, &mut second);
+        }
+        // SAFETY: as in `scan`.
+        let before = unsafe { (self.kernels.scan)(arrays, first, prefix) };
+        let total = self.total(arrays, middle..middle + 1);
+        // SAFETY: as in `scan`.
+        unsafe { (self.kernels.scan)(arrays, second, self.behind(before, total)) }
+    }
+
+    /// The last tile's worker goes over the tile before it, or over half of the only one.
+    fn elsewhere(&self, range: Range<usize>, t: usize, prefix: Bits, worker: Worker) -> Bits {
+        let half = range.len() / 2;
+        let tile = if t == 0 { range.clone() } else { self.tile_at(t - 1) };
+        let other = match (t, self.spec.backward()) {
+            (0, false) => range.start..range.start + half,
+            (0, true) => range.end - half..range.end,
+            _ => tile.clone(),
+        };
+        let arrays = self.arrays(&tile, worker);
+        // SAFETY: as in `scan`.
+        unsafe { (self.kernels.scan)(&arrays, other, prefix) }
+    }
+}
+
+/// The proof of a scan: each element of out follows from the one before it.
+impl Scan {
+    /// What out\[i\] must be: out[i−1] ⊕ in[i], or where a segment begins in[i]; exclusive, out[i−1] ⊕ in[i−1], or
+    /// the identity. Backward i + 1 takes the place of i − 1. in and the heads are computed anew.
+    #[inline(always)]
+    fn wanted(&self, i: usize) -> Bits {
+        let (spec, inputs, segments) = (&self.spec, self.spec.inputs(), self.spec.segments());
+        let (inclusive, backward) = (spec.kind == Kind::Inclusive, spec.backward());
+        let begins = backward && i + 1 == self.n || segments.head(i as u64 + u64::from(backward));
+        match (begins, inclusive) {
+            (true, true) => inputs.bits(i as u64),
+            (true, false) => self.identity(),
+            (false, _) => {
+                let before = if backward { i + 1 } else { i - 1 };
+                let element = if inclusive { i } else { before };
+                combine(spec.operator, spec.ty, self.found(before), inputs.bits(element as u64))
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn found(&self, i: usize) -> Bits {
+        let pair = self.spec.operator.words() == 2;
+        // SAFETY: nobody writes while this is checked.
+        unsafe {
+            match self.spec.element() {
+                4 => [self.output.ptr::<u32>().add(i).read().into(), 0],
+                8 if pair => self.output.ptr::<[u32; 2]>().add(i).read().map(u64::from),
+                8 => [self.output.ptr::<u64>().add(i).read(), 0],
+                _ => self.output.ptr::<Bits>().add(i).read(),
+            }
+        }
+    }
+}
+
 impl PoolJob for Scan {
     type Case = Spec;
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Scan, Isa), Failure> {
-        let isa = context
-            .isa_or(|| if kernels::has_vectors(spec.operator) { Isa::widest() } else { Isa::Scalar })?;
-        if isa != Isa::Scalar && !kernels::has_vectors(spec.operator) {
-            return Err(Failure::NotApplicable(format!(
-                "{} is computed without {isa}",
-                spec.operator.name()
-            )));
-        }
+        let isa = isa(context, spec.operator.name(), |isa| kernels::has(isa, spec.operator))?;
         let (entry, entries) = spec.head_entries();
         memory::require(2 * spec.bytes() + entry * entries)?;
         let (pool, n) = (&context.pool, spec.elements as usize);
         let tile = tile(n, pool.threads(), spec.element() as usize);
-        let array = |s: super::spec::Segmented| {
-            heads::Array::new(s.heads, &spec.segments(), tile, pool, context.cancel)
-        };
+        let array = |heads| heads::Array::new(heads, &spec.segments(), tile, pool, context.cancel);
         let job = Scan {
             spec,
             n,
             input: Buffer::new(spec.bytes() as usize)?,
             output: Buffer::new(spec.bytes() as usize)?,
-            heads: spec.segmented.map(array).transpose()?,
-            kernels: kernels::kernels(spec.operator, spec.ty, isa, spec.backward(), spec.segmented.is_some()),
+            heads: spec.heads().map(array).transpose()?,
+            kernels: kernels::kernels(&spec, isa),
             tile,
             streaming: context.fault.is_none() && exceeds_caches(2 * spec.bytes(), pool),
             fault: context.fault,
@@ -272,7 +341,8 @@ impl PoolJob for Scan {
         }
         match self.spec.method {
             Method::TwoPass => self.two_pass(worker),
-            _ if worker.count == 1 => self.alone(worker),
+            // The tiles in order, by the only worker.
+            _ if worker.count == 1 => self.scan_tiles(0..self.tiles(), self.identity(), worker),
             _ => self.lookback(worker),
         }
         if self.streaming {
@@ -285,7 +355,12 @@ impl PoolJob for Scan {
     }
 
     fn judge(&self, pool: &Pool, cancel: &Cancel) -> Result<Verdict, Failure> {
-        let mistake = certificate::first_mistake(self, pool, cancel)?;
+        let mistake = check::find(pool, self.n, cancel, |mut block| {
+            block.find_map(|i| {
+                let (found, wanted) = (self.found(i), self.wanted(i));
+                (found != wanted).then(|| format!("out[{i}] is {found:x?}, not {wanted:x?}"))
+            })
+        })?;
         Ok(Verdict::of(mistake, self.n as u64))
     }
 

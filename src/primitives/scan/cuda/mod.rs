@@ -1,22 +1,77 @@
-//! scan and segmented-scan on a GPU (`kernels/scan.cu`).
+//! scan and segmented-scan on a GPU (`kernels/scan.cu`). The certificate makes each element of out by the recurrence
+//! of the definition, with elements of in and heads as functions of the seed.
 
-mod certify;
-pub(in crate::primitives) mod forms;
 mod heads;
 pub(in crate::primitives) mod one_pass;
 mod sengupta2007;
 
+use super::operator::{Operator, Type};
+use super::segments::{self, Heads as Form, Lengths};
 use super::spec::{Kind, Method, Spec};
+use super::work::temporary;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Kernel, Launched, Module, Named, Part, Plan, Setup, args,
-    named, poison,
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Kernel, Launched, Named, Part, Plan, Setup, args,
+    device_struct, named, poison,
 };
+use crate::inputs::mix::key64;
+use crate::primitives::cuda::finding::find;
 use crate::primitives::cuda::{launch_over, length};
-use forms::{Inputs, family};
 use heads::Heads;
-use one_pass::{Arrays, Manner, Means, OnePass};
-use sengupta2007::Sengupta2007;
+use one_pass::{Launch, OnePass, Variant};
+use sengupta2007::{Flags, Sengupta2007};
+
+/// The module of every scan.
+pub const MODULE: &str = "scan";
+
+/// Kernels of all scans: the one that makes the input, and the certificate's.
+const OTHERS: [&str; 2] = ["scan_fill", "scan_certify"];
+
+device_struct! {
+    /// `Inputs` in the kernels: the elements of in.
+    struct Inputs: 32 {
+        key: u64,
+        n: u64,
+        operator: u32,
+        ty: u32,
+        backward: u32,
+        length: u32,
+    }
+
+    /// `Segments` in the kernels: where segments begin.
+    pub struct Segments: 32 {
+        key: u64,
+        n: u64,
+        mean: u64,
+        lengths: u32,
+        unused: u32,
+    }
+}
+
+impl Inputs {
+    fn new(spec: &Spec) -> Inputs {
+        Inputs {
+            key: key64(spec.seed),
+            n: spec.elements,
+            operator: spec.operator as u32,
+            ty: spec.ty as u32,
+            backward: spec.backward().into(),
+            length: spec.inputs().length,
+        }
+    }
+}
+
+impl Segments {
+    /// As the kernels take them.
+    pub fn new(segments: &segments::Segments) -> Segments {
+        let (lengths, mean) = match segments.lengths {
+            Lengths::Constant { length } => (0, length),
+            Lengths::Random { mean } => (1, mean),
+            Lengths::Geometric { mean } => (2, mean),
+        };
+        Segments { key: key64(segments.tag()), n: segments.elements, mean, lengths, unused: 0 }
+    }
+}
 
 /// A case in place. out has a guard element behind its last one, which the deliberately wrong
 /// implementations may touch.
@@ -35,38 +90,39 @@ enum Runner {
     Sengupta2007(Sengupta2007),
 }
 
-/// The module of every scan.
-pub const MODULE: &str = "scan";
-
-/// Kernels of all scans: the one that makes the input, and the certificate's.
-const OTHERS: [&str; 2] = ["scan_fill", "scan_certify"];
-
-impl Runner {
-    fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Runner, Failure> {
-        let (segmented, (family, _)) = (spec.segmented.is_some(), family(spec.operator, spec.ty));
-        let (n, element) = (spec.elements, spec.element());
-        Ok(match spec.method {
-            Method::Sengupta2007 { elements_per_thread } => {
-                let (kernels, sizes) = ((segmented, family), (element, elements_per_thread));
-                Runner::Sengupta2007(Sengupta2007::new(gpu, module, kernels, sizes, n)?)
-            }
-            method => Runner::OnePass(OnePass::new(
-                gpu,
-                module,
-                Means::of(method),
-                (segmented, family),
-                element,
-                n,
-            )?),
-        })
+/// The kernels of an operator and a type: the end of their names, and what they exclusive-or
+/// elements with when they load and store them. That makes minima of maxima, ands of ors, and
+/// unsigned numbers of signed ones, in the same order.
+fn family(spec: &Spec) -> (&'static str, u64) {
+    use Operator::{Add, Affine, And, Max, Min, Or};
+    match (spec.operator, spec.ty) {
+        (Add, Type::U32 | Type::I32) => ("add_u32", 0),
+        (Add, Type::U64) => ("add_u64", 0),
+        (Add, Type::F32) => ("add_f32", 0),
+        (Add, Type::F64) => ("add_f64", 0),
+        (Min, Type::U32) => ("min_u32", 0),
+        (Min, Type::I32) => ("min_u32", 0x8000_0000),
+        (Min, Type::U64) => ("min_u64", 0),
+        (Min, Type::F32) => ("min_f32", 0),
+        (Min, Type::F64) => ("min_f64", 0),
+        (Max, Type::U32) => ("min_u32", 0xFFFF_FFFF),
+        (Max, Type::I32) => ("min_u32", 0x7FFF_FFFF),
+        (Max, Type::U64) => ("min_u64", u64::MAX),
+        (Max, Type::F32) => ("min_f32", 0x8000_0000),
+        (Max, Type::F64) => ("min_f64", 1 << 63),
+        (And, Type::U64) => ("and_u64", 0),
+        (And, _) => ("and_u32", 0),
+        (Or, Type::U64) => ("and_u64", u64::MAX),
+        (Or, _) => ("and_u32", 0xFFFF_FFFF),
+        (Affine, Type::U64) => ("affine_u64", 0),
+        (Affine, _) => ("affine_u32", 0),
     }
+}
 
-    fn bytes(&self) -> u64 {
-        match self {
-            Runner::OnePass(runner) => runner.bytes(),
-            Runner::Sengupta2007(runner) => runner.bytes(),
-        }
-    }
+/// The kernel of a case that is scanned in one pass.
+fn variant(spec: &Spec) -> Variant {
+    let (spine, segmented) = (spec.method == Method::Spine, spec.segmented());
+    Variant { spine, segmented, family: family(spec).0, element: spec.element() }
 }
 
 impl GpuJob for Scan {
@@ -74,36 +130,27 @@ impl GpuJob for Scan {
 
     /// Of several kernels the first one, those that make flags aside.
     fn launched(spec: &Spec) -> Result<Launched, Failure> {
-        let (segmented, (family, _)) = (spec.segmented.is_some(), family(spec.operator, spec.ty));
         let (kernel, launches) = match spec.method {
-            Method::Sengupta2007 { elements_per_thread } => {
-                sengupta2007::launched(spec.elements, elements_per_thread, segmented, family)
-            }
-            method => (one_pass::name(Means::of(method), segmented, family), 1),
+            Method::Sengupta2007 { elements_per_thread } => sengupta2007::launched(spec, elements_per_thread),
+            _ => (variant(spec).name(), 1),
         };
         Ok(Launched { kernel, launches })
     }
 
     fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
-        let (segmented, (family, _)) = (spec.segmented.is_some(), family(spec.operator, spec.ty));
         let runner = match spec.method {
-            Method::Sengupta2007 { elements_per_thread } => {
-                sengupta2007::names(elements_per_thread, segmented, family)
-            }
-            method => vec![one_pass::name(Means::of(method), segmented, family)],
+            Method::Sengupta2007 { elements_per_thread } => sengupta2007::names(spec, elements_per_thread),
+            _ => vec![variant(spec).name()],
         };
         Ok([named(MODULE, OTHERS), named(MODULE, runner), named(MODULE, heads::names(spec))].concat())
     }
 
     fn needed(spec: &Spec, _gpus: u64) -> u64 {
-        let (n, element) = (spec.elements, spec.element());
         let method = match spec.method {
-            Method::Sengupta2007 { elements_per_thread } => {
-                sengupta2007::bytes(n, elements_per_thread, element, spec.segmented.is_some())
-            }
-            method => one_pass::bytes(Means::of(method), n, element),
+            Method::Sengupta2007 { .. } => temporary(spec),
+            _ => variant(spec).bytes(spec.elements),
         };
-        2 * (n + 1) * element + heads::bytes(spec) + method
+        2 * (spec.elements + 1) * spec.element() + heads::bytes(spec) + method
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
@@ -117,14 +164,14 @@ impl GpuJob for Scan {
         let input = gpu.alloc(room)?;
         let [fill, certify] = module.kernels(OTHERS)?;
         launch_over(gpu, &fill, spec.elements, args![input, Inputs::new(&spec)])?;
-        Ok(Scan {
-            runner: Runner::new(gpu, &module, &spec)?,
-            certify,
-            input,
-            output: gpu.alloc(room)?,
-            heads: Heads::new(gpu, &module, &spec)?,
-            spec,
-        })
+        let runner = match spec.method {
+            Method::Sengupta2007 { elements_per_thread } => {
+                Runner::Sengupta2007(Sengupta2007::new(gpu, &module, &spec, elements_per_thread)?)
+            }
+            _ => Runner::OnePass(OnePass::new(gpu, variant(&spec), spec.elements)?),
+        };
+        let (output, heads) = (gpu.alloc(room)?, Heads::new(gpu, &spec)?);
+        Ok(Scan { spec, runner, certify, input, output, heads })
     }
 
     fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
@@ -138,26 +185,30 @@ impl GpuJob for Scan {
 
     fn enqueue(&mut self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
         let shift = part.shift * self.spec.element();
-        let flags = self.heads.as_ref().map(Heads::flags);
-        let arrays = Arrays {
-            input: self.input.pointer(),
-            output: self.output.pointer_at(length(shift / 4)?)?,
-            heads: flags.map_or(DevicePtr::null(), |flags| flags.at),
-            aligned: shift.is_multiple_of(16),
-        };
-        let manner = Manner {
-            flip: family(self.spec.operator, self.spec.ty).1,
-            backward: self.spec.backward(),
-            inclusive: self.spec.kind == Kind::Inclusive,
+        let none = Flags::new(DevicePtr::null(), Form::Bits);
+        let flags = self.heads.as_ref().map_or(none, Heads::flags);
+        let output = self.output.pointer_at(length(shift / 4)?)?;
+        let launch = Launch {
+            heads: flags.at,
+            flip: family(&self.spec).1,
+            backward: self.spec.backward().into(),
+            inclusive: (self.spec.kind == Kind::Inclusive).into(),
+            aligned: shift.is_multiple_of(16).into(),
+            ..Launch::new(self.input.pointer(), output, part.count)
         };
         match &mut self.runner {
-            Runner::OnePass(runner) => runner.execute(gpu, &arrays, part.count, manner),
-            Runner::Sengupta2007(runner) => runner.execute(gpu, (&arrays, flags), part.count, manner),
+            Runner::OnePass(runner) => runner.execute(gpu, launch),
+            Runner::Sengupta2007(runner) => runner.execute(gpu, &launch, flags),
         }
     }
 
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
-        certify::verdict(self, gpu)
+        let (inputs, segments) = (Inputs::new(&self.spec), Segments::new(&self.spec.segments()));
+        let (n, inclusive) = (self.spec.elements, u32::from(self.spec.kind == Kind::Inclusive));
+        let finding = find(gpu, |report| {
+            launch_over(gpu, &self.certify, n, args![self.output, inputs, segments, inclusive, report])
+        })?;
+        Ok(Verdict::of(finding.mistake("out").or_else(|| finding.unchecked(n, "elements")), n))
     }
 
     fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
@@ -171,6 +222,10 @@ impl GpuJob for Scan {
 
     fn memory(&self) -> u64 {
         let heads = self.heads.as_ref().map_or(0, Heads::bytes);
-        self.input.bytes() + self.output.bytes() + heads + self.runner.bytes()
+        let runner = match &self.runner {
+            Runner::OnePass(runner) => runner.bytes(),
+            Runner::Sengupta2007(runner) => runner.bytes(),
+        };
+        self.input.bytes() + self.output.bytes() + heads + runner
     }
 }
