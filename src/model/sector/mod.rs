@@ -61,7 +61,8 @@ impl Model for Sector {
     fn predict(&self, profile: &Profile, case: &Case, work: &Work) -> Result<Prediction, String> {
         let (backend, _) = case.place();
         covered(profile, case)?;
-        let problem = primitives::problem(case).ok();
+        // Of one seed for all: what is predicted does not depend on what the values happen to be.
+        let problem = primitives::find(&case.primitive).and_then(|of| of.case(&case.params, 0).ok());
         let blocks = problem.as_ref().and_then(|problem| problem.blocks());
         let near = problem.map_or_else(|| Ok(Vec::new()), |problem| problem.near())?;
         of_work(profile, backend, work, (blocks, &near))

@@ -1,6 +1,7 @@
 use super::super::oracle::bin;
 use super::super::tests::{params, spec};
 use super::*;
+use crate::primitives::Definition;
 use proptest::prelude::*;
 
 fn refusal(words: &str) -> String {
@@ -17,7 +18,8 @@ fn what_does_not_exist_is_refused_at_its_key() {
     );
     assert!(refusal("elements=4 bins=257 method=ballot backend=cuda").starts_with("n/a: "));
     assert!(refusal("elements=4 bins=2 method=ballot backend=cpu").starts_with("n/a: ballots"));
-    assert!(refusal("elements=4 bins=2 backend=cuda backend.cuda.items=2").contains("items"));
+    let items = params("elements=4 bins=2 backend=cuda backend.cuda.items=2");
+    assert!(Spec::tunables("histogram", &items).is_err_and(|refused| refused.to_string().contains("items")));
 }
 
 #[test]

@@ -56,7 +56,7 @@ words! {
     pub enum Contents {
         Numbers = "numbers",
         Zeros = "zeros",
-        Nan = "nan",
+        OneNan = "one-nan",
     }
 }
 
@@ -99,7 +99,7 @@ impl Definition for Spec {
         let spec = Spec::of_table(params, seed)?;
         reader::bytes("elements", &[spec.elements, spec.element()])?;
         match spec.contents {
-            Contents::Zeros | Contents::Nan if !spec.is_float() => {
+            Contents::Zeros | Contents::OneNan if !spec.is_float() => {
                 Err(Refusal::NotApplicable(format!("{} has neither −0 nor NaN", spec.ty.name())))
             }
             _ => Ok(spec),
@@ -201,7 +201,7 @@ impl Spec {
                     sign * 0.0
                 }
             }
-            (Contents::Nan, _) if planted && !behind => f64::NAN,
+            (Contents::OneNan, _) if planted && !behind => f64::NAN,
             (_, Operator::Sum) if behind => {
                 if second {
                     1.0
@@ -366,14 +366,14 @@ mod tests {
     #[test]
     fn one_nan_is_the_result_and_a_sum_of_zeros_is_plus_zero() {
         for operator in ["sum", "min", "max"] {
-            let nan = spec(&format!("elements=9 type=f32 operator={operator} contents=nan"));
+            let nan = spec(&format!("elements=9 type=f32 operator={operator} contents=one-nan"));
             assert_eq!(nan.check(&f32::NAN.to_le_bytes()), Ok(()));
             assert!(nan.check(&1f32.to_le_bytes()).is_err(), "{operator}");
         }
         let zeros = spec("elements=9 type=f64 contents=zeros");
         assert_eq!(zeros.check(&0f64.to_le_bytes()), Ok(()));
         assert!(zeros.check(&(-0f64).to_le_bytes()).is_err());
-        assert!(Spec::read("reduce", &params("elements=9 contents=nan"), 1).is_err());
+        assert!(Spec::read("reduce", &params("elements=9 contents=one-nan"), 1).is_err());
     }
 
     /// A dot product may lose what the bound says, and no element of it.

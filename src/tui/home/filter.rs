@@ -80,7 +80,7 @@ mod tests {
             "ashkiani2017/gpu-radix",
             "lavin2020/fig09-references",
         ];
-        assert_eq!(found("stream")[3..], beside, "a primitive");
+        assert_eq!(found("stream")[4..], beside, "a primitive");
         assert!(found("stream he2007").is_empty(), "every word must be there");
     }
 
