@@ -130,6 +130,11 @@ fn scalar_kernels_have_no_vector_work() {
             assert_eq!(function.vector_work(), None, "{}", function.name);
         }
     }
+    // Those of a primitive that is not named here, too.
+    let all = self::kernels().unwrap_or_default().iter();
+    for function in all.filter(|function| function.name.contains("::cpu::kernels::scalar::")) {
+        assert_eq!(function.vector_work(), None, "{}", function.name);
+    }
 }
 
 #[test]

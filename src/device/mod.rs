@@ -5,7 +5,12 @@ pub mod alone;
 pub mod cpu;
 pub mod cuda;
 
+use std::sync::Arc;
+
 use crate::case::{Cancel, Failure, Value, Verdict};
+
+/// The index array with a hash, from whoever keeps it.
+pub type Stored<'a> = &'a dyn Fn(&str) -> Result<Arc<Vec<u64>>, Failure>;
 
 /// A case with its arrays in place on the device, ready to be timed.
 ///

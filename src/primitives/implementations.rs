@@ -25,11 +25,14 @@ const ALL: &[Implementation] = &[
     Implementation::of::<multisplit::Spec, multisplit::cpu::Multisplit, multisplit::cuda::Multisplit>(),
 ];
 
+type OnGpu = fn(&Case, &Setup) -> Result<OneGpu, Failure>;
+type OnPool = fn(&Case, &Context) -> Result<Box<dyn Prepared>, Failure>;
+
 /// What computes the primitives of a definition.
 pub struct Implementation {
     primitives: &'static [Primitive],
-    on_pool: fn(&Case, &Context) -> Result<Box<dyn Prepared>, Failure>,
-    on_gpu: fn(&Case, &Setup) -> Result<OneGpu, Failure>,
+    on_pool: OnPool,
+    on_gpu: OnGpu,
     launched: fn(&Case) -> Result<Launched, Failure>,
     kernels: fn(&Case, &GpuFacts) -> Result<Vec<Named>, Failure>,
 }

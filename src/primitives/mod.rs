@@ -134,12 +134,15 @@ fn boxed<D: Definition>(name: &str, params: &Params, seed: u64) -> Result<Box<dy
     read::<D>(name, params, seed).map(|case| Box::new(case) as Box<dyn Problem>)
 }
 
+/// Reads a case of the primitive of a name.
+type Read = fn(&str, &Params, u64) -> Result<Box<dyn Problem>, Refusal>;
+
 /// A primitive's row in the registry.
 pub struct Primitive {
     name: &'static str,
     summary: &'static str,
     params: &'static [Param],
-    read: fn(&str, &Params, u64) -> Result<Box<dyn Problem>, Refusal>,
+    read: Read,
     light: Option<Light>,
     walks: bool,
     longest_carried: Option<u64>,

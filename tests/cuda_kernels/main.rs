@@ -95,17 +95,27 @@ fn prove_all(primitive: &str, cases: &[String]) {
     }
 }
 
-/// Some of each primitive's own cases of `verify`, so that a new one is run here without a word of its own.
+/// Some of each primitive's own cases of `verify`, so that a new one is run here without a word of its own: those that mistakes
+/// are looked for in, and a few of the largest, which take more than a block. While a primitive is written: SCATTERLAB_ONLY=NAME.
 #[test]
 fn cases_of_verify() {
     const SOME: usize = 40;
+    const LARGE: usize = 4;
     let Some(host) = Host::new() else { return };
-    let plan = suite(Suite::Mutants, "cuda", None, 4).expect("the suite resolves");
+    let plan = |part| suite(part, "cuda", None, 4).expect("the suite resolves").cases;
+    let (mutants, small) = (plan(Suite::Mutants), plan(Suite::Small));
+    let only = std::env::var("SCATTERLAB_ONLY").ok();
     for primitive in primitives::registry() {
+        if only.as_ref().is_some_and(|name| name != primitive.name()) {
+            continue;
+        }
         let own = |case: &&Case| case.primitive == primitive.name() && case.not_applicable.is_none();
-        let cases: Vec<&Case> = plan.cases.iter().filter(own).collect();
+        let cases: Vec<&Case> = mutants.iter().filter(own).collect();
         assert!(!cases.is_empty(), "{} has no case", primitive.name());
-        for case in cases.iter().step_by(cases.len().div_ceil(SOME)) {
+        let mut large: Vec<&Case> = small.iter().filter(own).collect();
+        large.sort_by_key(|case| primitives::work(case, &[]).map_or(0, |work| work.elements));
+        let large = large.into_iter().rev().take(LARGE);
+        for case in cases.iter().copied().step_by(cases.len().div_ceil(SOME)).chain(large) {
             let words = format!("{} {:?}", case.primitive, case.params);
             host.compiled();
             prove_case(case, &words);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Buffer, POISON, Pool};
-use crate::case::{Cancel, Failure, Verdict};
+use crate::case::{Cancel, Failure};
 use crate::device::cpu::{Blocks, part};
 
 /// Fills `buffer`, seen as elements of `size` bytes (a multiple of 4), with poison,
@@ -36,14 +36,6 @@ pub fn find(
         Ok(None)
     })?;
     Ok(found.into_iter().flatten().next())
-}
-
-/// The verdict on `checked` elements.
-pub fn verdict(mistake: Option<String>, checked: u64) -> Verdict {
-    match mistake {
-        Some(mistake) => Verdict::Wrong { mistake },
-        None => Verdict::Certified { checked },
-    }
 }
 
 /// A bit for each element of an array, set by all workers together.

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use super::{Isa, Pool, Worker};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
-use crate::device::Prepared;
+use crate::device::{Prepared, Stored};
 
 /// What a case is prepared with.
 pub struct Context<'a> {
@@ -20,7 +20,7 @@ pub struct Context<'a> {
     /// backend `scalar` has no such parameters.
     pub open: bool,
     /// The index array with a hash.
-    pub stored: &'a dyn Fn(&str) -> Result<Arc<Vec<u64>>, Failure>,
+    pub stored: Stored<'a>,
 }
 
 impl Context<'_> {

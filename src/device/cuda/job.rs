@@ -3,11 +3,9 @@
 //! A primitive makes its arrays, queues an execution, and judges what one has left. The harness times executions,
 //! poisons, certifies, reads back, counts memory, and makes the deliberate mistakes.
 
-use std::sync::Arc;
-
 use super::{Arg, DeviceBuffer, Gpu, GpuFacts, Plain};
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
-use crate::device::Prepared;
+use crate::device::{Prepared, Stored};
 
 /// Both halves of the poison word (`certify.cuh`).
 pub const POISON32: u32 = 0xDEAD_BEEF;
@@ -45,7 +43,7 @@ pub struct Setup<'a> {
     pub fault: Option<Fault>,
     pub cancel: &'a Cancel,
     /// The index array with a hash.
-    pub stored: &'a dyn Fn(&str) -> Result<Arc<Vec<u64>>, Failure>,
+    pub stored: Stored<'a>,
 }
 
 /// Elements [first, first + count) that one launch handles, of arrays that lie `shift` elements beside where they

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use crate::case::{Cancel, Case, Device, Failure, Fault, Params, Value};
-use crate::device::Prepared;
 use crate::device::cpu::caches::{self, Cache};
 use crate::device::cpu::{Context, Evictor, Isa, Pool, affinity, facts};
+use crate::device::{Prepared, Stored};
 use crate::engine::Executor;
 use crate::inputs::indices::Store;
 use crate::primitives::implementations::implementation;
@@ -75,9 +75,6 @@ impl CpuExecutor {
         Ok(Context { pool, isa: self.kind.isa.or(isa), fault, cancel, open, stored })
     }
 }
-
-/// The index array with a hash.
-type Stored<'a> = &'a dyn Fn(&str) -> Result<Arc<Vec<u64>>, Failure>;
 
 /// Threads and instruction set that a case asks for; `None` for `auto`.
 fn wishes(params: &Params) -> Result<(Option<usize>, Option<Isa>), Failure> {

@@ -89,7 +89,7 @@ fn experiment_keys(
     for primitive in primitives {
         keys.insert(
             primitive.name().into(),
-            described(of_primitive(*primitive, schemas), primitive.summary()),
+            described(of_primitive(primitive, schemas), primitive.summary()),
         );
     }
     keys
