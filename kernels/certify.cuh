@@ -18,7 +18,7 @@ struct Finding {
     u64 found;
 };
 
-// Kinds of mistake; src/primitives/*/cuda/certify.rs has the words for them.
+// Kinds of mistake; src/primitives/cuda/finding.rs has the words for them.
 #define WRONG_VALUE 1ull     // a value differs
 #define WRONG_LOCATION 2ull  // an entry of L differs from its closed form
 #define OUT_OF_RANGE 3ull    // an entry of L lies outside its partition

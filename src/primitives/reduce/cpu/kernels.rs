@@ -70,38 +70,63 @@ folds! {
     MaxF64: f64 => u64, 0x000F_FFFF_FFFF_FFFF, |x| key64(x, true), |x, y| key64(x * y, true), |a, b| a.max(b), |w| w;
 }
 
-/// Lanes that are kept apart: whole vectors, as many as hide what a sum waits for the one before it.
-const LANES: usize = 32;
+/// Lanes that are kept apart: whole vectors, as many as hide what each waits for. With half of them the compiler shuffles.
+const LANES: usize = 64;
 
-/// One element, or of `VECTORS` many at a time: volatile loads keep the compiler from making vectors.
+/// The same without vectors.
+const WORDS: usize = 8;
+
+/// One after another: volatile loads keep the compiler from making vectors of several.
 #[inline(always)]
-unsafe fn fold<F: Fold, const PRODUCTS: bool, const VECTORS: bool>(
-    x: *const u8,
-    y: *const u8,
+unsafe fn one_by_one<F: Fold, const PRODUCTS: bool>(
+    x: *const F::Element,
+    y: *const F::Element,
     n: usize,
-) -> u64 {
-    let (x, y) = (x.cast::<F::Element>(), y.cast::<F::Element>());
-    // SAFETY: by the caller's promise.
-    let load = |at: *const F::Element| unsafe { if VECTORS { *at } else { read_volatile(at) } };
-    // SAFETY: as above.
-    let term = |i: usize| unsafe {
-        if PRODUCTS { F::of_product(load(x.add(i)), load(y.add(i))) } else { F::of(load(x.add(i))) }
-    };
-    let mut lanes = [F::NONE; LANES];
-    let whole = n / LANES * LANES;
+) -> F::Word {
+    let mut words = [F::NONE; WORDS];
+    for i in 0..n {
+        // SAFETY: by the caller's promise.
+        let term = unsafe {
+            let x = read_volatile(x.add(i));
+            if PRODUCTS { F::of_product(x, read_volatile(y.add(i))) } else { F::of(x) }
+        };
+        words[i % WORDS] = F::join(words[i % WORDS], term);
+    }
+    words.into_iter().fold(F::NONE, |all, word| F::join(all, word))
+}
+
+/// In blocks of all lanes, which the compiler makes vectors of.
+#[inline(always)]
+unsafe fn in_vectors<F: Fold, const PRODUCTS: bool>(
+    x: *const F::Element,
+    y: *const F::Element,
+    n: usize,
+) -> F::Word {
+    let (mut lanes, whole) = ([F::NONE; LANES], n / LANES * LANES);
     for first in (0..whole).step_by(LANES) {
-        for (lane, all) in lanes.iter_mut().enumerate() {
-            *all = F::join(*all, term(first + lane));
+        // SAFETY: by the caller's promise.
+        let block = |array: *const F::Element| unsafe {
+            array.add(first).cast::<[F::Element; LANES]>().read_unaligned()
+        };
+        let xs = block(x);
+        if PRODUCTS {
+            let ys = block(y);
+            for k in 0..LANES {
+                lanes[k] = F::join(lanes[k], F::of_product(xs[k], ys[k]));
+            }
+        } else {
+            for k in 0..LANES {
+                lanes[k] = F::join(lanes[k], F::of(xs[k]));
+            }
         }
     }
-    for i in whole..n {
-        lanes[i - whole] = F::join(lanes[i - whole], term(i));
-    }
-    F::bits(lanes.into_iter().fold(F::NONE, F::join))
+    // SAFETY: as above.
+    let rest = unsafe { one_by_one::<F, PRODUCTS>(x.wrapping_add(whole), y.wrapping_add(whole), n - whole) };
+    lanes.into_iter().fold(rest, |all, lane| F::join(all, lane))
 }
 
 macro_rules! instances {
-    ($isa:ident, $vectors:literal $(, $feature:literal)?) => {
+    ($isa:ident, $fold:ident $(, $feature:literal)?) => {
         mod $isa {
             use super::*;
 
@@ -109,7 +134,7 @@ macro_rules! instances {
             #[inline(never)]
             unsafe fn of<F: Fold, const PRODUCTS: bool>(x: *const u8, y: *const u8, n: usize) -> u64 {
                 // SAFETY: by the caller's promise.
-                unsafe { fold::<F, PRODUCTS, $vectors>(x, y, n) }
+                F::bits(unsafe { $fold::<F, PRODUCTS>(x.cast(), y.cast(), n) })
             }
 
             fn either<F: Fold>(products: bool) -> Timed {
@@ -137,11 +162,11 @@ macro_rules! instances {
     };
 }
 
-instances!(scalar, false);
+instances!(scalar, one_by_one);
 #[cfg(target_arch = "x86_64")]
-instances!(avx2, true, "avx2");
+instances!(avx2, in_vectors, "avx2");
 #[cfg(target_arch = "x86_64")]
-instances!(avx512, true, "avx512f,avx512dq,avx512vl");
+instances!(avx512, in_vectors, "avx512f,avx512dq,avx512vl");
 
 /// The loop of a case for an instruction set that is present.
 pub fn timed(spec: &Spec, isa: Isa) -> Timed {
