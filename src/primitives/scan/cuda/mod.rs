@@ -164,13 +164,14 @@ impl GpuJob for Scan {
         let input = gpu.alloc(room)?;
         let [fill, certify] = module.kernels(OTHERS)?;
         launch_over(gpu, &fill, spec.elements, args![input, Inputs::new(&spec)])?;
+        let heads = Heads::new(gpu, &spec)?;
         let runner = match spec.method {
             Method::Sengupta2007 { elements_per_thread } => {
                 Runner::Sengupta2007(Sengupta2007::new(gpu, &module, &spec, elements_per_thread)?)
             }
             _ => Runner::OnePass(OnePass::new(gpu, variant(&spec), spec.elements)?),
         };
-        let (output, heads) = (gpu.alloc(room)?, Heads::new(gpu, &spec)?);
+        let output = gpu.alloc(room)?;
         Ok(Scan { spec, runner, certify, input, output, heads })
     }
 
