@@ -10,7 +10,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-WORDS = ("primitive", "kernel", "label")
+WORDS = ("primitive", "kernel", "label", "operator", "type")
 NUMBERS = ("elements", "tuples", "tuple", "stride")
 
 
