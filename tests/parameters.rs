@@ -200,6 +200,6 @@ fn the_documented_parameters_are_those_of_the_registry() {
 }
 
 #[test]
-fn the_data_dictionarys_parameters_are_those_of_the_registry() {
+fn parameters_in_the_data_dictionary_are_those_of_the_registry() {
     compare("docs/data-dictionary.md", &dictionary());
 }

@@ -99,8 +99,8 @@ fn prove_all(primitive: &str, cases: &[String]) {
 /// are looked for in, and a few of the largest, which take more than a block. While a primitive is written: SCATTERLAB_ONLY=NAME.
 #[test]
 fn cases_of_verify() {
-    const SOME: usize = 40;
-    const LARGE: usize = 4;
+    const SOME: usize = 12;
+    const LARGE: usize = 2;
     let Some(host) = Host::new() else { return };
     let plan = |part| suite(part, "cuda", None, 4).expect("the suite resolves").cases;
     let (mutants, small) = (plan(Suite::Mutants), plan(Suite::Small));
