@@ -104,11 +104,33 @@ impl Function {
         let moves =
             ["movups", "movaps", "movdqa", "movdqu", "movntdq", "movntps", "movq", "movd", "movsd", "movapd"];
         let clears = ["xorps", "pxor", "xorpd"];
-        let scalar = ["addsd", "mulsd", "minsd", "maxsd", "addss", "minss", "maxss", "movss"];
+        let scalar = [
+            "addsd",
+            "mulsd",
+            "minsd",
+            "maxsd",
+            "addss",
+            "mulss",
+            "minss",
+            "maxss",
+            "movss",
+            "ucomisd",
+            "ucomiss",
+            "cvtss2sd",
+            "cvttsd2si",
+        ];
+        // Compared with itself, a register is set to ones.
+        let ones = |text: &str| {
+            let operands = text.strip_prefix("pcmpeqd").and_then(|rest| rest.trim().split_once(','));
+            operands.is_some_and(|(one, other)| one == other)
+        };
         let wide = |text: &str| text.contains("%ymm") || text.contains("%zmm");
         let suspicious = |text: &&str| {
             let mnemonic = text.split_whitespace().next().unwrap_or("");
-            let known = moves.contains(&mnemonic) || clears.contains(&mnemonic) || scalar.contains(&mnemonic);
+            let known = moves.contains(&mnemonic)
+                || clears.contains(&mnemonic)
+                || scalar.contains(&mnemonic)
+                || ones(text);
             wide(text) || text.contains("%xmm") && !known
         };
         self.code.iter().map(|(_, text)| text.as_str()).find(suspicious)
