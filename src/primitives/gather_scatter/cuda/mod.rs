@@ -1,8 +1,8 @@
 //! gather and scatter on a GPU (`kernels/gather_scatter.cu`). A pass is a launch, so it
 //! ends before the next begins.
 //!
-//! The certificate: each L[i] is its closed form, and each moved tuple the one that L says. Random partitions have no
-//! closed form: there each L[i] lies inside its partition and a bitmap proves that L is a permutation. An L that
+//! The certificate: each L\[i\] is its closed form, and each moved tuple the one that L says. Random partitions have no
+//! closed form: there each L\[i\] lies inside its partition and a bitmap proves that L is a permutation. An L that
 //! somebody brought is known by a checksum; where it scatters, each word of R_out is that of a tuple that goes there,
 //! or untouched where a bitmap says that none does.
 
