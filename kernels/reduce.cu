@@ -90,7 +90,7 @@ template <typename T> LAB Vector<T> vector_at(const T* at, u64 vector) {
     return bits_of<Vector<T>>(((const uint4*)at)[vector]);
 }
 
-// What the thread makes of terms [0, n): `tiles` tiles as vectors, `tiled` elements, and the rest one by one.
+// The word of the thread's share of terms [0, n): `tiles` tiles as vectors, `tiled` elements, and the rest one by one.
 template <int OP, bool PRODUCTS, typename T>
 LAB typename Fold<OP, T>::W thread_word(const T* __restrict__ x, const T* __restrict__ y, u64 tiles, u64 tiled, u64 n) {
     typedef Fold<OP, T> F;
@@ -190,75 +190,68 @@ OF_OPERATOR(max, MAX)
 #define ZEROS 1u
 #define WITH_NAN 2u
 
-// An array as a function of i; `second` is y.
-struct Elements {
-    u64 key, n, planted;
-    u32 op, type, contents, second;
+// x and y as functions of i, by their seeds' keys.
+struct Terms {
+    u64 keys[2], n, planted;
+    u32 op, type, contents, products;
 };
 
-static_assert(sizeof(Elements) == 40, "the layout of the host");
+static_assert(sizeof(Terms) == 48, "the layout of the host");
 
-LAB double float_of(const Elements& e, u64 w, bool behind, bool planted) {
-    const double sign = (w & 1u) == 0 ? 1.0 : -1.0, beyond = behind ? 1.75 : 1.5;
-    if (e.contents == ZEROS) return e.second ? 1.0 : sign * 0.0;
-    if (e.contents == WITH_NAN && planted && !behind) return bits_of<double>(0x7FF8000000000000ull);
-    if (e.op == SUM && behind) return e.second ? 1.0 : 0.0;
-    if (e.op != SUM && (behind || planted)) return e.second ? 1.0 : e.op == MIN ? -beyond : beyond;
-    return sign * (double)((1ull << 23) + (w >> 41)) / (double)(1 << 24);
-}
-
-// The bits of element i: `Spec::bits`.
-LAB u64 element_of(const Elements& e, u64 i) {
-    const u64 w = word64(e.key, i);
-    const bool behind = i == e.n, planted = i == e.planted;
-    if (e.type >= F32) {
-        const double v = float_of(e, w, behind, planted);
-        return e.type == F32 ? (u64)bits_of<u32>((float)v) : bits_of<u64>(v);
+// The bits of element i of x, or of y: `Spec::bits`.
+LAB u64 element_of(const Terms& t, u32 second, u64 i) {
+    const u64 w = word64(t.keys[second], i), all_ones = t.type == U32 ? 0xFFFFFFFFull : ~0ull;
+    const u64 beyond = i == t.n ? 2u : i == t.planted ? 1u : 0u;
+    const bool special = beyond == 2u || (beyond == 1u && t.op != SUM);
+    const double sign = (w & 1u) == 0 ? 1.0 : -1.0;
+    u64 integer = t.type == U32 ? w >> 32 : w;
+    integer = t.op == MAX ? integer & ~3ull : integer | 1ull;
+    double number = sign * (double)((1ull << 23) + (w >> 41)) / (double)(1 << 24);
+    if (t.contents == WITH_NAN && beyond == 1u) {
+        number = bits_of<double>(0x7FF8000000000000ull);
+    } else if (t.contents == ZEROS) {
+        number = second ? 1.0 : sign * 0.0;
+    } else if (special) {
+        const double far = 1.25 + 0.25 * (double)beyond;
+        integer = second ? 1u : t.op == SUM ? 0u : t.op == MIN ? 2u - beyond : all_ones - 2u + beyond;
+        number = second ? 1.0 : t.op == SUM ? 0.0 : t.op == MIN ? -far : far;
     }
-    const u64 mine = e.type == U32 ? w >> 32 : w, all = e.type == U32 ? 0xFFFFFFFFull : ~0ull;
-    if (e.op == SUM && behind && !e.second) return 0;
-    if (e.op != SUM && (behind || planted)) {
-        if (e.second) return 1;
-        return e.op == MIN ? (behind ? 0 : 1) : all - (behind ? 0 : 1);
-    }
-    return e.op == MAX ? mine & ~3ull : mine | 1ull;
+    return t.type < F32 ? integer : t.type == F32 ? (u64)bits_of<u32>((float)number) : bits_of<u64>(number);
 }
 
 // Elements [0, n], the last one behind the array.
-extern "C" __global__ void reduce_fill(u32* out, Elements e) {
-    for (u64 i = thread_index(); i <= e.n; i += thread_count()) {
-        const u64 bits = element_of(e, i);
-        if (e.type == U64 || e.type == F64) ((u64*)out)[i] = bits;
+extern "C" __global__ void reduce_fill(u32* out, Terms t, u32 second) {
+    for (u64 i = thread_index(); i <= t.n; i += thread_count()) {
+        const u64 bits = element_of(t, second, i);
+        if (t.type == U64 || t.type == F64) ((u64*)out)[i] = bits;
         else out[i] = (u32)bits;
     }
 }
 
-template <int OP, typename T> LAB u64 expected_of(const Elements& x, const Elements& y, bool products) {
+template <int OP, typename T> LAB u64 expected_of(const Terms& t) {
     typedef Fold<OP, T> F;
     typename F::W word = F::none();
-    for (u64 i = thread_index(); i < x.n; i += thread_count()) {
-        T a, b = T(1);
-        const u64 of_x = element_of(x, i);
-        memcpy(&a, &of_x, sizeof a);
-        if (products) {
-            const u64 of_y = element_of(y, i);
-            memcpy(&b, &of_y, sizeof b);
+    for (u64 i = thread_index(); i < t.n; i += thread_count()) {
+        T x, y = T(1);
+        const u64 of_x = element_of(t, 0, i);
+        memcpy(&x, &of_x, sizeof x);
+        if (t.products) {
+            const u64 of_y = element_of(t, 1, i);
+            memcpy(&y, &of_y, sizeof y);
         }
-        word = Joined<OP, typename F::W>::of(word, products ? F::of(a, b) : F::of(a));
+        word = Joined<OP, typename F::W>::of(word, t.products ? F::of(x, y) : F::of(x));
     }
     return word_of(word);
 }
 
-template <int OP> LAB u64 expected(const Elements& x, const Elements& y, bool products) {
-    if (x.type == U32) return expected_of<OP, u32>(x, y, products);
-    if (x.type == U64) return expected_of<OP, u64>(x, y, products);
-    if (x.type == F32) return expected_of<OP, float>(x, y, products);
-    return expected_of<OP, double>(x, y, products);
+template <int OP> LAB u64 expected(const Terms& t) {
+    if (t.type == U32) return expected_of<OP, u32>(t);
+    if (t.type == U64) return expected_of<OP, u64>(t);
+    if (t.type == F32) return expected_of<OP, float>(t);
+    return expected_of<OP, double>(t);
 }
 
 // The word of each thread's share of the terms, by their closed form.
-extern "C" __global__ void reduce_expected(u64* words, Elements x, Elements y, u32 products) {
-    const bool two = products != 0;
-    words[thread_index()] = x.op == SUM ? expected<SUM>(x, y, two) : x.op == MIN ? expected<MIN>(x, y, two)
-                                                                                 : expected<MAX>(x, y, two);
+extern "C" __global__ void reduce_expected(u64* words, Terms t) {
+    words[thread_index()] = t.op == SUM ? expected<SUM>(t) : t.op == MIN ? expected<MIN>(t) : expected<MAX>(t);
 }

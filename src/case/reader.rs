@@ -19,17 +19,6 @@ pub fn positive(params: &Params, key: &str) -> Result<u64, Refusal> {
     }
 }
 
-/// The integer under `key`, which must be one of `accepted`; the first where unset.
-pub fn one_of(params: &Params, key: &str, accepted: &[u64], unset: u64) -> Result<u64, Refusal> {
-    match params.get(key) {
-        None => Ok(unset),
-        Some(_) => match int(params, key)? {
-            value if accepted.contains(&value) => Ok(value),
-            value => Err(Refusal::invalid(key, format!("{value} is none of {accepted:?}"))),
-        },
-    }
-}
-
 /// The word under `key` as what it stands for.
 pub fn word<T: Copy>(params: &Params, key: &str, meanings: &[(&str, T)]) -> Result<T, Refusal> {
     let text = params.text(key).ok_or_else(|| missing(params, key, "a word"))?;
@@ -37,11 +26,6 @@ pub fn word<T: Copy>(params: &Params, key: &str, meanings: &[(&str, T)]) -> Resu
         let names: Vec<&str> = meanings.iter().map(|(name, _)| *name).collect();
         Refusal::invalid(key, format!("`{text}` is none of {}", names.join(", ")))
     })
-}
-
-/// Like [`word`], but `unset` where the key is absent.
-pub fn word_or<T: Copy>(params: &Params, key: &str, meanings: &[(&str, T)], unset: T) -> Result<T, Refusal> {
-    if params.get(key).is_none() { Ok(unset) } else { word(params, key, meanings) }
 }
 
 fn missing(params: &Params, key: &str, wanted: &str) -> Refusal {
@@ -61,11 +45,6 @@ pub fn bytes(key: &str, factors: &[u64]) -> Result<u64, Refusal> {
     }
 }
 
-/// Whether the case runs on the GPU.
-pub fn on_cuda(params: &Params) -> bool {
-    params.text("backend") == Some("cuda")
-}
-
 /// Whether the case asks for AVX2, which has no scatter instruction.
 pub fn asks_for_avx2(params: &Params) -> bool {
     params.text("backend.cpu.isa") == Some("avx2")
@@ -83,12 +62,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_at_its_key() {
-        let p = Params::default().with("a", Value::Int(3)).with("w", Value::Text("x".into()));
+        let p = Params::default().with("w", Value::Text("x".into()));
         assert_eq!(int(&p, "b").unwrap_err().to_string(), "b: is missing");
         assert_eq!(int(&p, "w").unwrap_err().to_string(), "w: `x` is not an integer");
-        assert_eq!(one_of(&p, "a", &[4, 8], 4).unwrap_err().to_string(), "a: 3 is none of [4, 8]");
         assert_eq!(word(&p, "w", &[("y", 1), ("z", 2)]).unwrap_err().to_string(), "w: `x` is none of y, z");
-        assert_eq!(word_or(&p, "none", &[("y", 1)], 5), Ok(5));
     }
 
     #[test]

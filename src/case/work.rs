@@ -119,6 +119,19 @@ pub struct Work {
 }
 
 impl Work {
+    /// One pass whose accesses read or write arrays of their own once: all their bytes count.
+    pub fn once(elements: u64, accesses: Vec<Access>) -> Work {
+        let bytes = accesses.iter().map(Access::bytes).sum();
+        Work {
+            passes: vec![Pass::once(accesses)],
+            elements,
+            effective_bytes: bytes,
+            system_bytes: bytes,
+            footprint: bytes,
+            scratch: 0,
+        }
+    }
+
     /// Bytes that the method asks for over all its passes.
     pub fn declared_bytes(&self) -> u64 {
         self.passes.iter().map(|p| p.times * p.accesses.iter().map(Access::bytes).sum::<u64>()).sum()

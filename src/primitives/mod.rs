@@ -4,6 +4,8 @@
 //! A primitive is one row in each of two lists: [`registry()`] has its definition, all that recipes, models and
 //! reports see of it; [`implementations`] what computes it.
 
+#[cfg(test)]
+mod any_tests;
 pub mod atop_scan;
 mod copies;
 mod cpu;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::{Barrier, affinity, part};
+use super::{Barrier, Buffer, affinity, part};
 use crate::case::{Cancel, Failure};
 
 /// One thread's place among the threads of an execution.
@@ -128,6 +128,53 @@ impl Pool {
             Ok(())
         })?;
         Ok(())
+    }
+
+    /// Folds [0, n), each worker its part, one index after another.
+    pub fn fold<T: Copy + Send + Sync>(
+        &self,
+        n: usize,
+        cancel: &Cancel,
+        none: T,
+        join: impl Fn(T, usize) -> T + Sync,
+    ) -> Result<Vec<T>, Failure> {
+        self.try_run(|worker| {
+            Blocks::of(part(n, worker.index, worker.count)).try_fold(none, |all, block| {
+                cancel.check()?;
+                Ok(block.fold(all, &join))
+            })
+        })
+    }
+
+    /// Writes `element(i)` to element i of the buffer, for i in [0, n), each worker its part.
+    pub fn fill<T: Copy>(
+        &self,
+        buffer: &mut Buffer,
+        n: usize,
+        cancel: &Cancel,
+        element: impl Fn(usize) -> T + Sync,
+    ) -> Result<(), Failure> {
+        let buffer = &*buffer;
+        self.for_blocks(n, cancel, |block| {
+            // SAFETY: blocks are disjoint, and the buffer is borrowed for this call alone.
+            let elements = unsafe { buffer.write::<T>(block.clone()) };
+            elements.iter_mut().zip(block).for_each(|(to, i)| *to = element(i));
+        })
+    }
+
+    /// As [`fill`](Pool::fill), elements of 4 bytes, of which numbers are cut to fit, or of 8.
+    pub fn fill_words(
+        &self,
+        buffer: &mut Buffer,
+        bytes: u64,
+        n: usize,
+        cancel: &Cancel,
+        element: impl Fn(usize) -> u64 + Sync,
+    ) -> Result<(), Failure> {
+        match bytes {
+            4 => self.fill(buffer, n, cancel, |i| element(i) as u32),
+            _ => self.fill(buffer, n, cancel, element),
+        }
     }
 }
 

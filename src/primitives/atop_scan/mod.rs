@@ -95,7 +95,6 @@ impl Problem for Spec {
 mod tests {
     use super::*;
     use crate::case::Value;
-    use proptest::prelude::*;
 
     pub(super) const ALL: [Operation; 5] = [
         Operation::Enumerate,
@@ -128,26 +127,5 @@ mod tests {
         };
         assert!(shows(Operation::Compact, 0.2) && !shows(Operation::Compact, 0.1));
         assert!(shows(Operation::Split, 0.0));
-    }
-
-    proptest! {
-        #[test]
-        fn no_parameters_make_work_panic(
-            operation in prop::sample::select(ALL.to_vec()),
-            elements in any::<u64>().prop_map(|v| v >> (v % 64)),
-            mean in any::<u64>().prop_map(|v| v >> (v % 64)),
-            trues in prop::sample::select(vec![0.0, 0.25, 1.0, 7.5, f64::NAN]),
-            element in prop::sample::select(vec![4u64, 8, 3]),
-            backend in prop::sample::select(vec!["scalar", "cpu", "cuda"]),
-        ) {
-            let params = params(operation, elements, mean)
-                .with("trues", Value::Float(trues))
-                .with("element", Value::Int(element))
-                .with("backend", Value::Text(backend.into()));
-            if let Ok(work) = Spec::from_params(operation, &params, 1).map(|spec| spec.work()) {
-                prop_assert!(work.declared_bytes() >= work.effective_bytes);
-                prop_assert!(work.footprint >= work.effective_bytes || elements == 0);
-            }
-        }
     }
 }

@@ -2,7 +2,6 @@ use super::*;
 use crate::case::Value;
 use crate::inputs::partitions;
 use crate::primitives::words;
-use proptest::prelude::*;
 use spec::tuple_word;
 
 /// The case that these words say.
@@ -86,33 +85,4 @@ fn the_oracle_knows_what_a_scatter_through_a_list_may_leave() {
     assert!(check(out([poison, poison], [poison, poison])).is_err());
     let gathered: Vec<u8> = list.iter().flat_map(|&l| [words(l, 0), words(l, 1)].concat()).collect();
     assert_eq!(Spec::from_params(Kernel::Gather, &p, 9).unwrap().check(&gathered), Ok(()));
-}
-
-proptest! {
-    #[test]
-    fn no_parameters_make_work_panic(
-        tuples in any::<u64>().prop_map(|v| v >> (v % 64)),
-        (tuple, index) in prop::sample::select(vec![(4u64, 4u64), (8, 4), (8, 8), (16, 8), (32, 8), (5, 4)]),
-        method in prop::sample::select(vec!["direct", "streaming", "multipass", "segmented", "partitioned", "none"]),
-        (passes, segments, count) in (
-            any::<u64>().prop_map(|v| v >> (v % 64)), any::<u64>().prop_map(|v| v >> (v % 64)), any::<u64>().prop_map(|v| v >> (v % 64))),
-        locations in prop::sample::select(vec!["sequential", "random", "partitions", "zipf"]),
-        exponent in prop::num::f64::ANY,
-    ) {
-        let p = params(tuples, tuple, locations)
-            .with("index", Value::Int(index))
-            .with("method", Value::Text(method.into()))
-            .with("method.multipass.passes", Value::Int(passes))
-            .with("method.segmented.passes", Value::Int(passes))
-            .with("method.segmented.segments", Value::Int(segments))
-            .with("locations.partitions.count", Value::Int(count))
-            .with("locations.zipf.exponent", Value::Float(exponent));
-        for primitive in Spec::PRIMITIVES {
-            if let Ok(work) = primitive.work(&p) {
-                prop_assert!(work.declared_bytes() >= work.system_bytes);
-                prop_assert!(work.passes.len() <= 9);
-                prop_assert!(work.passes.iter().flat_map(|p| &p.accesses).all(|a| a.count > 0 && a.footprint > 0));
-            }
-        }
-    }
 }

@@ -90,8 +90,6 @@ fn passes(spec: &Spec) -> Vec<Pass> {
 mod tests {
     pub(super) use super::super::words::params;
     use super::*;
-    use crate::case::Value;
-    use proptest::prelude::*;
 
     pub(super) fn spec(words: &str) -> Spec {
         Spec::from_params(&params(words), 7).expect("a case")
@@ -119,23 +117,5 @@ mod tests {
         let shows = |n: u64| Fault::ALL.map(|fault| self::spec(&format!("elements={n} bins=2")).shows(fault));
         assert_eq!(shows(33), [true; 4]);
         assert_eq!(shows(34), [true, true, false, true]);
-    }
-
-    proptest! {
-        #[test]
-        fn no_parameters_make_work_panic(
-            by in prop::sample::select(vec!["even", "range", "none"]),
-            method in prop::sample::select(vec!["best", "ballot", "none"]),
-            backend in prop::sample::select(vec!["scalar", "cpu", "cuda"]),
-            elements in any::<u64>().prop_map(|v| v >> (v % 64)),
-            bins in any::<u64>().prop_map(|v| v >> (v % 64)),
-        ) {
-            let words = format!("by={by} method={method} backend={backend}");
-            let params = params(&words).with("elements", Value::Int(elements)).with("bins", Value::Int(bins));
-            if let Ok(work) = Spec::from_params(&params, 1).map(|spec| spec.work()) {
-                prop_assert_eq!(work.effective_bytes, 4 * elements);
-                prop_assert!(work.declared_bytes() >= work.effective_bytes);
-            }
-        }
     }
 }

@@ -109,8 +109,6 @@ impl Problem for Spec {
 mod tests {
     pub(super) use super::super::words::params;
     use super::*;
-    use crate::case::Value;
-    use proptest::prelude::*;
 
     pub(super) fn spec(words: &str) -> Spec {
         Spec::from_params(&params(words), 7).expect("a case")
@@ -118,26 +116,5 @@ mod tests {
 
     pub(super) fn work(words: &str) -> Work {
         self::spec(words).work()
-    }
-
-    proptest! {
-        #[test]
-        fn no_parameters_make_work_panic(
-            by in prop::sample::select(vec!["delta-buckets", "identity", "range", "hash", "prime", "none"]),
-            values in prop::sample::select(vec!["none", "4B", "8B", "16B"]),
-            method in prop::sample::select(vec![
-                "best", "direct", "write-combining", "scan-split", "rb-sort", "fused", "dms", "wms", "bms", "none",
-            ]),
-            backend in prop::sample::select(vec!["scalar", "cpu", "cuda"]),
-            keys in any::<u64>().prop_map(|v| v >> (v % 64)),
-            buckets in any::<u64>().prop_map(|v| v >> (v % 64)),
-        ) {
-            let words = format!("by={by} values={values} method={method} backend={backend}");
-            let params = params(&words).with("keys", Value::Int(keys)).with("buckets", Value::Int(buckets));
-            if let Ok(work) = Spec::from_params(&params, 1).map(|spec| spec.work()) {
-                prop_assert!(work.effective_bytes >= 8 * keys);
-                prop_assert!(work.declared_bytes() >= work.effective_bytes);
-            }
-        }
     }
 }

@@ -4,7 +4,7 @@
 use super::Spec;
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cuda::{
-    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Kernel, Launched, Module, Named, Part, Plan, Setup, args,
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Kernel, Launched, Named, Part, Plan, Setup, args,
     device_struct, named, poison,
 };
 use crate::inputs::mix;
@@ -17,15 +17,15 @@ const OTHERS: [&str; 2] = ["reduce_fill", "reduce_expected"];
 const TILE: u64 = 8 * 16 * BLOCK as u64;
 
 device_struct! {
-    /// `Elements` in the kernels: an array as a function of i.
-    struct Elements: 40 {
-        key: u64,
+    /// `Terms` in the kernels: x and y as functions of i.
+    struct Terms: 48 {
+        keys: [u64; 2],
         n: u64,
         planted: u64,
         operator: u32,
         ty: u32,
         contents: u32,
-        second: u32,
+        products: u32,
     }
 }
 
@@ -50,23 +50,16 @@ fn name(spec: &Spec) -> String {
     format!("reduce_{}_{}{products}", spec.operator.name(), spec.ty.name())
 }
 
-fn closed_form(spec: &Spec, second: bool) -> Elements {
-    Elements {
-        key: mix::key64(spec.seed.wrapping_add(second.into())),
+fn closed_form(spec: &Spec) -> Terms {
+    Terms {
+        keys: [0, 1].map(|second| mix::key64(spec.seed.wrapping_add(second))),
         n: spec.elements,
         planted: spec.planted(),
         operator: spec.operator as u32,
         ty: spec.ty as u32,
         contents: spec.contents as u32,
-        second: second.into(),
+        products: spec.products().into(),
     }
-}
-
-fn array(gpu: &Gpu, module: &Module, spec: &Spec, second: bool) -> Result<DeviceBuffer<u32>, Failure> {
-    let n = spec.elements + 1;
-    let array = gpu.alloc(length(n * spec.element() / 4)?)?;
-    launch_over(gpu, &module.kernel(OTHERS[0])?, n, args![array, closed_form(spec, second)])?;
-    Ok(array)
 }
 
 impl GpuJob for Reduce {
@@ -85,19 +78,26 @@ impl GpuJob for Reduce {
     }
 
     fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
-        Plan::ranges(spec.elements, fault)
+        // Of no terms a launch leaves the identity.
+        if spec.elements == 0 { Plan::whole(0) } else { Plan::ranges(spec.elements, fault) }
     }
 
     fn prepare(spec: Spec, setup: &Setup) -> Result<Reduce, Failure> {
-        let gpu = setup.gpu;
-        let module = gpu.module(MODULE)?;
+        let (gpu, module) = (setup.gpu, setup.gpu.module(MODULE)?);
         let timed = module.kernel(&name(&spec))?;
+        let [fill, expected] = module.kernels(OTHERS)?;
+        let n = spec.elements + 1;
+        let array = |second: u32| -> Result<_, Failure> {
+            let array = gpu.alloc(length(n * spec.element() / 4)?)?;
+            launch_over(gpu, &fill, n, args![array, closed_form(&spec), second])?;
+            Ok(array)
+        };
         Ok(Reduce {
             parts: gpu.alloc(gpu.max_blocks(&timed, BLOCK, 0)? as usize)?,
             timed,
-            expected: module.kernel(OTHERS[1])?,
-            x: array(gpu, &module, &spec, false)?,
-            y: if spec.products() { Some(array(gpu, &module, &spec, true)?) } else { None },
+            expected,
+            x: array(0)?,
+            y: spec.products().then(|| array(1)).transpose()?,
             ticket: gpu.upload(&[0])?,
             all: gpu.alloc(1)?,
             begun: false,
@@ -127,23 +127,12 @@ impl GpuJob for Reduce {
         gpu.launch(&self.timed, blocks, BLOCK, 0, args)
     }
 
-    /// Of no terms the result is the identity.
-    fn end(&mut self, gpu: &Gpu) -> Result<(), Failure> {
-        if self.begun {
-            return Ok(());
-        }
-        gpu.put(&[self.spec.identity()], &mut self.all)
-    }
-
     fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
         let (spec, n) = (&self.spec, self.spec.elements);
         let threads = stride_grid(gpu, n) * BLOCK;
         let words: DeviceBuffer<u64> = gpu.upload(&vec![spec.identity(); threads as usize])?;
-        let (x, y, products) =
-            (closed_form(spec, false), closed_form(spec, true), u32::from(spec.products()));
-        launch_over(gpu, &self.expected, n, args![words, x, y, products])?;
-        let expected = words.to_host()?.into_iter().fold(spec.identity(), |all, word| spec.join(all, word));
-        Ok(Verdict::of(spec.mistake(self.result()?, expected), n))
+        launch_over(gpu, &self.expected, n, args![words, closed_form(spec)])?;
+        Ok(Verdict::of(spec.mistake(self.result()?, spec.joined(words.to_host()?)), n))
     }
 
     fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {

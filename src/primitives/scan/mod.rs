@@ -73,7 +73,6 @@ impl Problem for Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     pub(super) fn params(segmented: bool, elements: u64) -> Params {
         let params = Params::default().with("elements", Value::Int(elements));
@@ -102,35 +101,5 @@ mod tests {
         let mistake = segmented.check(&output);
         assert!(mistake.is_err_and(|e| e.starts_with("out[19]")));
         assert!(segmented.check(&output[..76]).is_err());
-    }
-
-    proptest! {
-        #[test]
-        fn no_parameters_make_work_panic(
-            operator in prop::sample::select(vec!["add", "and", "affine", "none"]),
-            ty in prop::sample::select(vec!["u32", "f64", "none"]),
-            method in prop::sample::select(vec!["best", "spine", "lookback", "two-pass", "sengupta2007", "none"]),
-            segments in prop::sample::select(vec!["constant", "random", "geometric", "none"]),
-            heads in prop::sample::select(vec!["bits", "striped", "pointers", "none"]),
-            elements in any::<u64>().prop_map(|v| v >> (v % 64)),
-            length in any::<u64>().prop_map(|v| v >> (v % 64)),
-            segmented: bool,
-        ) {
-            let text = |word: &str| Value::Text(word.to_owned());
-            let p = Params::default()
-                .with("operator", text(operator))
-                .with("type", text(ty))
-                .with("method", text(method))
-                .with("segments", text(segments))
-                .with("segments.constant.length", Value::Int(length))
-                .with("segments.random.mean", Value::Int(length))
-                .with("segments.geometric.mean", Value::Int(length))
-                .with("heads", text(heads))
-                .with("elements", Value::Int(elements));
-            if let Ok(work) = Spec::from_params(segmented, &p, 1).map(|spec| spec.work()) {
-                prop_assert!(work.declared_bytes() >= work.effective_bytes);
-                prop_assert!(work.effective_bytes >= 8 * elements && work.footprint >= work.effective_bytes);
-            }
-        }
     }
 }

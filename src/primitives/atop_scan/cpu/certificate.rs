@@ -139,7 +139,7 @@ mod tests {
     impl Tampered {
         fn new(spec: Spec) -> Tampered {
             let pool = Pool::new(None).expect("a pool");
-            let case = AtopScan::new(spec, Isa::Scalar, &pool, None).expect("memory");
+            let mut case = AtopScan::new(spec, Isa::Scalar, &pool, None).expect("memory");
             case.fill(&pool, &Cancel::default()).expect("not cancelled");
             case.clear(&pool, &Cancel::default()).expect("not cancelled");
             pool.run(|worker| case.execute(worker));

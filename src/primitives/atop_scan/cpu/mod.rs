@@ -86,34 +86,20 @@ impl AtopScan {
     }
 
     /// The flags and heads of those elements that are not handled are clear.
-    fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        let bits = |buffer: &Buffer, bit: &(dyn Fn(u64) -> bool + Sync)| {
-            pool.for_blocks(buffer.holds::<u64>(), cancel, |block| {
-                // SAFETY: blocks are disjoint and nobody else has the buffer yet.
-                let words = unsafe { buffer.write::<u64>(block.clone()) };
-                for (to, w) in words.iter_mut().zip(block) {
-                    let elements = 64 * w..(64 * w + 64).min(self.n).max(64 * w);
-                    *to = elements.map(|i| u64::from(bit(i as u64)) << (i % 64)).sum();
-                }
+    fn fill(&mut self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        let (n, inputs, element) = (self.n, &self.inputs, self.spec.element);
+        let bits = |buffer: &mut Buffer, bit: &(dyn Fn(u64) -> bool + Sync)| {
+            pool.fill(buffer, buffer.holds::<u64>(), cancel, |w| -> u64 {
+                let elements = 64 * w..(64 * w + 64).min(n).max(64 * w);
+                elements.map(|i| u64::from(bit(i as u64)) << (i % 64)).sum()
             })
         };
-        bits(&self.flags, &|i| self.inputs.flag(i))?;
-        if let Some(heads) = &self.heads {
-            bits(heads, &|i| self.inputs.segments.head(i))?;
+        bits(&mut self.flags, &|i| inputs.flag(i))?;
+        if let Some(heads) = &mut self.heads {
+            bits(heads, &|i| inputs.segments.head(i))?;
         }
-        let elements = self.input.bytes() / self.spec.element as usize;
-        pool.for_blocks(elements, cancel, |block| {
-            for i in block {
-                let value = self.inputs.value(i as u64);
-                // SAFETY: as above.
-                unsafe {
-                    match self.spec.element {
-                        4 => self.input.ptr::<u32>().add(i).write(value as u32),
-                        _ => self.input.ptr::<u64>().add(i).write(value),
-                    }
-                }
-            }
-        })?;
+        let elements = self.input.bytes() / element as usize;
+        pool.fill_words(&mut self.input, element, elements, cancel, |i| inputs.value(i as u64))?;
         self.clear(pool, cancel)
     }
 
@@ -271,7 +257,7 @@ impl PoolJob for AtopScan {
     fn prepare(spec: Spec, context: &Context) -> Result<(AtopScan, Isa), Failure> {
         let isa = isa(context, spec.operation.name(), |isa| kernels::has(isa, spec.operation.moves()))?;
         memory::require(work::work(&spec).footprint)?;
-        let job = AtopScan::new(spec, isa, &context.pool, context.fault)?;
+        let mut job = AtopScan::new(spec, isa, &context.pool, context.fault)?;
         job.fill(&context.pool, context.cancel)?;
         Ok((job, isa))
     }

@@ -14,48 +14,21 @@ pub fn generate(
     spec: &Spec,
     source: &Source,
     given: Option<&[u64]>,
-    to: &Buffer,
+    to: &mut Buffer,
     context: &Context,
 ) -> Result<Vec<u64>, Failure> {
-    let n = spec.moves() as usize;
+    let (n, pool, cancel) = (spec.moves() as usize, &context.pool, context.cancel);
     match (given, source) {
-        (Some(all), _) => fill(to, spec.index, n, |i| all[i], context)?,
+        (Some(all), _) => pool.fill_words(to, spec.index, n, cancel, |i| all[i])?,
         (None, &Source::Partitions { count, seed }) => {
             let make = if spec.index == 4 { partitions::<u32> } else { partitions::<u64> };
             return make((n, count, seed), to, context);
         }
-        (None, source) => fill(to, spec.index, n, |i| source.location(i as u64).unwrap_or(0), context)?,
+        (None, source) => {
+            pool.fill_words(to, spec.index, n, cancel, |i| source.location(i as u64).unwrap_or(0))?;
+        }
     }
     Ok(Vec::new())
-}
-
-/// Writes `n` elements of 4 or 8 bytes, each worker its part.
-pub fn fill(
-    to: &Buffer,
-    bytes: u64,
-    n: usize,
-    element: impl Fn(usize) -> u64 + Sync,
-    context: &Context,
-) -> Result<(), Failure> {
-    match bytes {
-        4 => filled::<u32>(to, n, element, context),
-        _ => filled::<u64>(to, n, element, context),
-    }
-}
-
-fn filled<I: Index>(
-    to: &Buffer,
-    n: usize,
-    element: impl Fn(usize) -> u64 + Sync,
-    context: &Context,
-) -> Result<(), Failure> {
-    context.pool.for_blocks(n, context.cancel, |block| {
-        // SAFETY: blocks are disjoint and nobody else has the buffer yet.
-        let elements = unsafe { to.write::<I>(block.clone()) };
-        for (stored, i) in elements.iter_mut().zip(block) {
-            *stored = I::of(element(i));
-        }
-    })
 }
 
 /// Each worker counts the tuples of each partition in its part; a scan over partitions,

@@ -117,13 +117,14 @@ impl PoolJob for Moves {
             [output, indices, pairs, bitmap(&spec)].into_iter().fold(input, u64::saturating_add),
         )?;
         let source = spec.source()?;
-        let (from, to) = (Buffer::new(input as usize)?, Buffer::new(output as usize)?);
-        let locations = Buffer::new(indices as usize)?;
+        let (mut from, to) = (Buffer::new(input as usize)?, Buffer::new(output as usize)?);
+        let mut locations = Buffer::new(indices as usize)?;
         let brought = given.as_deref().map(Vec::as_slice);
-        let starts = arrays::generate(&spec, &source, brought, &locations, context)?;
+        let starts = arrays::generate(&spec, &source, brought, &mut locations, context)?;
         // Words of longer tuples are numbered through: word k of all is word k of the stream.
         let word = |k| tuple_word(spec.seed, spec.tuple.min(8), k as u64, 0);
-        arrays::fill(&from, spec.tuple, (spec.input() * spec.words()) as usize, word, context)?;
+        let words = (spec.input() * spec.words()) as usize;
+        context.pool.fill_words(&mut from, spec.tuple, words, context.cancel, word)?;
         let timed = kernels::timed(&spec, isa);
         let partition = |cut: &Cut| Partition::new(&spec, cut.clone(), isa, context);
         let partition = spec.cut.as_ref().map(partition).transpose()?;

@@ -67,14 +67,9 @@ impl Histogram {
         self.spec.elements as usize
     }
 
-    fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        pool.for_blocks(self.n(), cancel, |block| {
-            // SAFETY: blocks are disjoint and nobody else has the buffer yet.
-            let values = unsafe { self.input.write::<f32>(block.clone()) };
-            for (value, i) in values.iter_mut().zip(block) {
-                *value = real(self.values.at(i as u64));
-            }
-        })?;
+    fn fill(&mut self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        let n = self.n();
+        pool.fill(&mut self.input, n, cancel, |i| real(self.values.at(i as u64)))?;
         // In another bin than the first value, for which a fault would take it.
         let first = oracle::bin(&self.spec, &self.splitters, self.values.at(0));
         let behind = if first == 0 { DOMAIN.next_down() } else { 0.0 };
@@ -160,7 +155,7 @@ impl PoolJob for Histogram {
         memory::require(spec.input().saturating_add(spec.output()))?;
         let values = Values::new(&spec).ok_or_else(|| Failure::Failed("no such distribution".to_owned()))?;
         let threads = context.pool.threads();
-        let job = Histogram {
+        let mut job = Histogram {
             values,
             splitters: spec.splitters(),
             bounds: spec.bounds(),

@@ -11,69 +11,75 @@ use crate::primitives::reduce::{Operator, Spec, Type, key32, key64};
 /// The arrays hold as many elements of the case's type, and the processor has the instruction set.
 pub type Timed = unsafe fn(x: *const u8, y: *const u8, n: usize) -> u64;
 
-/// How terms of a type become words, and words one.
+/// How terms of a type, x · y, become words, and two words one. Without products y is [`ONE`](Fold::ONE), which
+/// the compiler removes.
 trait Fold {
     type Element: Copy;
     type Word: Copy;
+    const ONE: Self::Element;
     const NONE: Self::Word;
-    fn of(x: Self::Element) -> Self::Word;
-    fn of_product(x: Self::Element, y: Self::Element) -> Self::Word;
+    fn of(x: Self::Element, y: Self::Element) -> Self::Word;
     fn join(a: Self::Word, b: Self::Word) -> Self::Word;
     fn bits(word: Self::Word) -> u64;
 }
 
 macro_rules! folds {
-    ($($name:ident: $t:ty => $w:ty, $none:expr, |$x:ident| $of:expr, |$p:ident, $q:ident| $product:expr,
-       |$a:ident, $b:ident| $join:expr, |$word:ident| $bits:expr;)*) => { $(
-        struct $name;
+    ($($name:ident: $operator:ident $ty:ident, $t:ident => $w:ty, $none:expr, |$x:ident, $y:ident| $of:expr,
+       |$a:ident, $b:ident| $join:expr, |$word:ident| $bits:expr;)*) => {
+        $(
+            struct $name;
 
-        impl Fold for $name {
-            type Element = $t;
-            type Word = $w;
-            const NONE: $w = $none;
+            impl Fold for $name {
+                type Element = $t;
+                type Word = $w;
+                const ONE: $t = 1 as $t;
+                const NONE: $w = $none;
 
-            #[inline(always)]
-            fn of($x: $t) -> $w {
-                $of
+                #[inline(always)]
+                fn of($x: $t, $y: $t) -> $w {
+                    $of
+                }
+
+                #[inline(always)]
+                fn join($a: $w, $b: $w) -> $w {
+                    $join
+                }
+
+                #[inline(always)]
+                fn bits($word: $w) -> u64 {
+                    $bits
+                }
             }
+        )*
 
-            #[inline(always)]
-            fn of_product($p: $t, $q: $t) -> $w {
-                $product
-            }
-
-            #[inline(always)]
-            fn join($a: $w, $b: $w) -> $w {
-                $join
-            }
-
-            #[inline(always)]
-            fn bits($word: $w) -> u64 {
-                $bits
+        /// The loop of a case for an instruction set that is present.
+        pub fn timed(spec: &Spec, isa: Isa) -> Timed {
+            match (spec.operator, spec.ty, spec.products()) {
+                $(
+                    (Operator::$operator, Type::$ty, false) => instance::<$name, false>(isa),
+                    (Operator::$operator, Type::$ty, true) => instance::<$name, true>(isa),
+                )*
             }
         }
-    )* };
+    };
 }
 
 folds! {
-    SumU32: u32 => u32, 0, |x| x, |x, y| x.wrapping_mul(y), |a, b| a.wrapping_add(b), |w| w.into();
-    MinU32: u32 => u32, u32::MAX, |x| x, |x, y| x.wrapping_mul(y), |a, b| a.min(b), |w| w.into();
-    MaxU32: u32 => u32, 0, |x| x, |x, y| x.wrapping_mul(y), |a, b| a.max(b), |w| w.into();
-    SumU64: u64 => u64, 0, |x| x, |x, y| x.wrapping_mul(y), |a, b| a.wrapping_add(b), |w| w;
-    MinU64: u64 => u64, u64::MAX, |x| x, |x, y| x.wrapping_mul(y), |a, b| a.min(b), |w| w;
-    MaxU64: u64 => u64, 0, |x| x, |x, y| x.wrapping_mul(y), |a, b| a.max(b), |w| w;
-    SumF32: f32 => f64, 0.0, |x| x.into(), |x, y| f64::from(x) * f64::from(y), |a, b| a + b, |w| w.to_bits();
-    MinF32: f32 => u32, 0xFF80_0000, |x| key32(x, false), |x, y| key32(x * y, false), |a, b| a.min(b), |w| w.into();
-    MaxF32: f32 => u32, 0x007F_FFFF, |x| key32(x, true), |x, y| key32(x * y, true), |a, b| a.max(b), |w| w.into();
-    SumF64: f64 => f64, 0.0, |x| x, |x, y| x * y, |a, b| a + b, |w| w.to_bits();
-    MinF64: f64 => u64, 0xFFF0 << 48, |x| key64(x, false), |x, y| key64(x * y, false), |a, b| a.min(b), |w| w;
-    MaxF64: f64 => u64, 0x000F_FFFF_FFFF_FFFF, |x| key64(x, true), |x, y| key64(x * y, true), |a, b| a.max(b), |w| w;
+    SumU32: Sum U32, u32 => u32, 0, |x, y| x.wrapping_mul(y), |a, b| a.wrapping_add(b), |w| w.into();
+    MinU32: Min U32, u32 => u32, u32::MAX, |x, y| x.wrapping_mul(y), |a, b| a.min(b), |w| w.into();
+    MaxU32: Max U32, u32 => u32, 0, |x, y| x.wrapping_mul(y), |a, b| a.max(b), |w| w.into();
+    SumU64: Sum U64, u64 => u64, 0, |x, y| x.wrapping_mul(y), |a, b| a.wrapping_add(b), |w| w;
+    MinU64: Min U64, u64 => u64, u64::MAX, |x, y| x.wrapping_mul(y), |a, b| a.min(b), |w| w;
+    MaxU64: Max U64, u64 => u64, 0, |x, y| x.wrapping_mul(y), |a, b| a.max(b), |w| w;
+    SumF32: Sum F32, f32 => f64, 0.0, |x, y| f64::from(x) * f64::from(y), |a, b| a + b, |w| w.to_bits();
+    MinF32: Min F32, f32 => u32, 0xFF80_0000, |x, y| key32(x * y, false), |a, b| a.min(b), |w| w.into();
+    MaxF32: Max F32, f32 => u32, 0x007F_FFFF, |x, y| key32(x * y, true), |a, b| a.max(b), |w| w.into();
+    SumF64: Sum F64, f64 => f64, 0.0, |x, y| x * y, |a, b| a + b, |w| w.to_bits();
+    MinF64: Min F64, f64 => u64, 0xFFF0 << 48, |x, y| key64(x * y, false), |a, b| a.min(b), |w| w;
+    MaxF64: Max F64, f64 => u64, !(0xFFF0 << 48), |x, y| key64(x * y, true), |a, b| a.max(b), |w| w;
 }
 
-/// Lanes that are kept apart: whole vectors, as many as hide what each waits for. With half of them the compiler shuffles.
-const LANES: usize = 64;
-
-/// The same without vectors.
+/// Words that are kept apart, so that one join need not wait for the one before.
 const WORDS: usize = 8;
 
 /// One after another: volatile loads keep the compiler from making vectors of several.
@@ -86,38 +92,42 @@ unsafe fn one_by_one<F: Fold, const PRODUCTS: bool>(
     let mut words = [F::NONE; WORDS];
     for i in 0..n {
         // SAFETY: by the caller's promise.
-        let term = unsafe {
-            let x = read_volatile(x.add(i));
-            if PRODUCTS { F::of_product(x, read_volatile(y.add(i))) } else { F::of(x) }
-        };
+        let at = |array: *const F::Element| unsafe { read_volatile(array.add(i)) };
+        let term = F::of(at(x), if PRODUCTS { at(y) } else { F::ONE });
         words[i % WORDS] = F::join(words[i % WORDS], term);
     }
     words.into_iter().fold(F::NONE, |all, word| F::join(all, word))
 }
 
 /// In blocks of all lanes, which the compiler makes vectors of.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn in_vectors<F: Fold, const PRODUCTS: bool>(
     x: *const F::Element,
     y: *const F::Element,
     n: usize,
 ) -> F::Word {
+    use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+    /// Whole vectors, as many as hide what each waits for. With half of them the compiler shuffles.
+    const LANES: usize = 64;
+    /// Bytes from a load to the lines that are fetched with it. Processors fetch ahead within a page of 4 KiB; at
+    /// the next one they would wait, the longer the fewer terms they have in flight.
+    const AHEAD: usize = 8192;
     let (mut lanes, whole) = ([F::NONE; LANES], n / LANES * LANES);
+    // What lies in a first or second cache is read faster alone.
+    let far = n * size_of::<F::Element>() > 1 << 20;
     for first in (0..whole).step_by(LANES) {
-        // SAFETY: by the caller's promise.
+        // SAFETY: by the caller's promise; a line behind the array may be asked for.
         let block = |array: *const F::Element| unsafe {
-            array.add(first).cast::<[F::Element; LANES]>().read_unaligned()
+            let block = array.add(first).cast::<[F::Element; LANES]>();
+            for line in (0..size_of_val(&*block)).step_by(64).filter(|_| far) {
+                _mm_prefetch::<_MM_HINT_T1>(block.cast::<i8>().wrapping_add(AHEAD + line));
+            }
+            block.read_unaligned()
         };
-        let xs = block(x);
-        if PRODUCTS {
-            let ys = block(y);
-            for k in 0..LANES {
-                lanes[k] = F::join(lanes[k], F::of_product(xs[k], ys[k]));
-            }
-        } else {
-            for k in 0..LANES {
-                lanes[k] = F::join(lanes[k], F::of(xs[k]));
-            }
+        let (xs, ys) = (block(x), if PRODUCTS { block(y) } else { [F::ONE; LANES] });
+        for k in 0..LANES {
+            lanes[k] = F::join(lanes[k], F::of(xs[k], ys[k]));
         }
     }
     // SAFETY: as above.
@@ -128,35 +138,11 @@ unsafe fn in_vectors<F: Fold, const PRODUCTS: bool>(
 macro_rules! instances {
     ($isa:ident, $fold:ident $(, $feature:literal)?) => {
         mod $isa {
-            use super::*;
-
             $(#[target_feature(enable = $feature)])?
             #[inline(never)]
-            unsafe fn of<F: Fold, const PRODUCTS: bool>(x: *const u8, y: *const u8, n: usize) -> u64 {
+            pub unsafe fn of<F: super::Fold, const PRODUCTS: bool>(x: *const u8, y: *const u8, n: usize) -> u64 {
                 // SAFETY: by the caller's promise.
-                F::bits(unsafe { $fold::<F, PRODUCTS>(x.cast(), y.cast(), n) })
-            }
-
-            fn either<F: Fold>(products: bool) -> Timed {
-                if products { of::<F, true> } else { of::<F, false> }
-            }
-
-            pub fn select(spec: &Spec) -> Timed {
-                let pick = match (spec.operator, spec.ty) {
-                    (Operator::Sum, Type::U32) => either::<SumU32>,
-                    (Operator::Min, Type::U32) => either::<MinU32>,
-                    (Operator::Max, Type::U32) => either::<MaxU32>,
-                    (Operator::Sum, Type::U64) => either::<SumU64>,
-                    (Operator::Min, Type::U64) => either::<MinU64>,
-                    (Operator::Max, Type::U64) => either::<MaxU64>,
-                    (Operator::Sum, Type::F32) => either::<SumF32>,
-                    (Operator::Min, Type::F32) => either::<MinF32>,
-                    (Operator::Max, Type::F32) => either::<MaxF32>,
-                    (Operator::Sum, Type::F64) => either::<SumF64>,
-                    (Operator::Min, Type::F64) => either::<MinF64>,
-                    (Operator::Max, Type::F64) => either::<MaxF64>,
-                };
-                pick(spec.products())
+                F::bits(unsafe { super::$fold::<F, PRODUCTS>(x.cast(), y.cast(), n) })
             }
         }
     };
@@ -168,13 +154,12 @@ instances!(avx2, in_vectors, "avx2");
 #[cfg(target_arch = "x86_64")]
 instances!(avx512, in_vectors, "avx512f,avx512dq,avx512vl");
 
-/// The loop of a case for an instruction set that is present.
-pub fn timed(spec: &Spec, isa: Isa) -> Timed {
+fn instance<F: Fold, const PRODUCTS: bool>(isa: Isa) -> Timed {
     match isa {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::select(spec),
+        Isa::Avx2 => avx2::of::<F, PRODUCTS>,
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::select(spec),
-        _ => scalar::select(spec),
+        Isa::Avx512 => avx512::of::<F, PRODUCTS>,
+        _ => scalar::of::<F, PRODUCTS>,
     }
 }

@@ -35,7 +35,7 @@ impl Array {
         let (entry, entries) = heads.entries(n, count);
         let lengths = heads == Heads::Lengths;
         let tiles = if lengths { (n as usize).div_ceil(tile) } else { 0 };
-        let array = Array {
+        let mut array = Array {
             heads,
             buffer: Buffer::new((entry * entries) as usize)?,
             elements: n as usize,
@@ -53,9 +53,10 @@ impl Array {
         self.buffer.bytes()
     }
 
-    fn fill(&self, segments: &Segments, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+    fn fill(&mut self, segments: &Segments, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        let elements = self.elements;
         let pointer = |j: usize| segments.pointer(j as u64).unwrap_or(0);
-        let head = |i: usize| i < self.elements && segments.head(i as u64);
+        let head = |i: usize| i < elements && segments.head(i as u64);
         match self.heads {
             Heads::Bits => {
                 self.words(pool, cancel, |w| (0..32).map(|b| u32::from(head(32 * w + b)) << b).sum())
@@ -66,20 +67,18 @@ impl Array {
             }),
             Heads::Lengths => self.words(pool, cancel, |j| (pointer(j + 1) - pointer(j)) as u32),
             Heads::Pointers => self.words(pool, cancel, |j| pointer(j) as u32),
-            Heads::Bytes => pool.for_blocks(self.elements, cancel, |block| {
-                // SAFETY: blocks are disjoint and nobody else has the buffer yet.
-                let bytes = unsafe { self.buffer.write::<u8>(block.clone()) };
-                bytes.iter_mut().zip(block).for_each(|(byte, i)| *byte = u8::from(head(i)));
-            }),
+            Heads::Bytes => pool.fill(&mut self.buffer, elements, cancel, |i| u8::from(head(i))),
         }
     }
 
-    fn words(&self, pool: &Pool, cancel: &Cancel, word: impl Fn(usize) -> u32 + Sync) -> Result<(), Failure> {
-        pool.for_blocks(self.buffer.holds::<u32>(), cancel, |block| {
-            // SAFETY: blocks are disjoint and nobody else has the buffer yet.
-            let words = unsafe { self.buffer.write::<u32>(block.clone()) };
-            words.iter_mut().zip(block).for_each(|(to, w)| *to = word(w));
-        })
+    fn words(
+        &mut self,
+        pool: &Pool,
+        cancel: &Cancel,
+        word: impl Fn(usize) -> u32 + Sync,
+    ) -> Result<(), Failure> {
+        let words = self.buffer.holds::<u32>();
+        pool.fill(&mut self.buffer, words, cancel, word)
     }
 
     /// A worker's share of what must be known before tiles are looked at: of lengths, which

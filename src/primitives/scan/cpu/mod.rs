@@ -78,23 +78,14 @@ fn exceeds_caches(bytes: u64, pool: &Pool) -> bool {
 }
 
 impl Scan {
-    fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
-        let (inputs, element) = (self.spec.inputs(), self.spec.element());
-        let pair = self.spec.operator.words() == 2;
-        pool.for_blocks(self.n, cancel, |block| {
-            for i in block {
-                let bits = inputs.bits(i as u64);
-                // SAFETY: blocks are disjoint and nobody else has the buffer yet.
-                unsafe {
-                    match element {
-                        4 => self.input.ptr::<u32>().add(i).write(bits[0] as u32),
-                        8 if pair => self.input.ptr::<[u32; 2]>().add(i).write(bits.map(|word| word as u32)),
-                        8 => self.input.ptr::<u64>().add(i).write(bits[0]),
-                        _ => self.input.ptr::<Bits>().add(i).write(bits),
-                    }
-                }
-            }
-        })?;
+    fn fill(&mut self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+        let (inputs, element, buffer) = (self.spec.inputs(), self.spec.element(), &mut self.input);
+        let bits = |i: usize| inputs.bits(i as u64);
+        match (self.spec.operator.words(), element) {
+            (1, _) => pool.fill_words(buffer, element, self.n, cancel, |i| bits(i)[0])?,
+            (_, 8) => pool.fill(buffer, self.n, cancel, |i| bits(i).map(|word| word as u32))?,
+            _ => pool.fill(buffer, self.n, cancel, bits)?,
+        }
         self.clear(pool, cancel)
     }
 
@@ -318,7 +309,7 @@ impl PoolJob for Scan {
         let (pool, n) = (&context.pool, spec.elements as usize);
         let tile = tile(n, pool.threads(), spec.element() as usize);
         let array = |heads| heads::Array::new(heads, &spec.segments(), tile, pool, context.cancel);
-        let job = Scan {
+        let mut job = Scan {
             spec,
             n,
             input: Buffer::new(spec.bytes() as usize)?,

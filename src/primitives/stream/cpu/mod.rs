@@ -3,7 +3,7 @@
 pub mod kernels;
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Slot, Worker, check, fence, memory, pieces};
@@ -32,16 +32,10 @@ impl Stream {
         self.spec.kernel.destination().and_then(|a| self.arrays[a as usize].as_ref())
     }
 
-    fn fill(&self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
+    fn fill(&mut self, pool: &Pool, cancel: &Cancel) -> Result<(), Failure> {
         for &array in self.spec.kernel.sources() {
-            let Some(buffer) = &self.arrays[array as usize] else { continue };
-            pool.for_blocks(self.n, cancel, |block| {
-                // SAFETY: blocks are disjoint and nobody else has the buffer yet.
-                let values = unsafe { buffer.write::<f64>(block.clone()) };
-                for (value, i) in values.iter_mut().zip(block) {
-                    *value = input(self.spec.seed, array, i as u64);
-                }
-            })?;
+            let Some(buffer) = &mut self.arrays[array as usize] else { continue };
+            pool.fill(buffer, self.n, cancel, |i| input(self.spec.seed, array, i as u64))?;
         }
         self.clear(pool, cancel)
     }
@@ -66,12 +60,9 @@ impl Stream {
     }
 
     fn wrong_sum(&self, pool: &Pool, cancel: &Cancel) -> Result<Option<String>, Failure> {
-        let expected = AtomicU64::new(0);
-        pool.for_blocks(self.n, cancel, |block| {
-            let sum = block.map(|i| self.spec.kernel.element(self.spec.seed, i as u64) as u64).sum();
-            expected.fetch_add(sum, Ordering::Relaxed);
-        })?;
-        let (expected, found) = (expected.into_inner() as f64, self.total());
+        let add = |sum, i| sum + self.spec.kernel.element(self.spec.seed, i as u64) as u64;
+        let sums = pool.fold(self.n, cancel, 0, add)?;
+        let (expected, found) = (sums.into_iter().sum::<u64>() as f64, self.total());
         Ok((found != expected).then(|| format!("the sum is {found}, not {expected}")))
     }
 
@@ -107,7 +98,7 @@ impl PoolJob for Stream {
         let sums = (0..context.pool.threads()).map(|_| Slot::default()).collect();
         let timed = kernels::timed(spec.kernel, spec.method, isa);
         let n = spec.elements as usize;
-        let job = Stream { spec, n, arrays, timed, fault: context.fault, sums };
+        let mut job = Stream { spec, n, arrays, timed, fault: context.fault, sums };
         job.fill(&context.pool, context.cancel)?;
         Ok((job, isa))
     }
