@@ -16,6 +16,7 @@ mod headless;
 mod interrupt;
 mod locality;
 mod out;
+mod pack;
 mod predict;
 mod profile;
 mod profiles;
@@ -85,6 +86,8 @@ enum Command {
     Predict(predict::PredictArguments),
     /// Write the tables and charts of stored runs anew, without measuring
     Report(ReportArguments),
+    /// Compress the events of stored runs and remove the tables and charts that report writes anew
+    Pack(PackArguments),
     /// Run a stored run again and say case by case whether it holds here
     Replay(replay::ReplayArguments),
     /// Compare stored runs: a table, and charts that show them over each other
@@ -211,6 +214,13 @@ struct ReportArguments {
     /// has its own columns
     #[arg(long, value_name = "FORMAT")]
     format: Option<FormatName>,
+}
+
+#[derive(Debug, Args)]
+struct PackArguments {
+    /// Folders of runs that nobody is writing
+    #[arg(required = true, value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -403,6 +413,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(Command::Config(_)) => config::run(config.as_deref()),
         Some(Command::Run(run)) => run::run(&run, engine),
         Some(Command::Report(report)) => report::run(&report),
+        Some(Command::Pack(pack)) => pack::run(&pack),
         Some(Command::Predict(predict)) => predict::run(&predict, &engine),
         Some(Command::Devices(devices)) => devices::run(&devices, &engine),
         Some(Command::Calibrate(calibrate)) => calibrate::run(&calibrate, &engine),
