@@ -85,9 +85,9 @@ enum Command {
     /// Print what the models predict of recipes, without running them
     Predict(predict::PredictArguments),
     /// Write the tables and charts of stored runs anew, without measuring
-    Report(ReportArguments),
+    Report(report::ReportArguments),
     /// Compress the events of stored runs and remove the tables and charts that report writes anew
-    Pack(PackArguments),
+    Pack(pack::PackArguments),
     /// Run a stored run again and say case by case whether it holds here
     Replay(replay::ReplayArguments),
     /// Compare stored runs: a table, and charts that show them over each other
@@ -201,26 +201,6 @@ struct SpatterArguments {
     /// Said before the command only: here it would be Spatter's to read.
     #[arg(skip)]
     engine: EngineArguments,
-}
-
-#[derive(Debug, Args)]
-struct ReportArguments {
-    /// Folders of runs, old ones and those in progress too
-    #[arg(required = true, value_name = "FOLDER")]
-    folders: Vec<PathBuf>,
-    #[command(flatten)]
-    profile: ProfileArguments,
-    /// Write the results to standard output, and no files; csv of one run only, because each
-    /// has its own columns
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<FormatName>,
-}
-
-#[derive(Debug, Args)]
-struct PackArguments {
-    /// Folders of runs that nobody is writing
-    #[arg(required = true, value_name = "FOLDER")]
-    folders: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -5,14 +5,22 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
+use clap::Args;
 
+use super::out;
 use super::recipes::open_run;
-use super::{PackArguments, out};
 use crate::case::units::fmt_bytes;
 use crate::report::written;
 use crate::run::events;
 use crate::run::folder::Folder;
 use crate::run::stored::Stored;
+
+#[derive(Debug, Args)]
+pub struct PackArguments {
+    /// Folders of runs that nobody is writing
+    #[arg(required = true, value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
+}
 
 /// Reads every folder before it changes the first.
 pub fn run(arguments: &PackArguments) -> anyhow::Result<ExitCode> {
