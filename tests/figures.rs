@@ -37,8 +37,8 @@ fn the_list_and_the_documentation_name_every_figure() {
 
 /// The GPU's bandwidth in a run's own table, of the row with this value in a column.
 fn bandwidth(folder: &str, column: &str, value: &str) -> f64 {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("results.csv");
-    let mut reader = csv::Reader::from_path(path).expect("a table");
+    let table = scatterlab(&["report", folder, "--format", "csv"]).stdout;
+    let mut reader = csv::Reader::from_reader(&table[..]);
     let rows = reader.deserialize().map(|row| row.expect("a row"));
     let mut rows = rows.filter(|row: &HashMap<String, String>| row["backend"] == "cuda");
     let row = rows.find(|row| row[column] == value).expect("such a case");

@@ -2,7 +2,8 @@
 """How many times as fast ours is as a peer in the same run: python3 tests/ratios.py FOLDER…
 
 For each case and peer of a run's folder the ratio of the medians of the rounds' medians, and
-the least and the greatest ratio of one round. A Markdown table."""
+the least and the greatest ratio of one round. A Markdown table. Of a packed run
+`scatterlab report FOLDER` writes the tables that this reads."""
 
 import csv
 import statistics

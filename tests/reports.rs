@@ -118,6 +118,94 @@ fn runs_of_the_first_schema_are_read_and_go_on() {
     assert!(samples.contains(",0.000001,125,"), "the old samples are still there: {samples}");
 }
 
+fn names(folder: &Path) -> Vec<String> {
+    let files = fs::read_dir(folder).expect("a folder").filter_map(Result::ok);
+    let mut names: Vec<String> = files.map(|f| f.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// What the commands that read a run say of it.
+fn told_of(root: &Path, run: &str) -> Vec<String> {
+    let lines: [&[&str]; 3] = [
+        &["report", run, "--format", "csv"],
+        &["compare", run, run, "--format", "csv"],
+        &["run", "--resume", run, "--format", "csv"],
+    ];
+    let told = lines.map(|words| {
+        let output = scatterlab(root, words);
+        assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    });
+    told.to_vec()
+}
+
+#[test]
+fn a_packed_run_holds_what_was_measured_and_nothing_else_and_is_read_like_any_other() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    run(root.path(), &[]);
+    let out = root.path().join("out");
+    let (written, told) = (derived(&out), told_of(root.path(), "out"));
+    fs::write(out.join("note.txt"), "mine\n").expect("written");
+    let output = scatterlab(root.path(), &["pack", "out"]);
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(said.starts_with("out: events of ") && said.lines().count() == 1, "{said}");
+    let removed = "; removed results.csv, samples.csv, bandwidth.svg, time.svg\n";
+    assert!(said.ends_with(removed), "{said}");
+    assert_eq!(names(&out), ["events.ndjson.gz", "manifest.json", "note.txt", "recipe.yaml"]);
+    assert!(told_of(root.path(), "out") == told, "another answer than before");
+    assert!(derived(&out) == written, "the complete run has got its files again, the same ones");
+    fs::write(out.join("time.svg"), "<svg/>\n").expect("written");
+    let said = text(&scatterlab(root.path(), &["pack", "out"]).stdout);
+    assert!(said.starts_with("out: packed already, in "), "{said}");
+    assert!(said.ends_with("bandwidth.svg; kept time.svg: report would write other bytes\n"), "{said}");
+    assert_eq!(fs::read_to_string(out.join("time.svg")).expect("it stays"), "<svg/>\n");
+}
+
+/// The run of the first schema again: it has half a line at its end.
+#[test]
+fn a_packed_run_that_was_interrupted_goes_on() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    let old = root.path().join("old");
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/schema-1"), &old);
+    assert!(scatterlab(root.path(), &["pack", "old"]).status.success());
+    let output = scatterlab(root.path(), &["run", "--resume", "old"]);
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{said}{}", text(&output.stderr));
+    assert!(said.contains("5 of 8 rounds on file"), "{said}");
+    let names = names(&old);
+    assert!(names.contains(&"events.ndjson".to_owned()) && !names.contains(&"events.ndjson.gz".to_owned()));
+}
+
+#[test]
+fn what_cannot_be_packed_or_read_is_one_error_and_nothing_is_changed() {
+    let root = tempfile::tempdir().expect("temporary folder");
+    for name in ["whole", "damaged"] {
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/schema-1");
+        copy(&fixture, &root.path().join(name));
+    }
+    let damaged = root.path().join("damaged");
+    fs::rename(damaged.join("events.ndjson"), damaged.join("events.ndjson.gz")).expect("renamed");
+    let before = (names(&root.path().join("whole")), names(&damaged));
+    let gzip = "cannot read damaged/events.ndjson.gz: it is no whole gzip file: ";
+    let wrong: [(&[&str], &str); 6] = [
+        (&["pack", "nowhere"], "nowhere: no such folder"),
+        (&["pack", "quickstart"], "this command takes folders of stored runs"),
+        (&["pack", "whole", "damaged"], gzip),
+        (&["report", "damaged"], gzip),
+        (&["run", "--resume", "damaged"], gzip),
+        (&["replay", "damaged"], gzip),
+    ];
+    for (words, reason) in wrong {
+        let output = scatterlab(root.path(), words);
+        let error = text(&output.stderr);
+        assert_eq!((output.status.code(), error.lines().count()), (Some(1), 1), "{words:?}: {error}");
+        assert!(error.contains(reason), "{words:?}: {error}");
+    }
+    assert_eq!((names(&root.path().join("whole")), names(&damaged)), before);
+}
+
 #[test]
 fn results_for_programs_are_those_of_the_table() {
     let root = tempfile::tempdir().expect("temporary folder");

@@ -16,6 +16,7 @@ mod headless;
 mod interrupt;
 mod locality;
 mod out;
+mod pack;
 mod predict;
 mod profile;
 mod profiles;
@@ -84,7 +85,9 @@ enum Command {
     /// Print what the models predict of recipes, without running them
     Predict(predict::PredictArguments),
     /// Write the tables and charts of stored runs anew, without measuring
-    Report(ReportArguments),
+    Report(report::ReportArguments),
+    /// Compress the events of stored runs and remove the tables and charts that report writes anew
+    Pack(pack::PackArguments),
     /// Run a stored run again and say case by case whether it holds here
     Replay(replay::ReplayArguments),
     /// Compare stored runs: a table, and charts that show them over each other
@@ -198,19 +201,6 @@ struct SpatterArguments {
     /// Said before the command only: here it would be Spatter's to read.
     #[arg(skip)]
     engine: EngineArguments,
-}
-
-#[derive(Debug, Args)]
-struct ReportArguments {
-    /// Folders of runs, old ones and those in progress too
-    #[arg(required = true, value_name = "FOLDER")]
-    folders: Vec<PathBuf>,
-    #[command(flatten)]
-    profile: ProfileArguments,
-    /// Write the results to standard output, and no files; csv of one run only, because each
-    /// has its own columns
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<FormatName>,
 }
 
 #[derive(Debug, Args)]
@@ -403,6 +393,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Some(Command::Config(_)) => config::run(config.as_deref()),
         Some(Command::Run(run)) => run::run(&run, engine),
         Some(Command::Report(report)) => report::run(&report),
+        Some(Command::Pack(pack)) => pack::run(&pack),
         Some(Command::Predict(predict)) => predict::run(&predict, &engine),
         Some(Command::Devices(devices)) => devices::run(&devices, &engine),
         Some(Command::Calibrate(calibrate)) => calibrate::run(&calibrate, &engine),

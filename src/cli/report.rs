@@ -1,14 +1,30 @@
 //! `scatterlab report`: tables and charts of stored runs, without measuring.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::format::Output;
+use clap::Args;
+
+use super::format::{FormatName, Output};
 use super::headless::Summary;
+use super::profile::ProfileArguments;
 use super::recipes::open_run;
-use super::{ReportArguments, out, results};
+use super::{out, results};
 use crate::report::write_all;
 use crate::run::stored::Stored;
+
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// Folders of runs, old ones and those in progress too
+    #[arg(required = true, value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
+    #[command(flatten)]
+    profile: ProfileArguments,
+    /// Write the results to standard output, and no files; csv of one run only, because each
+    /// has its own columns
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<FormatName>,
+}
 
 /// Reads every folder before it writes to the first.
 pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {

@@ -9,9 +9,8 @@ use super::interrupt::Interrupt;
 use super::{out, report};
 use crate::engine::client::EngineCommand;
 use crate::report::{file_names, write_of_run};
-use crate::run::folder::EVENTS;
 use crate::run::stored::Stored;
-use crate::run::{self, Interrupted};
+use crate::run::{self, Interrupted, events};
 
 /// Goes on with an interrupted run; one that is complete only gets the tables and charts
 /// that it lacks.
@@ -32,8 +31,7 @@ pub fn run(folder: &Path, engine: &EngineCommand, interrupt: &Interrupt) -> anyh
 
 /// Whether a table or a chart is older than the events, or missing.
 fn is_stale(run: &Stored) -> bool {
-    let changed =
-        |name: &str| -> Option<SystemTime> { fs::metadata(run.path.join(name)).ok()?.modified().ok() };
-    let events = changed(EVENTS);
-    file_names(&run.manifest.plan).iter().any(|name| changed(name) < events)
+    let changed = |path: &Path| -> Option<SystemTime> { fs::metadata(path).ok()?.modified().ok() };
+    let events = changed(&events::file(&run.path));
+    file_names(&run.manifest.plan).iter().any(|name| changed(&run.path.join(name)) < events)
 }

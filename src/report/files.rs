@@ -12,6 +12,7 @@ use super::svg::{Caption, render};
 use super::{Origin, csv};
 use crate::recipe::plan::{Plan, slug};
 use crate::run::folder::{Manifest, draft};
+use crate::run::stored::Stored;
 use crate::run::{Ledger, Record};
 
 /// The table that is written first.
@@ -36,18 +37,42 @@ pub fn write_all<'a>(
     copies: &Copies,
 ) -> Result<Vec<PathBuf>> {
     let origin = &origin.into();
-    let mut paths = vec![
-        replace(folder, RESULTS, |out| csv::results(out, origin, records, copies))?,
-        replace(folder, SAMPLES, |out| csv::samples(out, records))?,
-    ];
-    let slugs = origin.plan.experiments.iter().map(|experiment| experiment.slug.as_str());
-    for (experiment, name) in chart_names(slugs).iter().enumerate() {
-        let data = charted(origin.plan, experiment, records, Some(copies));
-        let caption = Caption::new(origin, experiment, records);
-        let document = render(&data, &caption)?;
-        paths.push(replace(folder, name, |out| Ok(out.write_all(document.as_bytes())?))?);
+    let named = names(origin.plan).into_iter().enumerate();
+    named.map(|(at, name)| replace(folder, &name, |out| write(out, at, origin, records, copies))).collect()
+}
+
+/// Writes the file that stands at this position of [`names`].
+fn write(out: &mut dyn Write, at: usize, origin: &Origin, records: &[Record], copies: &Copies) -> Result<()> {
+    match at {
+        0 => csv::results(out, origin, records, copies),
+        1 => csv::samples(out, records),
+        _ => {
+            let experiment = at - 2;
+            let data = charted(origin.plan, experiment, records, Some(copies));
+            let caption = Caption::new(origin, experiment, records);
+            Ok(out.write_all(render(&data, &caption)?.as_bytes())?)
+        }
     }
-    Ok(paths)
+}
+
+/// Those files of a run's folder that [`write_all`] writes, each with whether it would write
+/// the same bytes.
+///
+/// # Errors
+/// When a chart cannot be drawn, and when a file that is there cannot be read.
+pub fn written(run: &Stored) -> Result<Vec<(PathBuf, bool)>> {
+    let (origin, ledger) = (&Origin::from(&run.manifest), &run.ledger);
+    let mut found = Vec::new();
+    for (at, name) in names(origin.plan).iter().enumerate() {
+        let path = run.path.join(name);
+        if path.exists() {
+            let is = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let mut anew = Vec::with_capacity(is.len());
+            write(&mut anew, at, origin, ledger.records(), ledger.references())?;
+            found.push((path, is == anew));
+        }
+    }
+    Ok(found)
 }
 
 /// As [`write_all`], of a run: what a [`WriteReports`](crate::run::WriteReports) is.

@@ -24,7 +24,7 @@ pub mod table;
 pub mod unit;
 pub mod verdicts;
 
-pub use files::{names as file_names, write_all, write_of_run};
+pub use files::{names as file_names, write_all, write_of_run, written};
 
 use crate::case::Device;
 use crate::engine::protocol::Environment;

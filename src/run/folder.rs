@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::files::{draft, write_durably};
 use self::files::{keep_names, remove_drafts};
+use super::events;
 use super::stored::Line;
 use crate::case::Device;
 use crate::engine::clock;
@@ -86,7 +87,7 @@ impl Folder {
         let log = path.join(EVENTS);
         let taken = || format!("{} already holds a run; give --out another folder", path.display());
         // Looked for before anything is made: a refusal leaves nothing behind.
-        if path.join(MANIFEST).exists() {
+        if path.join(MANIFEST).exists() || path.join(events::PACKED).exists() {
             bail!(taken());
         }
         if path.join(RECIPE).exists() && !log.exists() {
@@ -109,11 +110,13 @@ impl Folder {
         Folder { path: path.to_owned(), events, whole, held: Vec::new(), copies: Vec::new() }
     }
 
-    /// Opens the folder of a run to go on with it. Nobody else may be writing it.
+    /// Opens the folder of a run to go on with it; packed events are plain from then on. Nobody
+    /// else may be writing it.
     ///
     /// # Errors
-    /// When its events cannot be written, and when another program is writing them.
+    /// When its events cannot be unpacked or written, and when another program is writing them.
     pub fn reopen(path: &Path) -> anyhow::Result<Folder> {
+        events::unpack(path)?;
         let log = path.join(EVENTS);
         let events = File::options().append(true).open(&log);
         let events = events.with_context(|| format!("cannot write {}", log.display()))?;
@@ -121,7 +124,10 @@ impl Folder {
         let whole = events.metadata().with_context(|| format!("cannot read {}", log.display()))?.len();
         remove_drafts(path);
         remove_drafts(&path.join(indices::FOLDER));
-        Ok(Folder::of(path, events, whole))
+        let folder = Folder::of(path, events, whole);
+        // Somebody may have packed and removed the file between its opening and its lock.
+        folder.still_there()?;
+        Ok(folder)
     }
 
     pub fn path(&self) -> &Path {
@@ -258,7 +264,7 @@ impl Folder {
 }
 
 /// One program at a time writes a run. The lock goes with the process, however it ends.
-fn lock(events: &File, path: &Path) -> anyhow::Result<()> {
+pub(super) fn lock(events: &File, path: &Path) -> anyhow::Result<()> {
     match taken(events) {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => {

@@ -5,6 +5,7 @@ mod derived;
 mod drive;
 pub mod estimate;
 pub mod eta;
+pub mod events;
 pub mod folder;
 mod interrupted;
 mod ledger;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::events::{LONGEST, PACKED};
 use super::folder::{EVENTS, MANIFEST, RECIPE};
 use super::{newest, note};
 
@@ -14,9 +15,9 @@ pub fn folders(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The files that are read of a run, and how long they may be, bytes. Runs that took hours
-/// have some megabytes.
-const READ: [(&str, u64); 3] = [(MANIFEST, 64 << 20), (EVENTS, 1 << 30), (RECIPE, 16 << 20)];
+/// The files that are read of a run, and how long they may be, bytes.
+const READ: [(&str, u64); 4] =
+    [(MANIFEST, 64 << 20), (EVENTS, LONGEST), (PACKED, LONGEST), (RECIPE, 16 << 20)];
 
 /// Whether a folder can be read without waiting for ever or filling the memory: somebody's
 /// pipe of the right name has no end.
@@ -41,7 +42,7 @@ pub fn check(run: &Path) -> Result<(), String> {
 /// Lengths and times of the files that tell what a run is: while they stay, so does what
 /// was read of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stamp([Option<(u64, SystemTime)>; 3]);
+pub struct Stamp([Option<(u64, SystemTime)>; 4]);
 
 impl Stamp {
     pub fn of(run: &Path) -> Stamp {
@@ -49,7 +50,7 @@ impl Stamp {
             let about = fs::metadata(run.join(name)).ok()?;
             Some((about.len(), about.modified().ok()?))
         };
-        Stamp([MANIFEST, EVENTS, note::FILE].map(about))
+        Stamp([MANIFEST, EVENTS, PACKED, note::FILE].map(about))
     }
 
     /// When the manifest was written.
@@ -74,6 +75,13 @@ mod tests {
         // SAFETY: the path is a string that ends with a zero byte.
         assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
         assert_eq!(check(run.path()), Err("events.ndjson is no file".to_owned()));
+    }
+
+    #[test]
+    fn a_folder_is_no_packed_file() {
+        let run = tempfile::tempdir().expect("temporary folder");
+        fs::create_dir(run.path().join(PACKED)).expect("a folder");
+        assert_eq!(check(run.path()), Err("events.ndjson.gz is no file".to_owned()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Reading a run's folder back, whichever version wrote it.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::BufRead;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::Ledger;
-use super::folder::{ENGINE_DIED, EVENTS, MANIFEST, Manifest, RECIPE, SCHEMA};
+use super::events;
+use super::folder::{ENGINE_DIED, MANIFEST, Manifest, RECIPE, SCHEMA};
 use crate::case::units;
 use crate::engine::protocol::Event;
 use crate::inputs::indices;
@@ -88,9 +89,10 @@ pub fn each_event(path: &Path, mut take: impl FnMut(Line)) -> anyhow::Result<u64
 /// # Errors
 /// As for [`Stored::open`], of the lines before that.
 pub fn each_event_until(path: &Path, mut take: impl FnMut(Line) -> ControlFlow<()>) -> anyhow::Result<u64> {
-    let file = path.join(EVENTS);
-    let open = fs::File::open(&file).with_context(|| format!("cannot read {}", file.display()))?;
-    let (mut reader, mut text, mut whole) = (BufReader::new(open), Vec::new(), 0);
+    let file = events::file(path);
+    let open = events::open(&file);
+    let mut reader = open.with_context(|| format!("cannot read {}", file.display()))?;
+    let (mut text, mut whole) = (Vec::new(), 0);
     for number in 1.. {
         text.clear();
         let read = reader.read_until(b'\n', &mut text);

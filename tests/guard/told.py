@@ -76,7 +76,7 @@ def written(folder, known=()):
 
 
 def reports(guard):
-    stored = ["manifest.json", "events.ndjson", "recipe.yaml"]
+    stored = ["manifest.json", "events.ndjson", "events.ndjson.gz", "recipe.yaml"]
 
     def report(run):
         folder = guard.folder / "reports" / run

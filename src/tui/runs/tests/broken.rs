@@ -38,6 +38,8 @@ fn whatever_lies_there_is_listed_with_what_is_wrong() {
     let mut events = fs::read(torn.join("events.ndjson")).expect("events");
     events.splice(0..0, *b"nonsense\n");
     fs::write(torn.join("events.ndjson"), events).expect("written");
+    let packed = write(root.path(), "packed", "2026-11-20 00:00:00", 1.0, None);
+    fs::rename(packed.join("events.ndjson"), packed.join("events.ndjson.gz")).expect("renamed");
     fs::create_dir_all(root.path().join("folder/manifest.json")).expect("a folder of this name");
     let mut app = listed(root.path(), Theme::PLAIN);
     let wrong = |app: &App, name: &str| {
@@ -48,6 +50,7 @@ fn whatever_lies_there_is_listed_with_what_is_wrong() {
         assert!(wrong(&app, name).contains(reason), "{name}: {}", wrong(&app, name));
     }
     assert!(wrong(&app, "torn").contains("events.ndjson:1: no event"), "{}", wrong(&app, "torn"));
+    assert!(wrong(&app, "packed").contains("no whole gzip file"), "{}", wrong(&app, "packed"));
     assert!(wrong(&app, "folder").contains("manifest.json is no file"), "{}", wrong(&app, "folder"));
     for _ in 0..app.state.runs.count() {
         for code in [KeyCode::Enter, KeyCode::Char('w'), KeyCode::Char('e'), KeyCode::Char('m')] {

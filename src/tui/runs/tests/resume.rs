@@ -8,6 +8,8 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use super::{NOW, over, plan, press, script, shelf, typed};
 use crate::engine::protocol::Event;
+use crate::run::events;
+use crate::run::folder::Folder;
 use crate::run::runner::{Control, Message};
 use crate::tui::app::{App, Incoming};
 use crate::tui::command::Action;
@@ -41,10 +43,14 @@ fn notice(app: &App) -> &str {
 fn a_run_that_was_cut_short_goes_on_from_the_list() {
     let root = shelf();
     let folder = cut(root.path());
+    // Packed as well: it is listed like any other, and plain once it goes on.
+    events::pack(&Folder::reopen(&folder).expect("nobody writes it")).expect("packed");
     let (mut app, runner) = over(root.path(), Theme::PLAIN);
     typed(&mut app, "o");
     assert!(app.state.allows(RESUME), "it is not complete");
+    assert!(events::is_packed(&folder));
     typed(&mut app, "r");
+    assert!(!events::is_packed(&folder));
     assert_eq!((runner.starts(), &session(&app).folder), (1, &folder), "{}", notice(&app));
     assert_eq!((session(&app).mode, app.state.focus), (Mode::Run, Focus::Cases));
     let (done, all) = session(&app).progress();

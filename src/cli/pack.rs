@@ -1,0 +1,67 @@
+//! `scatterlab pack`: what was measured in little room, without what can be derived from it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Args;
+
+use super::out;
+use super::recipes::open_run;
+use crate::case::units::fmt_bytes;
+use crate::report::written;
+use crate::run::events;
+use crate::run::folder::Folder;
+use crate::run::stored::Stored;
+
+#[derive(Debug, Args)]
+pub struct PackArguments {
+    /// Folders of runs that nobody is writing
+    #[arg(required = true, value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
+}
+
+/// Reads every folder before it changes the first.
+pub fn run(arguments: &PackArguments) -> anyhow::Result<ExitCode> {
+    for folder in &arguments.folders {
+        open_run(folder)?;
+    }
+    for folder in &arguments.folders {
+        out::line(&pack(folder)?);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Packs a run and says what became of its files. The events are safe before anything goes.
+fn pack(path: &Path) -> anyhow::Result<String> {
+    let plain = if events::is_packed(path) { None } else { Some(Folder::reopen(path)?) };
+    let files = written(&Stored::open(path)?)?;
+    let before = length(&events::file(path))?;
+    if let Some(folder) = &plain {
+        events::pack(folder)?;
+    }
+    let (same, other): (Vec<_>, Vec<_>) = files.into_iter().partition(|(_, same)| *same);
+    for (file, _) in &same {
+        fs::remove_file(file).with_context(|| format!("cannot remove {}", file.display()))?;
+    }
+    let packed = fmt_bytes(length(&events::file(path))?);
+    let events = match plain {
+        Some(_) => format!("events of {} in {packed}", fmt_bytes(before)),
+        None => format!("packed already, in {packed}"),
+    };
+    let removed = told("; removed ", &same, "");
+    let kept = told("; kept ", &other, ": report would write other bytes");
+    Ok(format!("{}: {events}{removed}{kept}", path.display()))
+}
+
+fn length(file: &Path) -> anyhow::Result<u64> {
+    Ok(fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?.len())
+}
+
+/// The names of files between two texts; nothing without a file.
+fn told(before: &str, files: &[(PathBuf, bool)], after: &str) -> String {
+    let names = files.iter().filter_map(|(file, _)| Some(file.file_name()?.to_string_lossy()));
+    let names: Vec<_> = names.collect();
+    if names.is_empty() { String::new() } else { format!("{before}{}{after}", names.join(", ")) }
+}
