@@ -13,12 +13,12 @@ use scatterlab::case::{Cache, Case, Failure, Measure, Params, Value, Verdict};
 use scatterlab::engine::Executor;
 use scatterlab::engine::executors::mock::{EVICTOR, Mock, Script};
 use scatterlab::engine::executors::peer;
+use scatterlab::engine::noise_monitor::Watch;
 use scatterlab::engine::protocol::{
     Command, Event, Finished, FinishedRound, Level, PROTOCOL, RoundResult, Stage,
 };
 use scatterlab::engine::server::{Ending, serve};
-use scatterlab::engine::watch::Watch;
-use scatterlab::model::profiles::Shelf;
+use scatterlab::model::profiles::ProfileStore;
 use scatterlab::recipe::plan::{Chart, Experiment, Plan, Quantity};
 use scatterlab::run::{Ledger, Status};
 use scatterlab::stats::noise::{Conditions, Flag};
@@ -70,7 +70,7 @@ impl Engine {
                 event_writer,
                 mocks.chain(peers).collect(),
                 told,
-                &Shelf::default(),
+                &ProfileStore::default(),
             )
         });
         let engine = Engine { commands: Some(commands), events: parse(event_reader), server };

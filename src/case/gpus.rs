@@ -115,7 +115,7 @@ pub fn taking_part(params: &Params, resolved: &[(String, Value)]) -> u64 {
 
 /// How often a case is executed at the same time, each time on arrays of its own, and so
 /// how often its bytes count.
-pub fn copies(params: &Params, resolved: &[(String, Value)]) -> u64 {
+pub fn replicas(params: &Params, resolved: &[(String, Value)]) -> u64 {
     if Gpus::of(params).spanning { 1 } else { taking_part(params, resolved) }
 }
 
@@ -155,11 +155,11 @@ mod tests {
     #[test]
     fn bytes_count_once_for_each_that_has_its_own() {
         let became = [(COUNT_KEY.to_owned(), Value::Int(4))];
-        assert_eq!(copies(&case(None, None), &became), 1);
-        assert_eq!(copies(&case(Some(Value::Int(2)), Some("own")), &[]), 2);
-        assert_eq!(copies(&case(Some(Value::Int(2)), Some("spanning")), &[]), 1);
+        assert_eq!(replicas(&case(None, None), &became), 1);
+        assert_eq!(replicas(&case(Some(Value::Int(2)), Some("own")), &[]), 2);
+        assert_eq!(replicas(&case(Some(Value::Int(2)), Some("spanning")), &[]), 1);
         let all = case(Some(Value::Text("all".into())), None);
-        assert_eq!((copies(&all, &[]), copies(&all, &became)), (1, 4));
+        assert_eq!((replicas(&all, &[]), replicas(&all, &became)), (1, 4));
     }
 
     #[test]

@@ -2,13 +2,13 @@
 //! what may come of them. Pure.
 
 pub mod backends;
+pub mod block_cost;
 mod device;
 pub mod gpus;
 mod index_file;
 pub mod listed;
 pub mod measure;
 mod models;
-pub mod near;
 mod outcome;
 mod params;
 pub mod peers;
@@ -22,14 +22,14 @@ pub mod work;
 use serde::{Deserialize, Serialize};
 
 pub use backends::{BACKENDS, Backend, LAST_GPU};
+pub use block_cost::BlockCost;
 pub use device::{Availability, Device};
 pub use index_file::{IndexFile, IndexFiles, NoFiles};
 pub use measure::{Cache, Measure};
 pub use models::MODELS;
-pub use near::Near;
 pub use outcome::{Cancel, Failure, Fault, Refusal, Verdict};
 pub use params::{Params, Value};
-pub use work::{Access, Concurrency, Direction, Light, Pass, Walk, Work};
+pub use work::{Access, Concurrency, Direction, Pass, SpeedOfLight, Walk, Work};
 
 use peers::{Peer, of_backend};
 

@@ -50,7 +50,8 @@ pub enum Concurrency {
     Independent,
     /// So are these, but each goes with an element of an index array, so that neighbours are
     /// moved one by one wherever they lie.
-    Led,
+    #[serde(rename = "led")]
+    Indexed,
     /// Each needs the one before it.
     Chained,
 }
@@ -154,7 +155,7 @@ pub struct Walk {
 /// The speed of light of a primitive: what its parallel model moves, while nothing else takes time
 /// (ashkiani2017 §6.2.2).
 #[derive(Clone, Copy, Debug)]
-pub struct Light {
+pub struct SpeedOfLight {
     /// What is moved, and the source.
     pub moves: &'static str,
     /// Bytes of one execution.

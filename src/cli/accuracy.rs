@@ -12,7 +12,7 @@ use super::profile::{ModelArguments, ProfileArguments};
 use super::recipes::open_run;
 use crate::engine::found::found;
 use crate::model::Profiles;
-use crate::model::profiles::Shelf;
+use crate::model::profiles::ProfileStore;
 use crate::report::accuracy::{Ledgers, case_lines, case_table, lines, silences, table};
 use crate::run::Record;
 use crate::run::stored::Stored;
@@ -70,7 +70,7 @@ pub fn run(arguments: &AccuracyArguments) -> anyhow::Result<ExitCode> {
 /// From the profiles that are here of its devices: the engine of an older run told none.
 fn foretell(stored: &mut Stored) {
     let mut profiles = Profiles::default();
-    profiles.add(&found(&Shelf::open(), &stored.manifest.devices, &stored.manifest.environment));
+    profiles.add(&found(&ProfileStore::open(), &stored.manifest.devices, &stored.manifest.environment));
     stored.ledger.predict_from(profiles);
 }
 

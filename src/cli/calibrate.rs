@@ -17,7 +17,7 @@ use crate::engine::client::{Client, EngineCommand, Hello};
 use crate::engine::clock;
 use crate::model::Profile;
 use crate::model::calibrate::{Difference, Measured, Target, derive, differences, rows};
-use crate::model::profiles::{self, Machine, Shelf};
+use crate::model::profiles::{self, Machine, ProfileStore};
 use crate::recipe;
 use crate::recipe::plan::{self, Overrides, Plan};
 use crate::report::table::{self, numbers, words};
@@ -239,11 +239,11 @@ fn user_folder() -> anyhow::Result<PathBuf> {
 
 /// Whether the stored profile says the same; what does not is printed.
 fn check(wanted: Option<&str>, profile: &Profile, device: &Device, hello: &Hello) -> anyhow::Result<bool> {
-    let (shelf, now) = (Shelf::open(), clock::now());
+    let (profiles, now) = (ProfileStore::open(), clock::now());
     let machine = Machine { device, host: &hello.environment.host, now: &now };
     let found = match wanted {
-        Some(name) => shelf.named_for(name, machine)?,
-        None => shelf.of_device(machine).context("there is no profile of this device to compare with")?,
+        Some(name) => profiles.named_for(name, machine)?,
+        None => profiles.of_device(machine).context("there is no profile of this device to compare with")?,
     };
     out::line("");
     out::line(&format!("against {} ({})", found.profile.name, found.origin));
@@ -280,7 +280,7 @@ pub fn compare(before: &Profile, after: &Profile) -> anyhow::Result<bool> {
 pub fn profile(name: &str) -> anyhow::Result<Profile> {
     match Path::new(name).is_file() {
         true => profiles::load(Path::new(name)),
-        false => Ok(Shelf::open().wanted(name)?.profile),
+        false => Ok(ProfileStore::open().wanted(name)?.profile),
     }
 }
 

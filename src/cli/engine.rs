@@ -9,10 +9,10 @@ use anyhow::Context;
 use super::out;
 use crate::engine::executors::{peer, with_peers};
 use crate::engine::hung;
+use crate::engine::noise_monitor::Machine;
 use crate::engine::protocol::DEVICE_LOST;
 use crate::engine::server::{Ending, serve};
-use crate::engine::watch::Machine;
-use crate::model::profiles::Shelf;
+use crate::model::profiles::ProfileStore;
 
 /// Serves plans until the input ends.
 pub fn run() -> anyhow::Result<ExitCode> {
@@ -20,8 +20,8 @@ pub fn run() -> anyhow::Result<ExitCode> {
     let input = hung::Input::new(BufReader::new(io::stdin()), hung::after()?);
     let peers = peer::folder(|key| std::env::var(key).ok());
     let executors = with_peers(peers.as_deref());
-    let (output, shelf) = (BufWriter::new(File::from(output)), Shelf::open());
-    match serve(input, output, executors, Box::new(Machine::new()), &shelf) {
+    let (output, profiles) = (BufWriter::new(File::from(output)), ProfileStore::open());
+    match serve(input, output, executors, Box::new(Machine::new()), &profiles) {
         Ok(Ending::InputClosed) => Ok(ExitCode::SUCCESS),
         Ok(Ending::DeviceLost) => Ok(ExitCode::from(DEVICE_LOST)),
         // The client is gone: there is nobody to tell.

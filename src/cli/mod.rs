@@ -44,7 +44,7 @@ use self::format::FormatName;
 use self::profile::ProfileArguments;
 use crate::engine::client::EngineCommand;
 use crate::engine::executors::peer;
-use crate::run::watch::Speed;
+use crate::run::playback::Speed;
 
 /// Exit status when a case failed, its certificate did not hold, or it was not finished.
 /// 1 is an error that ended the command, 2 a command line that cannot be read.

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use crate::case::MODELS;
-use crate::model::profiles::{self, Shelf};
+use crate::model::profiles::{self, ProfileStore};
 use crate::model::{self, Profile, Profiles};
 use crate::run::folder::write_durably;
 
@@ -36,16 +36,16 @@ impl ProfileArguments {
         if self.profile.is_empty() {
             return Ok(Vec::new());
         }
-        let shelf = Shelf::open();
-        self.profile.iter().map(|name| Ok(shelf.wanted(name).context("--profile")?.profile)).collect()
+        let profiles = ProfileStore::open();
+        self.profile.iter().map(|name| Ok(profiles.wanted(name).context("--profile")?.profile)).collect()
     }
 }
 
 /// Every profile that has a name, each once: the user's before a shipped one.
 pub fn known() -> Vec<Profile> {
-    let shelf = Shelf::open();
-    let names = shelf.names();
-    names.into_iter().filter_map(|name| Some(shelf.named(name)?.profile.clone())).collect()
+    let profiles = ProfileStore::open();
+    let names = profiles.names();
+    names.into_iter().filter_map(|name| Some(profiles.named(name)?.profile.clone())).collect()
 }
 
 /// Writes a profile among the user's, in the place of one of this name.

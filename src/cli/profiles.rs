@@ -9,7 +9,7 @@ use super::{DIFFERS, EngineArguments, calibrate, out};
 use crate::case::Availability;
 use crate::engine::client::{Client, EngineCommand, Hello};
 use crate::engine::clock;
-use crate::model::profiles::{Machine, Shelf};
+use crate::model::profiles::{Machine, ProfileStore};
 use crate::report::table::{self, words};
 
 #[derive(Debug, Args)]
@@ -35,8 +35,8 @@ pub fn run(arguments: &ProfilesArguments, engine: &EngineCommand) -> anyhow::Res
 }
 
 fn list(hello: &Hello) {
-    let (shelf, now) = (Shelf::open(), clock::now());
-    let rows: Vec<[String; 5]> = (shelf.kept.iter())
+    let (profiles, now) = (ProfileStore::open(), clock::now());
+    let rows: Vec<[String; 5]> = (profiles.kept.iter())
         .map(|kept| {
             let profile = &kept.profile;
             let made = profile.made.as_ref().map_or("", |made| made.at.as_str()).to_owned();
@@ -50,12 +50,12 @@ fn list(hello: &Hello) {
         .collect();
     let columns = [words("profile"), words("device"), words("backends"), words("made"), words("from")];
     table::lines(columns, &rows).iter().for_each(|line| out::line(line));
-    shelf.broken.iter().for_each(|text| out::line(text));
+    profiles.broken.iter().for_each(|text| out::line(text));
     out::line("");
     for device in hello.devices.iter().filter(|device| device.availability == Availability::Available) {
         let machine = Machine { device, host: &hello.environment.host, now: &now };
         let head = format!("{:<8}{}", device.backend, device.name);
-        match shelf.of_device(machine) {
+        match profiles.of_device(machine) {
             None => out::line(&format!("{head}: no profile; scatterlab calibrate makes one")),
             Some(found) => {
                 out::line(&format!("{head}: {}", found.profile.name));

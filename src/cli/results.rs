@@ -6,8 +6,8 @@ use super::out;
 use crate::case::units;
 use crate::recipe::plan::{Experiment, Plan, Quantity};
 use crate::report::judged::cases;
-use crate::report::light::Light;
 use crate::report::series::models;
+use crate::report::speed_of_light::SpeedsOfLight;
 use crate::report::table::{self, numbers, words};
 use crate::report::{accuracy, choices};
 use crate::run::{Ledger, Record, Status};
@@ -41,8 +41,8 @@ pub fn print(ledger: &Ledger) {
         }
         let chosen = choices::lines(experiment, ledger.records(), number);
         chosen.iter().for_each(|line| out::line(&units::escaped(line)));
-        let light = Light::new(plan, ledger.references()).words(records.clone());
-        light.into_iter().for_each(|line| out::line(&line));
+        let speeds = SpeedsOfLight::new(plan, ledger.references()).words(records.clone());
+        speeds.into_iter().for_each(|line| out::line(&line));
         accuracies(experiment, records.clone()).into_iter().for_each(|line| out::line(&line));
         reasons(records).into_iter().for_each(|line| out::line(&line));
     }

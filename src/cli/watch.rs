@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use super::interrupt::Interrupt;
 use super::recipes::open_run;
 use super::{WatchArguments, config, headless, profile};
+use crate::run::playback::WatchRunner;
 use crate::run::stored::Stored;
-use crate::run::watch::WatchRunner;
 use crate::tui::config::Config;
 use crate::tui::{self, Mode, Options, RecipeEntry};
 

@@ -7,12 +7,12 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// How many time something now or wait to begin, and how many pieces of work go on beside.
-struct Going {
+struct Activity {
     timing: usize,
     working: usize,
 }
 
-static GOING: Mutex<Going> = Mutex::new(Going { timing: 0, working: 0 });
+static ACTIVITY: Mutex<Activity> = Mutex::new(Activity { timing: 0, working: 0 });
 static CHANGED: Condvar = Condvar::new();
 
 /// While it lives, no work begins beside.
@@ -28,16 +28,16 @@ pub struct Working(());
 /// Keeps work from beginning, and waits until none goes on. May be called by who times something
 /// already; not by who works beside.
 pub fn timing() -> Timing {
-    let mut going = now();
-    going.timing += 1;
-    drop(until(going, |going| going.working > 0));
+    let mut activity = now();
+    activity.timing += 1;
+    drop(until(activity, |activity| activity.working > 0));
     Timing(())
 }
 
 /// Waits until nothing is timed.
 pub fn working() -> Working {
-    let mut going = until(now(), |going| going.timing > 0);
-    going.working += 1;
+    let mut activity = until(now(), |activity| activity.timing > 0);
+    activity.working += 1;
     Working(())
 }
 
@@ -55,13 +55,16 @@ impl Drop for Working {
     }
 }
 
-fn now() -> MutexGuard<'static, Going> {
-    GOING.lock().unwrap_or_else(PoisonError::into_inner)
+fn now() -> MutexGuard<'static, Activity> {
+    ACTIVITY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits for as long as this holds.
-fn until(going: MutexGuard<'static, Going>, held: impl Fn(&Going) -> bool) -> MutexGuard<'static, Going> {
-    CHANGED.wait_while(going, |going| held(going)).unwrap_or_else(PoisonError::into_inner)
+fn until(
+    activity: MutexGuard<'static, Activity>,
+    held: impl Fn(&Activity) -> bool,
+) -> MutexGuard<'static, Activity> {
+    CHANGED.wait_while(activity, |activity| held(activity)).unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

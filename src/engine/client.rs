@@ -15,7 +15,7 @@ use super::name;
 use super::protocol::{Command, DEVICE_LOST, Environment, Event, PROTOCOL};
 use crate::case::Device;
 use crate::case::units::shown;
-use crate::model::Held;
+use crate::model::DeviceProfile;
 
 /// How long an engine may take to say hello: a driver that wakes a GPU needs seconds,
 /// a batch system in between may need longer.
@@ -72,7 +72,7 @@ pub struct Hello {
     pub devices: Vec<Device>,
     pub environment: Environment,
     /// The profiles that it has of its devices.
-    pub profiles: Vec<Held>,
+    pub profiles: Vec<DeviceProfile>,
 }
 
 /// What arrives from an engine. Moved once, so its size does not matter.

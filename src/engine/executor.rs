@@ -23,7 +23,7 @@ pub trait Executor {
     }
 
     /// Turns to the device of this number, as the preparation of a case does.
-    fn turn_to(&self, _device: u64) {}
+    fn select_device(&self, _device: u64) {}
 
     /// Allocates and generates the inputs of a case, where they will be used.
     /// `fault` asks for a deliberately wrong implementation.
@@ -40,7 +40,7 @@ pub trait Executor {
     fn compile_ahead(&self, _cases: &[&Case]) {}
 
     /// Takes the index arrays of the cases that follow.
-    fn bring(&mut self, _indices: &Arc<Store>) {}
+    fn set_index_store(&mut self, _indices: &Arc<Store>) {}
 
     /// GB/s of a plain copy in memory (both ways counted), the median of several: for
     /// estimates, and for the machine's own pace beside a run. Holds nothing afterwards.
@@ -53,7 +53,7 @@ pub trait Executor {
 
     /// Waits until nothing of its own goes on any more on the device that it turned to last,
     /// for another program that is timed there.
-    fn settle(&self) -> Result<(), Failure> {
+    fn wait_for_own_work(&self) -> Result<(), Failure> {
         Ok(())
     }
 

@@ -34,7 +34,7 @@ pub fn warning(plan: &Plan, cases: &[usize], place: Place, free: u64) -> Option<
 /// Bytes that a case holds at a time on each of its devices, where its primitive can tell.
 fn need(case: &Case) -> Option<u64> {
     let work = primitives::find(&case.primitive)?.work(&case.params).ok()?;
-    Some(primitives::held(case, &work))
+    Some(primitives::bytes_per_device(case, &work))
 }
 
 fn label(plan: &Plan, case: &Case) -> String {

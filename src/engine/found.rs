@@ -3,19 +3,19 @@
 use super::protocol::Environment;
 use crate::case::{Availability, Device, listed};
 use crate::engine::clock;
-use crate::model::profiles::{Machine, Shelf};
-use crate::model::{Held, Profile};
+use crate::model::profiles::{Machine, ProfileStore};
+use crate::model::{DeviceProfile, Profile};
 
 /// The profile of each device that has one; backends of one device share it.
-pub fn found(shelf: &Shelf, devices: &[Device], environment: &Environment) -> Vec<Held> {
+pub fn found(profiles: &ProfileStore, devices: &[Device], environment: &Environment) -> Vec<DeviceProfile> {
     let now = clock::now();
-    let mut all: Vec<Held> = Vec::new();
+    let mut all: Vec<DeviceProfile> = Vec::new();
     for (number, device) in listed::numbered(devices) {
         if device.availability != Availability::Available {
             continue;
         }
         let machine = Machine { device, host: &environment.host, now: &now };
-        let Some(found) = shelf.of_device(machine) else { continue };
+        let Some(found) = profiles.of_device(machine) else { continue };
         let notices: Vec<String> = found.notices.iter().map(ToString::to_string).collect();
         add(&mut all, (&device.backend, number as u64), found.profile, notices);
     }
@@ -23,12 +23,13 @@ pub fn found(shelf: &Shelf, devices: &[Device], environment: &Environment) -> Ve
 }
 
 /// What an engine found, with what a person gave in its stead.
-pub fn given(profiles: &[Profile], found: Vec<Held>, devices: &[Device]) -> Vec<Held> {
-    let mut all: Vec<Held> = Vec::new();
+pub fn given(profiles: &[Profile], found: Vec<DeviceProfile>, devices: &[Device]) -> Vec<DeviceProfile> {
+    let mut all: Vec<DeviceProfile> = Vec::new();
     for (number, device) in listed::numbered(devices) {
         let place = (device.backend.as_str(), number as u64);
-        let theirs =
-            |held: &&Held| held.device == place.1 && held.backends.iter().any(|backend| backend == place.0);
+        let theirs = |held: &&DeviceProfile| {
+            held.device == place.1 && held.backends.iter().any(|backend| backend == place.0)
+        };
         match profiles.iter().find(|profile| profile.knows(place.0)) {
             Some(profile) => add(&mut all, place, profile.clone(), Vec::new()),
             None => {
@@ -41,17 +42,19 @@ pub fn given(profiles: &[Profile], found: Vec<Held>, devices: &[Device]) -> Vec<
     all
 }
 
-fn add(all: &mut Vec<Held>, (backend, device): (&str, u64), profile: Profile, notices: Vec<String>) {
-    let same = |held: &&mut Held| held.device == device && held.profile == profile && held.notices == notices;
+fn add(all: &mut Vec<DeviceProfile>, (backend, device): (&str, u64), profile: Profile, notices: Vec<String>) {
+    let same = |held: &&mut DeviceProfile| {
+        held.device == device && held.profile == profile && held.notices == notices
+    };
     match all.iter_mut().find(same) {
         Some(held) => held.backends.push(backend.to_owned()),
-        None => all.push(Held { backends: vec![backend.to_owned()], device, profile, notices }),
+        None => all.push(DeviceProfile { backends: vec![backend.to_owned()], device, profile, notices }),
     }
 }
 
 /// What is to be said of profiles: `profile h200 of cuda: stale: made 7 months ago`.
-pub fn notices(held: &[Held]) -> Vec<String> {
-    let of = |held: &Held| {
+pub fn notices(held: &[DeviceProfile]) -> Vec<String> {
+    let of = |held: &DeviceProfile| {
         let head = format!("profile {} of {}", held.profile.name, held.backends.join(", "));
         held.notices.iter().map(move |notice| format!("{head}: {notice}")).collect::<Vec<_>>()
     };

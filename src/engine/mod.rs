@@ -16,6 +16,7 @@ pub mod hung;
 mod inbox;
 mod lines;
 mod name;
+pub mod noise_monitor;
 mod orders;
 mod pace;
 pub mod protocol;
@@ -27,6 +28,5 @@ pub(crate) mod schedule;
 pub mod server;
 mod turns;
 pub mod verify;
-pub mod watch;
 
 pub use executor::Executor;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::case::{Device, Value, Verdict};
-use crate::model::Held;
+use crate::model::DeviceProfile;
 use crate::recipe::plan::Plan;
 use crate::stats::noise::{Conditions, Flag};
 
@@ -196,7 +196,7 @@ pub enum Event {
         environment: Environment,
         /// The profiles that it has of its devices; older engines do not say.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        profiles: Vec<Held>,
+        profiles: Vec<DeviceProfile>,
     },
     /// A plan starts.
     Started { cases: usize, rounds: usize },

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::noise_monitor::Watch;
 use super::round::conditions;
 use super::sampler;
-use super::watch::Watch;
 use crate::case::{Availability, Cache, Cancel, Case, Device, Failure, Measure, Value, Verdict};
 use crate::device::Prepared;
 use crate::engine::Executor;
@@ -70,9 +70,9 @@ impl<'a> Ranked<'a> {
     }
 
     /// Takes the index arrays of a plan's cases.
-    pub fn bring(&mut self, plan: &Plan) {
+    pub fn set_index_store(&mut self, plan: &Plan) {
         let indices = Arc::new(Store::of(&plan.indices));
-        self.executors.iter_mut().for_each(|executor| executor.bring(&indices));
+        self.executors.iter_mut().for_each(|executor| executor.set_index_store(&indices));
     }
 
     /// What each rank has for a case.

@@ -4,12 +4,12 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::choosing;
+use super::noise_monitor::Watch;
 use super::protocol::{Event, RoundResult, Stage};
 use super::sampler;
 use super::schedule::Turn;
 use super::server::Server;
-use super::turns::Going;
-use super::watch::Watch;
+use super::turns::PlanProgress;
 use crate::case::{Cache, Cancel, Case, Failure, Measure, Value, Verdict};
 use crate::device::{Prepared, alone};
 use crate::engine::Executor;
@@ -17,26 +17,26 @@ use crate::model;
 use crate::stats::noise::{self, Conditions, Flag};
 
 /// Why a turn has no result.
-pub enum Trouble {
+pub enum TurnError {
     Failure(Failure),
     /// The client cannot be told any more.
     Io(io::Error),
 }
 
-impl From<Failure> for Trouble {
+impl From<Failure> for TurnError {
     fn from(failure: Failure) -> Self {
-        Trouble::Failure(failure)
+        TurnError::Failure(failure)
     }
 }
 
-impl From<io::Error> for Trouble {
+impl From<io::Error> for TurnError {
     fn from(error: io::Error) -> Self {
-        Trouble::Io(error)
+        TurnError::Io(error)
     }
 }
 
 /// What a stretch without a pause gave.
-struct Taken {
+struct SampleBatch {
     /// Seconds of one execution each.
     samples: Vec<f64>,
     batch: u32,
@@ -60,13 +60,13 @@ impl<W: Write> Server<W> {
     /// count.
     pub(super) fn measure(
         &mut self,
-        going: &mut Going,
+        progress: &mut PlanProgress,
         turn: Turn,
         cancel: &Cancel,
-    ) -> Result<(RoundResult, Vec<(Flag, String)>), Trouble> {
+    ) -> Result<(RoundResult, Vec<(Flag, String)>), TurnError> {
         let began = Instant::now();
-        let case = &going.plan.cases[turn.case];
-        let measure = going.plan.experiments[case.experiment].measure;
+        let case = &progress.plan.cases[turn.case];
+        let measure = progress.plan.experiments[case.experiment].measure;
         let position = |backend: &str| self.executors.iter().position(|e| e.backend() == backend);
         let Some(at) = position(case.backend()) else {
             return Err(Failure::NotApplicable(format!("no backend {}", case.backend())).into());
@@ -74,18 +74,18 @@ impl<W: Write> Server<W> {
         // A peer runs on another backend's device, whose caches and clocks that one knows.
         let (host, device) = case.place();
         let host = position(host).unwrap_or(at);
-        self.executors[host].turn_to(device);
+        self.executors[host].select_device(device);
         self.watch.begin();
         self.stage(case, turn.round, Stage::Generate)?;
         let profile = self.profiles.of(case).ok();
         let (chosen, method) = choosing::chosen(case, profile, model::find(model::USUAL))?;
         let mut prepared = self.executors[at].prepare(&chosen, None, cancel)?;
         if host != at {
-            self.executors[host].settle()?;
+            self.executors[host].wait_for_own_work()?;
         }
         let mut paused = Duration::ZERO;
         let taken = loop {
-            paused += self.rest(going)?;
+            paused += self.rest(progress)?;
             cancel.check()?;
             let _alone = alone::timing();
             let before = self.executors[host].gpu_conditions();
@@ -93,8 +93,10 @@ impl<W: Write> Server<W> {
             let cold = measure.cache == Cache::Cold;
             let batch = sampler::warm_up(prepared.as_mut(), measure.warm_up, cold, cancel)?;
             self.stage(case, turn.round, Stage::Sample)?;
-            if let Some(taken) = self.take_samples(prepared.as_mut(), host, batch, measure, going, cancel)? {
-                break Taken { conditions: taken.conditions.since(before), ..taken };
+            if let Some(taken) =
+                self.take_samples(prepared.as_mut(), host, batch, measure, progress, cancel)?
+            {
+                break SampleBatch { conditions: taken.conditions.since(before), ..taken };
             }
         };
         let verdict = match measure.certify && case.peer().is_none() {
@@ -129,7 +131,7 @@ impl<W: Write> Server<W> {
         round: u32,
         prepared: &mut dyn Prepared,
         cancel: &Cancel,
-    ) -> Result<Option<Verdict>, Trouble> {
+    ) -> Result<Option<Verdict>, TurnError> {
         if self.certified.contains(&case.id) {
             return Ok(None);
         }
@@ -141,8 +143,8 @@ impl<W: Write> Server<W> {
 
     /// Holds where that is asked for. What went on meanwhile, such as the client's reports of
     /// another case that was skipped, is no condition of the round and no part of its time.
-    fn rest(&mut self, going: &mut Going) -> io::Result<Duration> {
-        let Some(away) = self.hold(going)? else { return Ok(Duration::ZERO) };
+    fn rest(&mut self, progress: &mut PlanProgress) -> io::Result<Duration> {
+        let Some(away) = self.hold(progress)? else { return Ok(Duration::ZERO) };
         self.watch.begin_anew();
         Ok(away)
     }
@@ -155,14 +157,14 @@ impl<W: Write> Server<W> {
         executor: usize,
         batch: u32,
         measure: Measure,
-        going: &Going,
+        progress: &PlanProgress,
         cancel: &Cancel,
-    ) -> Result<Option<Taken>, Trouble> {
+    ) -> Result<Option<SampleBatch>, TurnError> {
         let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());
         let executor = self.executors[executor].as_ref();
         let mut evictor = 0;
         let mut before = || {
-            if going.orders.paused() {
+            if progress.orders.paused() {
                 return Ok(false);
             }
             evictor = if measure.cache == Cache::Cold { executor.evict()? } else { 0 };
@@ -170,7 +172,7 @@ impl<W: Write> Server<W> {
         };
         let samples = sampler::sample(prepared, batch, measure.samples, &mut before, cancel)?;
         let conditions = conditions(self.watch.as_mut(), executor);
-        Ok(samples.map(|samples| Taken { samples, batch, started, evictor, conditions }))
+        Ok(samples.map(|samples| SampleBatch { samples, batch, started, evictor, conditions }))
     }
 
     fn stage(&mut self, case: &Case, round: u32, stage: Stage) -> io::Result<()> {

@@ -10,14 +10,14 @@ use std::time::Instant;
 use super::environment;
 use super::found::found;
 use super::inbox::{Input, read_commands};
+use super::noise_monitor::Watch;
 use super::pace::Pace;
 use super::protocol::{Event, Level, PROTOCOL};
-use super::watch::Watch;
 use crate::case::{Availability, Device, Failure};
 use crate::device::alone;
 use crate::engine::Executor;
 use crate::model::Profiles;
-use crate::model::profiles::Shelf;
+use crate::model::profiles::ProfileStore;
 use crate::stats::noise::Clocks;
 
 /// How serving ended.
@@ -29,7 +29,7 @@ pub enum Ending {
     DeviceLost,
 }
 
-/// Says hello, with the profiles of `shelf` that are its devices', and carries out commands until the input ends or a device is lost.
+/// Says hello, with the profiles of `store` that are its devices', and carries out commands until the input ends or a device is lost.
 ///
 /// Executors are used on the calling thread only; what they hold of a GPU may be used from any.
 ///
@@ -40,7 +40,7 @@ pub fn serve(
     output: impl Write,
     executors: Vec<Box<dyn Executor>>,
     watch: Box<dyn Watch>,
-    shelf: &Shelf,
+    store: &ProfileStore,
 ) -> io::Result<Ending> {
     let (sender, inbox) = mpsc::channel();
     thread::Builder::new().name("commands".into()).spawn(move || read_commands(input, &sender))?;
@@ -48,7 +48,7 @@ pub fn serve(
     let (certified, profiles) = (HashSet::new(), Profiles::default());
     let mut server =
         Server { output, inbox, executors, watch, clocks, pace, profiles, born, certified, seq: 0 };
-    server.hello(shelf)?;
+    server.hello(store)?;
     server.serve()
 }
 
@@ -70,10 +70,10 @@ pub(super) struct Server<W: Write> {
 }
 
 impl<W: Write> Server<W> {
-    fn hello(&mut self, shelf: &Shelf) -> io::Result<()> {
+    fn hello(&mut self, store: &ProfileStore) -> io::Result<()> {
         let devices: Vec<Device> = self.executors.iter().flat_map(|e| e.devices()).collect();
         let environment = environment::read();
-        let profiles = found(shelf, &devices, &environment);
+        let profiles = found(store, &devices, &environment);
         self.profiles.add(&profiles);
         self.emit(&Event::Hello {
             protocol: PROTOCOL,
@@ -84,7 +84,7 @@ impl<W: Write> Server<W> {
             environment,
         })?;
         let level = Level::Warn;
-        shelf.broken.iter().try_for_each(|why| self.emit(&Event::Log { level, text: why.clone() }))
+        store.broken.iter().try_for_each(|why| self.emit(&Event::Log { level, text: why.clone() }))
     }
 
     fn serve(&mut self) -> io::Result<Ending> {
@@ -145,7 +145,7 @@ impl<W: Write> Server<W> {
     pub(super) fn copy_on(&self, backend: &str, device: u64) -> Result<f64, Failure> {
         let missing = || Failure::NotApplicable("no such backend".to_owned());
         let executor = self.executor(backend).ok_or_else(missing)?;
-        executor.turn_to(device);
+        executor.select_device(device);
         match executor.device().availability {
             Availability::Unavailable { reason } => Err(Failure::NotApplicable(reason)),
             Availability::Available => {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::fits;
 use super::orders::{Order, Orders};
 use super::protocol::{Event, Finished, Level, RoundResult};
-use super::round::Trouble;
+use super::round::TurnError;
 use super::schedule::{Schedule, Turn};
 use super::server::{Ending, Server, reason};
 use crate::case::{Availability, Cache, Case, Failure, Place, Verdict};
@@ -22,7 +22,7 @@ const COLD_CACHES: &str = "cold caches: every sample is one execution after an e
      one in a batch would find its data cached; samples under 100 µs are flagged `short`";
 
 /// A plan on its way.
-pub(super) struct Going<'a> {
+pub(super) struct PlanProgress<'a> {
     pub plan: &'a Plan,
     pub schedule: Schedule,
     pub orders: Orders,
@@ -45,12 +45,13 @@ impl<W: Write> Server<W> {
             self.emit(&Event::Log { level: Level::Info, text })?;
         }
         let indices = Arc::new(Store::of(&plan.indices));
-        self.executors.iter_mut().for_each(|executor| executor.bring(&indices));
-        let mut going = Going { plan, schedule: Schedule::new(plan, finished), orders, held: false };
+        self.executors.iter_mut().for_each(|executor| executor.set_index_store(&indices));
+        let mut progress =
+            PlanProgress { plan, schedule: Schedule::new(plan, finished), orders, held: false };
         self.certified.clear();
-        self.sort_out(&mut going)?;
-        self.compile_ahead(&going);
-        let stop = self.run_turns(&mut going)?;
+        self.sort_out(&mut progress)?;
+        self.compile_ahead(&progress);
+        let stop = self.run_turns(&mut progress)?;
         if matches!(stop, Some(Stop::Lost)) {
             return Ok(Ending::DeviceLost);
         }
@@ -60,27 +61,27 @@ impl<W: Write> Server<W> {
     }
 
     /// Has the kernels of the cases that have turns compiled before these come.
-    fn compile_ahead(&self, going: &Going) {
-        let left = going.schedule.left();
-        let cases: Vec<&Case> = left.into_iter().map(|at| &going.plan.cases[at]).collect();
+    fn compile_ahead(&self, progress: &PlanProgress) {
+        let left = progress.schedule.left();
+        let cases: Vec<&Case> = left.into_iter().map(|at| &progress.plan.cases[at]).collect();
         self.executors.iter().for_each(|executor| executor.compile_ahead(&cases));
     }
 
-    fn run_turns(&mut self, going: &mut Going) -> io::Result<Option<Stop>> {
-        let mut passes = going.schedule.passes();
+    fn run_turns(&mut self, progress: &mut PlanProgress) -> io::Result<Option<Stop>> {
+        let mut passes = progress.schedule.passes();
         loop {
-            self.hold(going)?;
-            let Some(turn) = going.schedule.next() else { return Ok(None) };
-            if going.orders.ended() {
+            self.hold(progress)?;
+            let Some(turn) = progress.schedule.next() else { return Ok(None) };
+            if progress.orders.ended() {
                 return Ok(Some(Stop::Cancelled));
             }
-            if going.schedule.passes() != passes {
-                if let Some(stop) = self.measure_references(going.plan, &going.schedule, passes)? {
+            if progress.schedule.passes() != passes {
+                if let Some(stop) = self.measure_references(progress.plan, &progress.schedule, passes)? {
                     return Ok(Some(stop));
                 }
-                passes = going.schedule.passes();
+                passes = progress.schedule.passes();
             }
-            if let Some(stop) = self.run_turn(going, turn)? {
+            if let Some(stop) = self.run_turn(progress, turn)? {
                 return Ok(Some(stop));
             }
         }
@@ -88,37 +89,39 @@ impl<W: Write> Server<W> {
 
     /// Carries out what the client has asked for, and holds while it asks for that: how long
     /// both took, `None` where there was nothing to do.
-    pub(super) fn hold(&mut self, going: &mut Going) -> io::Result<Option<Duration>> {
+    pub(super) fn hold(&mut self, progress: &mut PlanProgress) -> io::Result<Option<Duration>> {
         let began = Instant::now();
         let mut busy = false;
         loop {
-            while let Some(order) = going.orders.next() {
-                self.obey(going, order)?;
+            while let Some(order) = progress.orders.next() {
+                self.apply(progress, order)?;
                 busy = true;
             }
-            let paused = going.orders.paused();
-            if paused != going.held {
+            let paused = progress.orders.paused();
+            if paused != progress.held {
                 self.emit(if paused { &Event::Paused } else { &Event::Continued })?;
-                going.held = paused;
+                progress.held = paused;
             }
             busy |= paused;
-            if !paused || !going.orders.waits() {
+            if !paused || !progress.orders.waits() {
                 return Ok(busy.then(|| began.elapsed()));
             }
         }
     }
 
-    fn obey(&mut self, going: &mut Going, order: Order) -> io::Result<()> {
+    fn apply(&mut self, progress: &mut PlanProgress, order: Order) -> io::Result<()> {
         let (Order::Skip(id) | Order::Again(id)) = &order;
-        let Some(at) = going.plan.cases.iter().position(|case| case.id == *id) else { return Ok(()) };
+        let Some(at) = progress.plan.cases.iter().position(|case| case.id == *id) else { return Ok(()) };
         let case = id.clone();
         match order {
-            Order::Skip(_) if going.schedule.due(at) => {
-                going.schedule.skip(at);
+            Order::Skip(_) if progress.schedule.due(at) => {
+                progress.schedule.skip(at);
                 self.emit_result(|seq| Event::Skipped { seq, case })
             }
-            Order::Again(_) if !going.schedule.due(at) && going.plan.cases[at].not_applicable.is_none() => {
-                let rounds = going.schedule.repeat(at);
+            Order::Again(_)
+                if !progress.schedule.due(at) && progress.plan.cases[at].not_applicable.is_none() =>
+            {
+                let rounds = progress.schedule.repeat(at);
                 self.emit(&Event::Retried { case, rounds })
             }
             // It is too late, or too early, for what was asked.
@@ -129,22 +132,22 @@ impl<W: Write> Server<W> {
     /// What no device here can run is said first, so that the client knows how much is
     /// left, and then what does not fit into a device's memory now. A case that is done
     /// stays so.
-    fn sort_out(&mut self, going: &mut Going) -> io::Result<()> {
-        let left: Vec<usize> = going.schedule.left().into_iter().collect();
-        let places: BTreeSet<Place> = left.iter().map(|at| going.plan.cases[*at].place()).collect();
+    fn sort_out(&mut self, progress: &mut PlanProgress) -> io::Result<()> {
+        let left: Vec<usize> = progress.schedule.left().into_iter().collect();
+        let places: BTreeSet<Place> = left.iter().map(|at| progress.plan.cases[*at].place()).collect();
         let found: BTreeMap<Place, Result<Option<u64>, String>> =
             places.into_iter().map(|place| (place, self.free_on(place))).collect();
-        for at in left.iter().copied().take_while(|_| !going.orders.ended()) {
-            let case = &going.plan.cases[at];
+        for at in left.iter().copied().take_while(|_| !progress.orders.ended()) {
+            let case = &progress.plan.cases[at];
             if let Some(Err(reason)) = found.get(&case.place()).cloned() {
                 let id = case.id.clone();
                 self.emit_result(|seq| Event::NotApplicable { seq, case: id, reason })?;
-                going.schedule.give_up(at);
+                progress.schedule.give_up(at);
             }
         }
         for (place, free) in found {
             let free = free.ok().flatten();
-            if let Some(text) = free.and_then(|free| fits::warning(going.plan, &left, place, free)) {
+            if let Some(text) = free.and_then(|free| fits::warning(progress.plan, &left, place, free)) {
                 self.emit(&Event::Log { level: Level::Warn, text })?;
             }
         }
@@ -156,7 +159,7 @@ impl<W: Write> Server<W> {
     /// one is touched.
     fn free_on(&self, (backend, device): Place) -> Result<Option<u64>, String> {
         let executor = self.executor(backend).ok_or_else(|| format!("no backend {backend}"))?;
-        executor.turn_to(device);
+        executor.select_device(device);
         let device = executor.device();
         match device.availability {
             Availability::Unavailable { reason } => Err(reason),
@@ -201,24 +204,24 @@ impl<W: Write> Server<W> {
     }
 
     /// Measures one turn and tells the schedule; `Some` where the plan stops here.
-    fn run_turn(&mut self, going: &mut Going, turn: Turn) -> io::Result<Option<Stop>> {
-        let case = &going.plan.cases[turn.case];
+    fn run_turn(&mut self, progress: &mut PlanProgress, turn: Turn) -> io::Result<Option<Stop>> {
+        let case = &progress.plan.cases[turn.case];
         // A second look that is skipped would leave a case that has a result without one.
-        let skippable = going.schedule.due(turn.case).then_some(case.id.as_str());
-        let cancel = going.orders.begin(skippable);
-        let measured = self.measure(going, turn, &cancel);
-        going.orders.begin(None);
+        let skippable = progress.schedule.due(turn.case).then_some(case.id.as_str());
+        let cancel = progress.orders.begin(skippable);
+        let measured = self.measure(progress, turn, &cancel);
+        progress.orders.begin(None);
         let failure = match measured {
             Ok((result, doubts)) => {
-                self.deliver(going, turn, result, &doubts)?;
+                self.deliver(progress, turn, result, &doubts)?;
                 return Ok(None);
             }
-            Err(Trouble::Failure(failure)) => failure,
-            Err(Trouble::Io(error)) => return Err(error),
+            Err(TurnError::Failure(failure)) => failure,
+            Err(TurnError::Io(error)) => return Err(error),
         };
         match failure {
-            Failure::Cancelled => going.schedule.put_back(turn),
-            _ => going.schedule.give_up(turn.case),
+            Failure::Cancelled => progress.schedule.put_back(turn),
+            _ => progress.schedule.give_up(turn.case),
         }
         let (id, round) = (case.id.clone(), turn.round);
         match failure {
@@ -240,12 +243,12 @@ impl<W: Write> Server<W> {
 
     fn deliver(
         &mut self,
-        going: &mut Going,
+        progress: &mut PlanProgress,
         turn: Turn,
         result: RoundResult,
         doubts: &[(Flag, String)],
     ) -> io::Result<()> {
-        let Going { plan, schedule, .. } = going;
+        let PlanProgress { plan, schedule, .. } = progress;
         let wrong = matches!(result.verdict, Some(Verdict::Wrong { .. }));
         let median = stats::median(&result.samples);
         schedule.measured(turn, median.unwrap_or(f64::NAN), result.wall, !doubts.is_empty());

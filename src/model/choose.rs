@@ -46,7 +46,7 @@ fn candidate(
 ) -> Result<Prediction, String> {
     let case = Case { params: params.clone(), ..case.clone() };
     let work = primitives::work(&case, &[]).ok_or("the case declares no accesses")?;
-    if profile.device.memory.is_some_and(|memory| primitives::held(&case, &work) > memory) {
+    if profile.device.memory.is_some_and(|memory| primitives::bytes_per_device(&case, &work) > memory) {
         return Err("it does not fit into the device's memory".to_owned());
     }
     expected(model, profile, &case, &work)

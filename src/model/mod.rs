@@ -69,10 +69,10 @@ pub fn accuracy(measured: f64, predicted: f64) -> f64 {
     1.0 - (measured - predicted).abs() / measured
 }
 
-mod held;
+mod device_profile;
 #[cfg(test)]
 mod tests;
 
 #[cfg(test)]
-pub(crate) use held::tests::profile as held_fixture;
-pub use held::{Forecast, Held, Profiles, USUAL};
+pub(crate) use device_profile::tests::profile as held_fixture;
+pub use device_profile::{DeviceProfile, Forecast, Profiles, USUAL};

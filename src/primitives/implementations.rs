@@ -1,7 +1,9 @@
 //! What computes each primitive: on processors, and on GPUs. The engine alone imports this.
 
 use super::{Definition, Primitive};
-use super::{atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, reduce, scan, stream};
+use super::{
+    compaction, gather_scatter, histogram, multisplit, pattern, random_access, reduce, scan, stream,
+};
 use crate::case::gpus::Gpus;
 use crate::case::{Case, Failure};
 use crate::device::Prepared;
@@ -20,7 +22,7 @@ const ALL: &[Implementation] = &[
     >(),
     Implementation::of::<reduce::Spec, reduce::cpu::Reduce, reduce::cuda::Reduce>(),
     Implementation::of::<scan::Spec, scan::cpu::Scan, scan::cuda::Scan>(),
-    Implementation::of::<atop_scan::Spec, atop_scan::cpu::AtopScan, atop_scan::cuda::AtopScan>(),
+    Implementation::of::<compaction::Spec, compaction::cpu::Compaction, compaction::cuda::Compaction>(),
     Implementation::of::<histogram::Spec, histogram::cpu::Histogram, histogram::cuda::Histogram>(),
     Implementation::of::<multisplit::Spec, multisplit::cpu::Multisplit, multisplit::cuda::Multisplit>(),
 ];

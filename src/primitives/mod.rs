@@ -6,8 +6,7 @@
 
 #[cfg(test)]
 mod any_tests;
-pub mod atop_scan;
-mod copies;
+pub mod compaction;
 mod cpu;
 pub mod cuda;
 pub mod gather_scatter;
@@ -21,6 +20,7 @@ pub mod random_access;
 pub mod range;
 pub mod reduce;
 mod registry;
+mod replicas;
 pub mod scan;
 pub mod stream;
 mod walk;
@@ -31,9 +31,9 @@ use std::fmt;
 
 use crate::case::schema::{Kind, Param};
 use crate::case::tuning::{Offered, Tuning};
-use crate::case::{Case, Fault, Light, Near, Params, Refusal, Value, Walk, Work};
-pub use copies::{alternatives, check, held, work};
+use crate::case::{BlockCost, Case, Fault, Params, Refusal, SpeedOfLight, Value, Walk, Work};
 pub use registry::{find, registry};
+pub use replicas::{alternatives, bytes_per_device, check, work};
 pub use walk::walks;
 
 /// The array of indices with a hash, from whoever keeps it.
@@ -74,13 +74,13 @@ pub trait Problem {
     ///
     /// # Errors
     /// What is not known of a method, so that no model may speak of it: to follow `n/a: `.
-    fn near(&self) -> Result<Vec<Near>, String> {
+    fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
         Ok(Vec::new())
     }
 
     /// Whether this mistake can show in the result at all. Where several writers meet, any
     /// of their values is right, and one that is missing hides behind the others.
-    fn shows(&self, _fault: Fault) -> bool {
+    fn fault_is_detectable(&self, _fault: Fault) -> bool {
         true
     }
 
@@ -145,7 +145,7 @@ pub struct Primitive {
     summary: &'static str,
     params: &'static [Param],
     read: Read,
-    light: Option<Light>,
+    speed_of_light: Option<SpeedOfLight>,
     walks: bool,
     longest_carried: Option<u64>,
     completed: fn(Params) -> Params,
@@ -170,7 +170,7 @@ impl Primitive {
             summary,
             params,
             read: boxed::<D>,
-            light: None,
+            speed_of_light: None,
             walks: false,
             longest_carried: None,
             completed: |params| params,
@@ -179,8 +179,8 @@ impl Primitive {
     }
 
     /// With what its own parallel model moves, where a paper has one: a ceiling of all its methods.
-    pub const fn with_light(self, light: Light) -> Primitive {
-        Primitive { light: Some(light), ..self }
+    pub const fn with_speed_of_light(self, speed_of_light: SpeedOfLight) -> Primitive {
+        Primitive { speed_of_light: Some(speed_of_light), ..self }
     }
 
     /// Whose cases go through indices, so that there are [`walks`](Problem::walks).
@@ -250,8 +250,8 @@ impl Primitive {
     }
 
     /// What its own parallel model moves.
-    pub fn light(&self) -> Option<Light> {
-        self.light
+    pub fn speed_of_light(&self) -> Option<SpeedOfLight> {
+        self.speed_of_light
     }
 
     /// The case with these parameters.

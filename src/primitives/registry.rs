@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::{
-    Definition, Primitive, atop_scan, gather_scatter, histogram, multisplit, pattern, random_access, reduce,
+    Definition, Primitive, compaction, gather_scatter, histogram, multisplit, pattern, random_access, reduce,
     scan, stream,
 };
 
@@ -17,7 +17,7 @@ pub fn registry() -> &'static [&'static Primitive] {
             random_access::Spec::PRIMITIVES,
             reduce::Spec::PRIMITIVES,
             scan::Spec::PRIMITIVES,
-            atop_scan::Spec::PRIMITIVES,
+            compaction::Spec::PRIMITIVES,
             histogram::Spec::PRIMITIVES,
             multisplit::Spec::PRIMITIVES,
         ];
@@ -105,12 +105,12 @@ mod tests {
                         .with("heads", text(heads))
                         .with("backend", text("cuda"));
                     let Ok(case) = primitive.case(&params, 1) else { continue };
-                    let (work, Ok(near)) = (case.work(), case.near()) else { continue };
-                    let declared = near.is_empty() || near.len() == work.passes.len();
-                    assert!(declared, "{} by {method}, {heads}: {}", primitive.name(), near.len());
+                    let (work, Ok(block_costs)) = (case.work(), case.block_costs()) else { continue };
+                    let declared = block_costs.is_empty() || block_costs.len() == work.passes.len();
+                    assert!(declared, "{} by {method}, {heads}: {}", primitive.name(), block_costs.len());
                     let on_cpus = params.with("backend", text("cpu"));
                     let on_cpus = primitive.case(&on_cpus, 1);
-                    assert!(on_cpus.map_or(true, |case| case.near().unwrap_or_default().is_empty()));
+                    assert!(on_cpus.map_or(true, |case| case.block_costs().unwrap_or_default().is_empty()));
                 }
             }
         }

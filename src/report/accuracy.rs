@@ -276,7 +276,7 @@ mod tests {
     use crate::model::held_fixture as profile;
     use crate::tui::tests::{fixture, script};
 
-    fn compared(experiment: &str, accuracy: f64) -> Compared {
+    fn held(experiment: &str, accuracy: f64) -> Compared {
         let [experiment, backend, case, profile] =
             [experiment, "cpu", &format!("at {accuracy}"), "p"].map(str::to_owned);
         let (model, limit) = ("m", "l");
@@ -285,8 +285,8 @@ mod tests {
 
     #[test]
     fn groups_have_mean_tenth_percentile_and_worst_case() {
-        let first = (0..=10).map(|i| compared("a", f64::from(i) / 10.0));
-        let held = first.chain([compared("b", -1.0)]).collect();
+        let first = (0..=10).map(|i| held("a", f64::from(i) / 10.0));
+        let held = first.chain([held("b", -1.0)]).collect();
         let groups = Ledgers { held, silent: BTreeMap::new() }.groups();
         let told: Vec<_> = groups.iter().map(|g| (g.title(), g.held.len())).collect();
         assert_eq!(told, [("a", 11), ("b", 1), ("all experiments", 12)]);

@@ -11,11 +11,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Ledger;
+use super::controls::Controls;
 use super::derived::Derived;
 use super::folder::{Folder, Manifest, fresh_path};
 use super::interrupted::Interrupted;
 use super::runner::{Control, Message, Runner, Running, advice};
-use super::wishes::Wishes;
 use crate::engine::client::{Client, EngineCommand, Incoming};
 use crate::engine::protocol::{Command, Event, Level};
 use crate::engine::{clock, hung};
@@ -100,7 +100,7 @@ fn drive(
 ) -> anyhow::Result<Running> {
     let patience = hung::after()?;
     let (messages, received) = mpsc::channel();
-    let (control, wishes) = Wishes::new()?;
+    let (control, controls) = Controls::new()?;
     let path = folder.path().to_owned();
     let drive = Drive {
         ledger,
@@ -110,7 +110,7 @@ fn drive(
         beginning: Some(beginning),
         manifest: None,
         messages,
-        wishes,
+        controls,
         current: None,
         sampling: false,
         derived: Derived::new(),
@@ -143,7 +143,7 @@ struct Drive {
     /// From then on.
     manifest: Option<Manifest>,
     messages: Sender<Message>,
-    wishes: Wishes,
+    controls: Controls,
     /// The case and round that the engine last said it was working on.
     current: Option<(String, u32)>,
     /// Whether the engine may be timing samples: then nothing is written.
@@ -191,12 +191,12 @@ impl Drive {
     /// One engine after the other, until the plan is through or somebody ends it.
     fn run_engines(&mut self) -> anyhow::Result<()> {
         loop {
-            let wishes = &mut self.wishes;
-            let mut given_up = || wishes.end();
+            let controls = &mut self.controls;
+            let mut given_up = || controls.end();
             let Some((mut client, hello)) = Client::spawn_unless(&self.engine, &mut given_up)? else {
                 return Ok(());
             };
-            self.wishes.ring_at(client.bell());
+            self.controls.ring_at(client.bell());
             self.greet(hello)?;
             self.pinged = None;
             self.ping(&mut client);
@@ -221,8 +221,8 @@ impl Drive {
         let mut cancelled: Option<Instant> = None;
         let mut silence = Silence::new(self.patience);
         loop {
-            while let Some(wish) = self.wishes.next() {
-                match wish {
+            while let Some(asked) = self.controls.next() {
+                match asked {
                     Control::Kill => return self.kill(client, "on request"),
                     Control::Cancel | Control::Stop if cancelled.is_none() => {
                         client.send(&Command::Cancel)?;
@@ -246,10 +246,10 @@ impl Drive {
                         return Ok(Ended::Died(hung));
                     }
                 }
-                Some(Incoming::Noise(text)) => self.hear(Level::Info, text)?,
+                Some(Incoming::Noise(text)) => self.keep_log(Level::Info, text)?,
                 Some(Incoming::Closed) => {
                     let ending = client.ending();
-                    client.last_words().into_iter().try_for_each(|text| self.hear(Level::Info, text))?;
+                    client.last_words().into_iter().try_for_each(|text| self.keep_log(Level::Info, text))?;
                     return Ok(if cancelled.is_some() { Ended::Cancelled } else { Ended::Died(ending) });
                 }
                 Some(Incoming::Event(event)) => {
@@ -264,9 +264,9 @@ impl Drive {
     }
 
     /// Tells the engine what a person asks of it.
-    fn pass_on(&self, wish: Control, client: &mut Client) -> anyhow::Result<()> {
+    fn pass_on(&self, asked: Control, client: &mut Client) -> anyhow::Result<()> {
         let id = |at: usize| self.ledger.records().get(at).map(|record| record.case.id.clone());
-        let command = match wish {
+        let command = match asked {
             Control::Pause => Some(Command::Pause),
             Control::Continue => Some(Command::Continue),
             Control::Skip(at) => id(at).map(|case| Command::Skip { case }),
@@ -280,7 +280,7 @@ impl Drive {
     /// meanwhile is taken down for it.
     fn goes_on(&mut self) -> anyhow::Result<bool> {
         loop {
-            let event = match self.wishes.wait() {
+            let event = match self.controls.wait() {
                 Ok(Control::Resume) => return Ok(true),
                 Ok(Control::Skip(at)) => self.ledger.skipped(at),
                 Ok(Control::Again(at)) => self.ledger.repeated(at),
@@ -293,7 +293,7 @@ impl Drive {
 
     fn kill(&mut self, client: &mut Client, why: &str) -> anyhow::Result<Ended> {
         client.kill();
-        self.hear(Level::Warn, format!("the engine was killed {why}"))?;
+        self.keep_log(Level::Warn, format!("the engine was killed {why}"))?;
         Ok(Ended::Cancelled)
     }
 

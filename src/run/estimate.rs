@@ -87,7 +87,7 @@ impl Cost {
         let (Some(work), Some(experiment), Some(Ok(pace))) = (work, experiment, paces.get(backend)) else {
             return Cost::Unknown;
         };
-        let memory = primitives::held(case, &work);
+        let memory = primitives::bytes_per_device(case, &work);
         // Of further devices nobody asked.
         if let Some(free) = pace.free.filter(|free| memory > *free && device == 0) {
             return Cost::Absent(format!("needs {}, {} free", fmt_size(memory), fmt_size(free)));

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::folder::MANIFEST;
-use super::shelf;
+use super::index;
 use super::stored::{self, Stored};
 
 /// How deep below the root runs are looked for: `reports/x` and `reports/out/x`.
@@ -33,7 +33,7 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
 /// nor is any once nobody wants it.
 pub fn of_recipe(root: &Path, hash: &str, overrides: &[String], wanted: &dyn Fn() -> bool) -> Option<Stored> {
     let rank = |path: &PathBuf| {
-        if !wanted() || shelf::check(path).is_err() {
+        if !wanted() || index::check(path).is_err() {
             return None;
         }
         // A manifest is long; most are of other recipes.

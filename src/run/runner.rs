@@ -133,18 +133,18 @@ mod tests {
 
     #[test]
     fn an_abandoned_run_is_killed_and_waited_for() {
-        let ((said, messages), (control, wishes)) = (channel(), channel());
+        let ((said, messages), (control, controls)) = (channel(), channel());
         let running = Running { messages, control, folder: PathBuf::new() };
         let run = std::thread::spawn(move || {
-            let wish = wishes.recv();
+            let asked = controls.recv();
             let _ = said.send(Message::Reported(PathBuf::new()));
             let _ = said.send(Message::Over);
-            (wish, said)
+            (asked, said)
         });
         let began = Instant::now();
         running.abandon();
         assert!(began.elapsed() < ABANDONED, "its last word ends the wait");
-        let (wish, _said) = run.join().expect("no panic");
-        assert_eq!(wish, Ok(Control::Kill));
+        let (asked, _said) = run.join().expect("no panic");
+        assert_eq!(asked, Ok(Control::Kill));
     }
 }

@@ -1,8 +1,8 @@
 //! The event loop. It is generic over the terminal, the source of keys and the clock,
 //! so that tests run the same loop.
 
-mod errands;
-mod intake;
+mod effects;
+mod events;
 mod perform;
 mod resume;
 mod source;
@@ -15,11 +15,11 @@ use ratatui::Terminal;
 use ratatui::backend::Backend;
 use ratatui::layout::{Position, Rect};
 
+use super::home::background_lookups::{BackgroundLookups, Lookups};
 use super::home::save::{self, Write};
-use super::home::scout::{Lookups, Scout};
 use super::pacer::{POLL, Pacer};
 use super::recipes::RecipeEntry;
-use super::runs::Desk;
+use super::runs::IoWorker;
 use super::state::{Leaving, State};
 use super::theme::Theme;
 use super::update::{Effect, Input, update, wanted};
@@ -49,7 +49,7 @@ pub struct App {
     pub save_profile: SaveProfile,
     running: Option<Running>,
     /// Finds out what is known of a recipe before it runs.
-    scout: Option<Scout>,
+    background: Option<BackgroundLookups>,
     pacer: Pacer,
     /// Ends the loop's wait when the run says something.
     waker: Option<Waker>,
@@ -62,7 +62,7 @@ pub struct App {
     /// Whether the terminal may have lost what was drawn.
     torn: bool,
     /// Where stored runs are read, if there are any.
-    pub desk: Option<Desk>,
+    pub io_worker: Option<IoWorker>,
     /// What the terminal is to copy.
     clip: Option<String>,
 }
@@ -77,14 +77,14 @@ impl App {
             write: save::write,
             save_profile: |_| Err("there is no folder for profiles".to_owned()),
             running: None,
-            scout: None,
+            background: None,
             pacer: Pacer::new(),
             waker: None,
             behind: false,
             suspend: false,
             screen: Rect::ZERO,
             torn: false,
-            desk: None,
+            io_worker: None,
             clip: None,
         }
     }
@@ -152,13 +152,13 @@ impl App {
     /// From now on what a run says ends the loop's sleep. Without it the loop looks around
     /// every now and then.
     pub fn wake_by(&mut self, waker: Waker) {
-        self.scout.iter_mut().for_each(|scout| scout.wake_by(waker.clone()));
+        self.background.iter_mut().for_each(|background| background.wake_by(waker.clone()));
         self.waker = Some(waker);
     }
 
     /// From now on the preview tells what these find out.
     pub fn find_out_by(&mut self, lookups: Lookups) {
-        self.scout = Some(Scout::new(lookups));
+        self.background = Some(BackgroundLookups::new(lookups));
         self.state.home.facts.found_out = true;
     }
 
@@ -169,7 +169,7 @@ impl App {
 
     /// Stored runs are those below `root`.
     pub fn look_below(&mut self, root: PathBuf) {
-        self.desk = Some(Desk::new(root));
+        self.io_worker = Some(IoWorker::new(root));
         self.state.runs.there = true;
     }
 

@@ -1,10 +1,10 @@
 //! How a person looks at the charts of a run: scales, zoom, hidden lines, cursor,
 //! what is drawn behind. Pure; [`plot`](super::plot) draws it.
 
+mod apply;
 mod ask;
 pub mod baseline;
 pub mod cursor;
-mod obey;
 pub mod overlay;
 mod readout;
 pub mod scales;

@@ -68,7 +68,7 @@ pub fn allows(state: &State, ask: Ask) -> bool {
 }
 
 /// Carries it out.
-pub fn obey(state: &mut State, ask: Ask) -> Option<Effect> {
+pub fn apply(state: &mut State, ask: Ask) -> Option<Effect> {
     if !allows(state, ask) {
         return None;
     }

@@ -3,6 +3,7 @@
 //! world is asked for as an [`Errand`].
 
 mod ask;
+pub mod background_lookups;
 pub mod editor;
 mod edits;
 pub mod entering;
@@ -11,9 +12,8 @@ pub mod filter;
 mod news;
 pub mod queue;
 pub mod save;
-pub mod scout;
 
-pub use ask::{Ask, allows, obey};
+pub use ask::{Ask, allows, apply};
 pub use edits::Edits;
 pub use entering::{Entering, typed};
 pub use news::{Errand, News, not_started, resolved, take, wanted};

@@ -54,8 +54,8 @@ use ratatui::backend::CrosstermBackend;
 
 pub use app::Resolve;
 pub use chart::baseline::Baseline;
+pub use home::background_lookups::Lookups;
 pub use home::facts::LastRun;
-pub use home::scout::Lookups;
 pub use recipes::{OWN, RecipeEntry};
 pub use state::{Mode, Remote};
 pub use whatif::SaveProfile;

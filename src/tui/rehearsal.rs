@@ -65,7 +65,7 @@ impl Rehearsal {
         environment: Environment,
         surface: Surface,
     ) -> anyhow::Result<Rehearsal> {
-        let ((messages, receiver), (control, wishes)) = (channel(), channel());
+        let ((messages, receiver), (control, controls)) = (channel(), channel());
         let folder = PathBuf::from("none: these results are invented");
         let running = Running { messages: receiver, control, folder };
         let script = script::results(&plan);
@@ -89,7 +89,7 @@ impl Rehearsal {
             script,
             messages,
             due: Duration::ZERO,
-            _control: wishes,
+            _control: controls,
             _guard: guard,
         })
     }

@@ -1,6 +1,6 @@
 //! A run as the screen knows it: the ledger of its records and where it stands.
 
-mod hear;
+mod events;
 mod look;
 
 use std::path::PathBuf;

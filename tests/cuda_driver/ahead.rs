@@ -12,7 +12,7 @@ use scatterlab::engine::Executor;
 use scatterlab::engine::executors::{self, cuda::CudaExecutor};
 use scatterlab::engine::protocol::{Command, Event};
 use scatterlab::engine::server::serve;
-use scatterlab::model::profiles::Shelf;
+use scatterlab::model::profiles::ProfileStore;
 use scatterlab::recipe;
 use scatterlab::recipe::plan::{Overrides, Plan, resolve};
 
@@ -51,7 +51,7 @@ fn run(plan: Plan) -> usize {
     let (events, output) = pipe().unwrap();
     let server = thread::spawn(|| {
         let executors: Vec<Box<dyn Executor>> = vec![Box::new(CudaExecutor::default())];
-        serve(BufReader::new(input), output, executors, Box::new(Nobody), &Shelf::default())
+        serve(BufReader::new(input), output, executors, Box::new(Nobody), &ProfileStore::default())
     });
     let mut send =
         |command: &Command| writeln!(commands, "{}", serde_json::to_string(command).unwrap()).unwrap();

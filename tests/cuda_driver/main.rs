@@ -14,10 +14,10 @@ use scatterlab::case::{Availability, Cancel, Case, Failure, Params, Value};
 use scatterlab::device::cuda::Gpu;
 use scatterlab::engine::Executor;
 use scatterlab::engine::executors::cuda::CudaExecutor;
+use scatterlab::engine::noise_monitor::Watch;
 use scatterlab::engine::protocol::Command;
 use scatterlab::engine::server::serve;
-use scatterlab::engine::watch::Watch;
-use scatterlab::model::profiles::Shelf;
+use scatterlab::model::profiles::ProfileStore;
 use scatterlab::recipe;
 use scatterlab::recipe::plan::{Overrides, resolve};
 use scatterlab::stats::noise::Conditions;
@@ -98,7 +98,8 @@ fn an_engine_opens_the_devices_of_its_cases_only() {
         let already = fake.opened();
         let input = format!("{}\n", serde_json::to_string(&command).unwrap());
         let executors: Vec<Box<dyn Executor>> = vec![Box::new(CudaExecutor::default())];
-        serve(Cursor::new(input), std::io::sink(), executors, Box::new(Nobody), &Shelf::default()).unwrap();
+        serve(Cursor::new(input), std::io::sink(), executors, Box::new(Nobody), &ProfileStore::default())
+            .unwrap();
         assert_eq!((fake.opened() - already, fake.which()), (1, 0b10), "{command:?}");
     }
 }

@@ -7,7 +7,7 @@
 
 #![cfg(all(feature = "cuda", target_os = "linux"))]
 
-mod atop_scan;
+mod compaction;
 mod host;
 mod multisplit_fused;
 mod multisplit_paper;
@@ -67,7 +67,7 @@ fn prove_case(case: &Case, words: &str) {
     primitives::check(case, &right.resolved(), &output).unwrap_or_else(|e| panic!("{words}: {e}"));
     assert!(right.memory() > 0);
     drop(right);
-    for fault in Fault::ALL.into_iter().filter(|fault| problem.shows(*fault)) {
+    for fault in Fault::ALL.into_iter().filter(|fault| problem.fault_is_detectable(*fault)) {
         let mut wrong = executor.prepare(case, Some(fault), &cancel).unwrap();
         let verdict = wrong.certify(&cancel).unwrap();
         assert!(matches!(verdict, Verdict::Wrong { .. }), "{words}: {fault:?} is {verdict:?}");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::rows::Rows;
 use super::{remark, say};
-use crate::case::gpus::copies;
+use crate::case::gpus::replicas;
 use crate::case::units::ranges;
 use crate::case::{Availability, Device};
 use crate::cli::out;
@@ -218,7 +218,7 @@ fn called(config: &Config) -> String {
 /// Bytes that all GPUs of a configuration move together, as ranks' are summed.
 fn bytes_of_all(config: &Config, record: &Record) -> u64 {
     let resolved = record.rounds.last().map(|round| round.resolved.as_slice()).unwrap_or_default();
-    config.bytes() * copies(&record.case.params, resolved)
+    config.bytes() * replicas(&record.case.params, resolved)
 }
 
 /// Seconds of the fastest run.

@@ -14,11 +14,11 @@ use super::{Ready, Wish, machine, remark, resolve, say, understand};
 use crate::cli::out;
 use crate::engine::client::EngineCommand;
 use crate::engine::executors;
+use crate::engine::noise_monitor::Machine;
 use crate::engine::ranked::{Outcome, Ranked};
 use crate::engine::ranks::launch::Launch;
 use crate::engine::ranks::seats::Seats;
 use crate::engine::ranks::{self, Ranks};
-use crate::engine::watch::Machine;
 use crate::recipe::plan::Plan;
 use crate::spatter::Refused;
 use crate::spatter::refused::SETUP;
@@ -136,7 +136,7 @@ fn measure(rank: &mut Ranked, plan: &Plan, ready: Option<Box<Ready>>) -> Result<
         None => Vec::new(),
     };
     let mut teller = ready.map(|ready| Teller::begin(*ready, &places));
-    rank.bring(plan);
+    rank.set_index_store(plan);
     let measured = all_cases(rank, plan, &mut teller);
     teller.into_iter().for_each(Teller::end);
     measured

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::words;
-use crate::engine::verify::{Checked, Computed, Finding, Suite};
+use crate::engine::verify::{CaseOutcome, Checked, Computed, Suite};
 
 const COLUMNS: [&str; 10] =
     ["suite", "backend", "case", "primitive", "label", "finding", "detail", "resolved", "bytes", "blake3"];
@@ -61,9 +61,9 @@ fn cells(part: Suite, checked: &Checked) -> [String; COLUMNS.len()] {
     let case = checked.case;
     let (good, bad) = words(part);
     let (finding, detail) = match &checked.finding {
-        Finding::Passed => (good, ""),
-        Finding::NotApplicable(reason) => ("n/a", reason.as_str()),
-        Finding::Wrong(what) => (bad, what.as_str()),
+        CaseOutcome::Passed => (good, ""),
+        CaseOutcome::NotApplicable(reason) => ("n/a", reason.as_str()),
+        CaseOutcome::Wrong(what) => (bad, what.as_str()),
     };
     let (resolved, bytes, hash) = checked.computed.as_ref().map(of_output).unwrap_or_default();
     [
@@ -119,13 +119,16 @@ mod tests {
         let resolved = vec![("method".to_owned(), Value::Text("direct".into())), ("n".into(), Value::Int(2))];
         let of = |fault, finding, computed| Checked { case, fault, finding, computed };
         let table = text(&[
-            (Suite::Small, of(None, Finding::Passed, Some(Computed { resolved, output: b"abc".to_vec() }))),
-            (Suite::Mutants, of(Some(Fault::OffByOne), Finding::Passed, None)),
-            (Suite::Large, of(None, Finding::NotApplicable("too large, here".into()), None)),
-            (Suite::Mutants, of(Some(Fault::MissingTail), Finding::Wrong("it holds".into()), None)),
+            (
+                Suite::Small,
+                of(None, CaseOutcome::Passed, Some(Computed { resolved, output: b"abc".to_vec() })),
+            ),
+            (Suite::Mutants, of(Some(Fault::OffByOne), CaseOutcome::Passed, None)),
+            (Suite::Large, of(None, CaseOutcome::NotApplicable("too large, here".into()), None)),
+            (Suite::Mutants, of(Some(Fault::MissingTail), CaseOutcome::Wrong("it holds".into()), None)),
         ]);
         let rows: Vec<&str> = table.lines().collect();
-        let label = of(None, Finding::Passed, None).label();
+        let label = of(None, CaseOutcome::Passed, None).label();
         let name = &case.primitive;
         let head = |part: &str| format!("{part},scalar,{},{name},{label}", case.id);
         let begin = format!("{name}: backend=scalar ");

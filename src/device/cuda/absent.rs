@@ -113,7 +113,7 @@ impl Gpu {
         fn require(bytes: u64) -> Result<(), Failure>;
         fn module(name: &str) -> Result<Module, Failure>;
         fn synchronize() -> Result<(), Failure>;
-        fn settle() -> Result<(), Failure>;
+        fn wait_for_own_work() -> Result<(), Failure>;
         fn timed(work: &mut dyn FnMut() -> Result<(), Failure>) -> Result<f64, Failure>;
         fn timed_parts(
             count: usize,

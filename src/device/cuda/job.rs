@@ -164,7 +164,7 @@ pub trait GpuJob: Sized + Send + 'static {
     ///
     /// # Errors
     /// What the driver reports.
-    fn settle(&mut self) -> Result<(), Failure> {
+    fn synchronize_others(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -266,7 +266,7 @@ impl<J: GpuJob> OnGpu<J> {
     fn once(&mut self) -> Result<(), Failure> {
         self.job.clear(&self.gpu)?;
         self.job.execute(&self.gpu, &self.plan)?;
-        self.job.settle()
+        self.job.synchronize_others()
     }
 }
 

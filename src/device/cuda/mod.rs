@@ -12,8 +12,8 @@
 
 mod facts;
 mod job;
-mod several;
-mod together;
+mod multi_gpu;
+mod run_concurrently;
 
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 #[path = "live/mod.rs"]
@@ -27,5 +27,5 @@ pub use facts::{DevicePtr, GATE, GpuFacts, ManagedFacts, Plain, Unavailable};
 pub use imp::{Ahead, Arg, DeviceBuffer, Gpu, Kernel, Limit, Module, Persisting};
 pub use job::{AsArg, GpuJob, Launched, Named, OneGpu, POISON32, Part, Plan, Setup, named, on_gpu, poison};
 pub(crate) use job::{args, device_struct, plain_struct};
-pub use several::Several;
-pub use together::together;
+pub use multi_gpu::Several;
+pub use run_concurrently::run_concurrently;

@@ -77,7 +77,7 @@ impl CpuExecutor {
 }
 
 /// Threads and instruction set that a case asks for; `None` for `auto`.
-fn wishes(params: &Params) -> Result<(Option<usize>, Option<Isa>), Failure> {
+fn threads_and_isa(params: &Params) -> Result<(Option<usize>, Option<Isa>), Failure> {
     let threads = params.int("backend.cpu.threads").map(|n| n as usize);
     if threads == Some(0) {
         return Err(Failure::Failed("backend.cpu.threads: must be at least 1".to_owned()));
@@ -133,11 +133,11 @@ impl Executor for CpuExecutor {
         cancel: &Cancel,
     ) -> Result<Box<dyn Prepared>, Failure> {
         let stored = |hash: &str| self.indices.get(hash);
-        let context = self.context(wishes(&case.params)?, fault, cancel, &stored)?;
+        let context = self.context(threads_and_isa(&case.params)?, fault, cancel, &stored)?;
         implementation(case)?.on_pool(case, &context)
     }
 
-    fn bring(&mut self, indices: &Arc<Store>) {
+    fn set_index_store(&mut self, indices: &Arc<Store>) {
         self.indices = indices.clone();
     }
 

@@ -75,7 +75,7 @@ impl CudaExecutor {
 
     /// Turns to the GPUs of a case.
     fn turn_to_all(&self, gpus: Gpus) -> Result<Vec<Gpu>, Failure> {
-        self.turn_to(gpus.first);
+        self.select_device(gpus.first);
         self.beside.replace(numbers(gpus)?.into_iter().skip(1).collect());
         self.taking_part().into_iter().map(|number| self.gpu(number).map_err(not_applicable)).collect()
     }
@@ -96,7 +96,7 @@ impl CudaExecutor {
 
     /// A case on each of these GPUs. Only the last one makes a mistake that is asked for, so
     /// that it is found only by who looks at all of them.
-    fn several(
+    fn multi_gpu(
         &self,
         gpus: Vec<Gpu>,
         case: &Case,
@@ -181,7 +181,7 @@ impl Executor for CudaExecutor {
         }
     }
 
-    fn turn_to(&self, device: u64) {
+    fn select_device(&self, device: u64) {
         self.current.set(u32::try_from(device).unwrap_or(u32::MAX));
         self.beside.take();
     }
@@ -197,7 +197,7 @@ impl Executor for CudaExecutor {
         match (all.split_first(), gpus.count) {
             (Some((gpu, others)), _) if gpus.spanning => Ok(self.part((gpu, others), case, fault, cancel)?),
             (Some((gpu, _)), None) => Ok(self.part((gpu, &[]), case, fault, cancel)?),
-            _ => Ok(Box::new(self.several(all, case, fault, cancel)?)),
+            _ => Ok(Box::new(self.multi_gpu(all, case, fault, cancel)?)),
         }
     }
 
@@ -217,7 +217,7 @@ impl Executor for CudaExecutor {
         }
     }
 
-    fn bring(&mut self, indices: &Arc<Store>) {
+    fn set_index_store(&mut self, indices: &Arc<Store>) {
         self.indices = indices.clone();
     }
 
@@ -244,8 +244,8 @@ impl Executor for CudaExecutor {
         self.taking_part().into_iter().map(|number| self.evict_one(number)).sum()
     }
 
-    fn settle(&self) -> Result<(), Failure> {
-        self.needed()?.settle()
+    fn wait_for_own_work(&self) -> Result<(), Failure> {
+        self.needed()?.wait_for_own_work()
     }
 
     fn gpu_conditions(&self) -> Option<GpuConditions> {

@@ -35,7 +35,7 @@ fn two(scripts: [fn(&Case) -> Script; 2]) -> Result<Vec<Result<Outcome, String>>
     threads::try_run(2, |ranks| {
         let mock = Mock::new("cpu", scripts[ranks.rank()]);
         let mut rank = Ranked::new(ranks, ranks.rank(), vec![Box::new(mock)], Box::new(Quiet));
-        rank.bring(&plan);
+        rank.set_index_store(&plan);
         rank.measure("case 0", &plan.cases[0], plan.experiments[0].measure)
     })
 }

@@ -23,7 +23,7 @@ const LARGE: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/verify-large.
 
 /// What one check of one case found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
+pub enum CaseOutcome {
     Passed,
     /// It cannot run here.
     NotApplicable(String),
@@ -43,9 +43,9 @@ pub struct Tally {
 impl Tally {
     fn add(&mut self, checked: &Checked) {
         match &checked.finding {
-            Finding::Passed => self.passed += 1,
-            Finding::NotApplicable(_) => self.not_applicable += 1,
-            Finding::Wrong(what) => self.wrong.push((checked.label(), what.clone())),
+            CaseOutcome::Passed => self.passed += 1,
+            CaseOutcome::NotApplicable(_) => self.not_applicable += 1,
+            CaseOutcome::Wrong(what) => self.wrong.push((checked.label(), what.clone())),
         }
     }
 }
@@ -56,7 +56,7 @@ pub struct Checked<'a> {
     pub case: &'a Case,
     /// The deliberate mistake, of mutants.
     pub fault: Option<Fault>,
-    pub finding: Finding,
+    pub finding: CaseOutcome,
     /// What was read back for the oracle: of mutants and beyond 4 GiB nothing is.
     pub computed: Option<Computed>,
 }
@@ -159,7 +159,7 @@ pub fn verify(
     for (number, case) in plan.cases.iter().enumerate() {
         for fault in faults(case, suite) {
             let (finding, computed) = match (&case.not_applicable, fault) {
-                (Some(reason), _) => (Finding::NotApplicable(reason.clone()), None),
+                (Some(reason), _) => (CaseOutcome::NotApplicable(reason.clone()), None),
                 (None, Some(fault)) => (mutant(case, fault, executor)?, None),
                 (None, None) => check(case, suite, executor)?,
             };
@@ -177,8 +177,9 @@ fn faults(case: &Case, suite: Suite) -> Vec<Option<Fault>> {
         return vec![None];
     }
     let problem = primitives::problem(case);
-    let shows = |fault: &Fault| problem.as_ref().is_ok_and(|problem| problem.shows(*fault));
-    Fault::ALL.into_iter().filter(shows).map(Some).collect()
+    let fault_is_detectable =
+        |fault: &Fault| problem.as_ref().is_ok_and(|problem| problem.fault_is_detectable(*fault));
+    Fault::ALL.into_iter().filter(fault_is_detectable).map(Some).collect()
 }
 
 /// `key=value …` and the seed; of a long list of indices, how many there are.
@@ -195,35 +196,39 @@ fn short(value: &Value) -> String {
     }
 }
 
-fn check(case: &Case, suite: Suite, executor: &dyn Executor) -> Result<(Finding, Option<Computed>), Failure> {
+fn check(
+    case: &Case,
+    suite: Suite,
+    executor: &dyn Executor,
+) -> Result<(CaseOutcome, Option<Computed>), Failure> {
     let mut computed = None;
     let outcome = (|| {
         let cancel = Cancel::default();
         let mut prepared = executor.prepare(case, None, &cancel)?;
         prepared.sample(2)?;
         if let Verdict::Wrong { mistake } = prepared.certify(&cancel)? {
-            return Ok(Finding::Wrong(format!("certificate: {mistake}")));
+            return Ok(CaseOutcome::Wrong(format!("certificate: {mistake}")));
         }
         if suite == Suite::Large {
-            return Ok(Finding::Passed);
+            return Ok(CaseOutcome::Passed);
         }
         let output = prepared.read_back()?;
         let Computed { resolved, output } =
             computed.insert(Computed { resolved: prepared.resolved(), output });
         Ok(match primitives::check(case, resolved, output) {
-            Ok(()) => Finding::Passed,
-            Err(mistake) => Finding::Wrong(format!("oracle: {mistake}")),
+            Ok(()) => CaseOutcome::Passed,
+            Err(mistake) => CaseOutcome::Wrong(format!("oracle: {mistake}")),
         })
     })();
     Ok((finding(outcome)?, computed))
 }
 
-fn mutant(case: &Case, fault: Fault, executor: &dyn Executor) -> Result<Finding, Failure> {
+fn mutant(case: &Case, fault: Fault, executor: &dyn Executor) -> Result<CaseOutcome, Failure> {
     let outcome = executor.prepare(case, Some(fault), &Cancel::default()).and_then(|mut prepared| {
         Ok(match prepared.certify(&Cancel::default())? {
-            Verdict::Wrong { .. } => Finding::Passed,
+            Verdict::Wrong { .. } => CaseOutcome::Passed,
             Verdict::Certified { .. } => {
-                Finding::Wrong("the certificate holds for a wrong kernel".to_owned())
+                CaseOutcome::Wrong("the certificate holds for a wrong kernel".to_owned())
             }
         })
     });
@@ -231,11 +236,11 @@ fn mutant(case: &Case, fault: Fault, executor: &dyn Executor) -> Result<Finding,
 }
 
 /// A failure of one case is a finding; a lost device is not.
-fn finding(outcome: Result<Finding, Failure>) -> Result<Finding, Failure> {
+fn finding(outcome: Result<CaseOutcome, Failure>) -> Result<CaseOutcome, Failure> {
     match outcome {
         Ok(finding) => Ok(finding),
-        Err(Failure::NotApplicable(reason)) => Ok(Finding::NotApplicable(reason)),
-        Err(Failure::Failed(error)) => Ok(Finding::Wrong(error)),
+        Err(Failure::NotApplicable(reason)) => Ok(CaseOutcome::NotApplicable(reason)),
+        Err(Failure::Failed(error)) => Ok(CaseOutcome::Wrong(error)),
         Err(failure) => Err(failure),
     }
 }
@@ -308,7 +313,7 @@ mod tests {
         let told = |part| {
             let mut told = Vec::new();
             let tell = |number, checked: &Checked| {
-                let wrong = matches!(checked.finding, Finding::Wrong(_));
+                let wrong = matches!(checked.finding, CaseOutcome::Wrong(_));
                 told.push((number, checked.fault, wrong, checked.computed.is_some()));
             };
             verify(&plan, part, &mock, tell).expect("not lost");

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use super::{Kept, Origin, Shelf};
+use super::{Kept, Origin, ProfileStore};
 use crate::case::Device;
 use crate::model::{self, Made, Profile};
 
@@ -53,7 +53,7 @@ impl fmt::Display for Notice {
     }
 }
 
-impl Shelf {
+impl ProfileStore {
     /// The profile of a device: one that was made for a device of this name, memory and
     /// number of processors and has rates of its backend; of several one of this very machine
     /// first, then one made with this driver, then the newest. `None` where there is none.

@@ -51,35 +51,35 @@ pub struct Kept {
 
 /// All profiles that can be found.
 #[derive(Clone, Debug, Default)]
-pub struct Shelf {
+pub struct ProfileStore {
     /// The user's by file name, then the shipped ones.
     pub kept: Vec<Kept>,
     /// What is wrong with files of the user's that are none.
     pub broken: Vec<String>,
 }
 
-impl Shelf {
+impl ProfileStore {
     /// The user's and the shipped ones. Files that cannot be read are told of and left out.
-    pub fn open() -> Shelf {
-        Shelf::of(folder(|key| std::env::var(key).ok()).as_deref())
+    pub fn open() -> ProfileStore {
+        ProfileStore::of(folder(|key| std::env::var(key).ok()).as_deref())
     }
 
     /// As [`open`](Self::open), with the user's in this folder, which may be missing.
-    pub fn of(folder: Option<&Path>) -> Shelf {
-        let mut shelf = Shelf::default();
+    pub fn of(folder: Option<&Path>) -> ProfileStore {
+        let mut profiles = ProfileStore::default();
         for path in folder.map(files).unwrap_or_default() {
             match load(&path) {
-                Ok(profile) => shelf.kept.push(Kept { profile, origin: Origin::File(path) }),
-                Err(error) => shelf.broken.push(format!("{error:#}")),
+                Ok(profile) => profiles.kept.push(Kept { profile, origin: Origin::File(path) }),
+                Err(error) => profiles.broken.push(format!("{error:#}")),
             }
         }
         for name in shipped() {
             match read(&format!("experiments/profiles/{name}.yaml"), shipped_text(name).unwrap_or_default()) {
-                Ok(profile) => shelf.kept.push(Kept { profile, origin: Origin::Shipped }),
-                Err(error) => shelf.broken.push(error.to_string()),
+                Ok(profile) => profiles.kept.push(Kept { profile, origin: Origin::Shipped }),
+                Err(error) => profiles.broken.push(error.to_string()),
             }
         }
-        shelf
+        profiles
     }
 
     /// The profile of this name, the user's before a shipped one.

@@ -111,14 +111,14 @@ fn mistakes_are_told_with_their_place_and_what_is_accepted() {
     assert!(read("p.yaml", "3").expect_err("none").to_string().contains("expected a map"));
 }
 
-fn shelf(profiles: Vec<Profile>) -> Shelf {
+fn profiles(profiles: Vec<Profile>) -> ProfileStore {
     let kept = profiles.into_iter().map(|profile| Kept { profile, origin: Origin::Shipped });
-    Shelf { kept: kept.collect(), broken: Vec::new() }
+    ProfileStore { kept: kept.collect(), broken: Vec::new() }
 }
 
-fn found(shelf: &Shelf, device: &Device, host: &str) -> Option<Vec<String>> {
+fn found(profiles: &ProfileStore, device: &Device, host: &str) -> Option<Vec<String>> {
     let now = "2026-12-24 00:00:00";
-    let found = shelf.of_device(Machine { device, host, now })?;
+    let found = profiles.of_device(Machine { device, host, now })?;
     Some([found.profile.name].into_iter().chain(found.notices.iter().map(Notice::to_string)).collect())
 }
 
@@ -126,19 +126,19 @@ const DRIVER: &str = "580.65.06, CUDA 13.0";
 
 #[test]
 fn a_device_has_the_profile_of_its_kind() {
-    let shelf = shelf(vec![h200()]);
-    assert_eq!(found(&shelf, &gpu("GPU-1", DRIVER), "b"), Some(vec!["h200".into()]), "a renamed machine");
+    let profiles = profiles(vec![h200()]);
+    assert_eq!(found(&profiles, &gpu("GPU-1", DRIVER), "b"), Some(vec!["h200".into()]), "a renamed machine");
     let foreign = "foreign: made on a, on another NVIDIA H200".to_owned();
-    assert_eq!(found(&shelf, &gpu("GPU-2", DRIVER), "a"), Some(vec!["h200".into(), foreign]));
+    assert_eq!(found(&profiles, &gpu("GPU-2", DRIVER), "a"), Some(vec!["h200".into(), foreign]));
     let stale = "stale: made with driver 580.65.06, CUDA 13.0, this is 590.1, CUDA 13.1".to_owned();
-    assert_eq!(found(&shelf, &gpu("GPU-1", "590.1, CUDA 13.1"), "a"), Some(vec!["h200".into(), stale]));
+    assert_eq!(found(&profiles, &gpu("GPU-1", "590.1, CUDA 13.1"), "a"), Some(vec!["h200".into(), stale]));
     for other in [
         Device { name: "NVIDIA H100".into(), ..gpu("GPU-1", DRIVER) },
         Device { backend: "cpu".into(), ..gpu("GPU-1", DRIVER) },
         Device { facts: vec![("memory".into(), "80.0 GiB".into())], ..gpu("GPU-1", DRIVER) },
         Device { facts: vec![("SMs".into(), "114".into())], ..gpu("GPU-1", DRIVER) },
     ] {
-        assert_eq!(found(&shelf, &other, "a"), None, "{other:?}");
+        assert_eq!(found(&profiles, &other, "a"), None, "{other:?}");
     }
 }
 
@@ -153,15 +153,16 @@ fn of_several_the_nearest_and_newest_is_taken() {
         variant("old", "GPU-1", "2026-11-01 00:00:00"),
         variant("new", "GPU-1", "2026-11-02 00:00:00"),
     ];
-    assert_eq!(found(&shelf(all.clone()), &gpu("GPU-1", DRIVER), "a"), Some(vec!["new".into()]));
-    assert_eq!(found(&shelf(all[..1].to_vec()), &gpu("GPU-1", DRIVER), "a").map(|f| f.len()), Some(2));
+    assert_eq!(found(&profiles(all.clone()), &gpu("GPU-1", DRIVER), "a"), Some(vec!["new".into()]));
+    assert_eq!(found(&profiles(all[..1].to_vec()), &gpu("GPU-1", DRIVER), "a").map(|f| f.len()), Some(2));
 }
 
 #[test]
 fn age_and_another_version_make_it_stale() {
     let made =
         h200().made.map(|made| Made { at: "2026-01-31 00:00:00".into(), version: "0.0.1".into(), ..made });
-    let notices = found(&shelf(vec![Profile { made, ..h200() }]), &gpu("GPU-1", DRIVER), "a").expect("one");
+    let notices =
+        found(&profiles(vec![Profile { made, ..h200() }]), &gpu("GPU-1", DRIVER), "a").expect("one");
     assert_eq!(notices[1], format!("stale: made by scatterlab 0.0.1, this is {}", crate::VERSION));
     assert_eq!(notices[2], "stale: made 11 months ago");
 }
@@ -176,17 +177,17 @@ fn files_are_found_by_name_and_by_path_and_broken_ones_are_told() {
     let other = Profile { made, ..h200() };
     assert_eq!(free_name(folder.path(), &other), folder.path().join("h200-2.yaml"));
     std::fs::write(folder.path().join("bad.yaml"), "schema: 1\n").expect("written");
-    assert_eq!(Shelf::of(None).broken, Vec::<String>::new(), "all that ship can be read");
-    let shelf = Shelf::of(Some(folder.path()));
-    assert_eq!(shelf.broken.len(), 1);
+    assert_eq!(ProfileStore::of(None).broken, Vec::<String>::new(), "all that ship can be read");
+    let profiles = ProfileStore::of(Some(folder.path()));
+    assert_eq!(profiles.broken.len(), 1);
     assert!(
-        shelf.broken[0].contains("bad.yaml:1:1: missing key `name` in the profile"),
+        profiles.broken[0].contains("bad.yaml:1:1: missing key `name` in the profile"),
         "{:?}",
-        shelf.broken
+        profiles.broken
     );
-    assert_eq!(shelf.wanted("h200").expect("by name").profile, h200());
-    assert_eq!(shelf.wanted(&path.display().to_string()).expect("by path").profile, h200());
-    let error = shelf.wanted("h2000").expect_err("none").to_string();
+    assert_eq!(profiles.wanted("h200").expect("by name").profile, h200());
+    assert_eq!(profiles.wanted(&path.display().to_string()).expect("by path").profile, h200());
+    let error = profiles.wanted("h2000").expect_err("none").to_string();
     assert!(
         error.contains("no profile of this name: h2000; known: ") && error.contains("bad.yaml"),
         "{error}"
@@ -195,9 +196,9 @@ fn files_are_found_by_name_and_by_path_and_broken_ones_are_told() {
 
 #[test]
 fn a_profile_named_for_another_device_says_so() {
-    let (shelf, now) = (shelf(vec![h200()]), "2026-12-24 00:00:00");
+    let (profiles, now) = (profiles(vec![h200()]), "2026-12-24 00:00:00");
     let device = Device { name: "NVIDIA B200".into(), ..gpu("GPU-1", DRIVER) };
-    let found = shelf.named_for("h200", Machine { device: &device, host: "a", now }).expect("found");
+    let found = profiles.named_for("h200", Machine { device: &device, host: "a", now }).expect("found");
     assert_eq!(found.notices, [Notice::Other("h200 is of NVIDIA H200".into())]);
 }
 

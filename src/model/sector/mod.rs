@@ -12,8 +12,8 @@
 //! | `random` | `random reads`, `random writes` | requests, memory |
 //! | `zipf` | the same, of skewed draws | requests, memory |
 //! | `partitions` | `partitions`: ascending streams side by side | requests, memory |
-//! | `thinned` | `strides`: the array of which a pass takes a part | requests, memory |
-//! | `pattern`, `touched`, `spaced` | `patterns`: what the uses of a pattern touch | first cache, cache, memory |
+//! | `strided_subset` | `strides`: the array of which a pass takes a part | requests, memory |
+//! | `pattern`, `touched`, `sector_spacing` | `patterns`: what the uses of a pattern touch | first cache, cache, memory |
 //! | `blocks` | `blocks`: blocks of threads that start one after another | blocks |
 //! | `multiprocessors` | `arithmetic`, `turns`: what is executed, tiles one after another; with the `first cache` of shared memory | processors, waiting |
 //! | `issue` | `first cache`: answers to accesses that are issued together | first cache |
@@ -34,20 +34,20 @@ mod partitions;
 mod pass;
 mod pattern;
 mod random;
-mod spaced;
+mod sector_spacing;
 mod streams;
-mod thinned;
+mod strided_subset;
 mod touched;
 mod zipf;
 
 use super::scope::covered;
 use super::{Model, Prediction, Profile};
-use crate::case::{Case, Near, Work};
+use crate::case::{BlockCost, Case, Work};
 use crate::primitives;
 use demand::Demand;
 use launch::Launch;
 use machine::Machine;
-use pass::Here;
+use pass::PassContext;
 
 /// The model.
 #[derive(Clone, Copy, Debug)]
@@ -64,13 +64,13 @@ impl Model for Sector {
         // Of one seed for all: what is predicted does not depend on what the values happen to be.
         let problem = primitives::find(&case.primitive).and_then(|of| of.case(&case.params, 0).ok());
         let blocks = problem.as_ref().and_then(|problem| problem.blocks());
-        let near = problem.map_or_else(|| Ok(Vec::new()), |problem| problem.near())?;
-        of_work(profile, backend, work, (blocks, &near))
+        let block_costs = problem.map_or_else(|| Ok(Vec::new()), |problem| problem.block_costs())?;
+        of_work(profile, backend, work, (blocks, &block_costs))
     }
 }
 
 /// What one execution of `work` takes on a backend of the profile; `blocks` of threads start where
-/// each tile has its own, and do what is `near` the processor, pass by pass.
+/// each tile has its own, and do what is `block_costs` the processor, pass by pass.
 ///
 /// # Errors
 /// What the profile lacks.
@@ -78,14 +78,15 @@ fn of_work(
     profile: &Profile,
     backend: &str,
     work: &Work,
-    (blocks, near): (Option<u64>, &[Near]),
+    (blocks, block_costs): (Option<u64>, &[BlockCost]),
 ) -> Result<Prediction, String> {
     let machine = Machine::new(profile, backend)?;
     let launch = Launch::new(&machine, work)?;
     let (mut tally, mut depth) = (Tally::default(), 0.0);
     for (k, pass) in work.passes.iter().enumerate() {
         let all = work.footprint as f64;
-        let demand = pass::demand(&Here { machine: &machine, pass, all, blocks, near: near.get(k) })?;
+        let demand =
+            pass::demand(&PassContext { machine: &machine, pass, all, blocks, cost: block_costs.get(k) })?;
         tally.add(pass.times as f64, &demand, &launch);
         depth = demand.depth.max(depth);
     }

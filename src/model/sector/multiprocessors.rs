@@ -25,7 +25,7 @@
 use super::demand::Demand;
 use super::issue;
 use super::machine::Machine;
-use crate::case::Near;
+use crate::case::BlockCost;
 
 /// Instructions of warps that a multiprocessor issues in a clock, and those of integers.
 const ISSUED: f64 = 4.0;
@@ -35,12 +35,12 @@ const INTEGERS: f64 = 2.0;
 ///
 /// # Errors
 /// A profile without a latency, or without strided reads of the first cache.
-pub fn near(machine: &Machine, near: &Near, footprint: f64) -> Result<Demand, String> {
+pub fn on_chip(machine: &Machine, cost: &BlockCost, footprint: f64) -> Result<Demand, String> {
     let clock = issue::wavefront(machine)?;
     Ok(Demand {
-        first: near.wavefronts * clock,
-        arithmetic: clock * (near.instructions / ISSUED).max(near.integers / INTEGERS),
-        depth: depth(machine, near, footprint)?,
+        first: cost.wavefronts * clock,
+        arithmetic: clock * (cost.instructions / ISSUED).max(cost.integers / INTEGERS),
+        depth: depth(machine, cost, footprint)?,
         ..Demand::default()
     })
 }
@@ -50,25 +50,25 @@ pub fn near(machine: &Machine, near: &Near, footprint: f64) -> Result<Demand, St
 ///
 /// # Errors
 /// A profile that does not say how many multiprocessors there are, or has no latency.
-pub fn turns(machine: &Machine, near: &Near, footprint: f64, asked: &Demand) -> Result<f64, String> {
-    if near.resident == 0 || near.tiles == 0 {
+pub fn turns(machine: &Machine, cost: &BlockCost, footprint: f64, asked: &Demand) -> Result<f64, String> {
+    if cost.resident == 0 || cost.tiles == 0 {
         return Ok(0.0);
     }
     let processors =
         machine.processors.ok_or("the profile does not say how many multiprocessors there are")?;
-    let tiles = near.tiles as f64;
+    let tiles = cost.tiles as f64;
     let most = (tiles / processors).ceil();
     let uneven = most / (tiles / processors);
-    let waiting = uneven * tiles * waits(machine, near, footprint)? / processors;
+    let waiting = uneven * tiles * waits(machine, cost, footprint)? / processors;
     let [memory, processor] = asked.places();
-    let seconds = going_round([memory, uneven * processor], waiting, near.resident.min(most as u64));
+    let seconds = going_round([memory, uneven * processor], waiting, cost.resident.min(most as u64));
     // Of the waiting that goes round, `depth` has the last tile's already.
-    Ok((seconds - asked.busiest() - depth(machine, near, footprint)?).max(0.0))
+    Ok((seconds - asked.busiest() - depth(machine, cost, footprint)?).max(0.0))
 }
 
 /// Seconds that the last tile waits after its first load.
-fn depth(machine: &Machine, near: &Near, footprint: f64) -> Result<f64, String> {
-    Ok(waits(machine, near, footprint)? - machine.latency(footprint)? * near.loads.min(1.0))
+fn depth(machine: &Machine, cost: &BlockCost, footprint: f64) -> Result<f64, String> {
+    Ok(waits(machine, cost, footprint)? - machine.latency(footprint)? * cost.loads.min(1.0))
 }
 
 /// Seconds of all tiles, `n` at a time, between places that take so many for all of them, and waiting.
@@ -84,10 +84,10 @@ fn going_round(places: [f64; 2], waiting: f64, n: u64) -> f64 {
 }
 
 /// Seconds that a tile waits.
-fn waits(machine: &Machine, near: &Near, footprint: f64) -> Result<f64, String> {
+fn waits(machine: &Machine, cost: &BlockCost, footprint: f64) -> Result<f64, String> {
     let step = machine.latency(0.0)?;
     let look = machine.latency(0.5 * machine.capacity)?;
-    Ok(near.loads * machine.latency(footprint)? + near.looks * look + near.steps * step)
+    Ok(cost.loads * machine.latency(footprint)? + cost.looks * look + cost.steps * step)
 }
 
 #[cfg(test)]
@@ -100,8 +100,8 @@ mod tests {
     fn integers_have_half_the_lanes() {
         let of = |[instructions, integers, wavefronts]: [f64; 3]| {
             let mut found = Demand::default();
-            let what = Near::default().with(1.0, [instructions, integers, wavefronts]);
-            on_toy(|toy| found = near(toy, &what, 1e6).expect("figures"));
+            let what = BlockCost::default().with(1.0, [instructions, integers, wavefronts]);
+            on_toy(|toy| found = on_chip(toy, &what, 1e6).expect("figures"));
             found
         };
         assert!(close(of([4000.0, 1000.0, 0.0]).arithmetic, 1000.0 * 5e-11));
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn the_last_tiles_keep_few_busy() {
         let of = |tiles: u64| {
-            let what = Near { tiles, resident: 1, steps: 5.0, ..Near::default() };
+            let what = BlockCost { tiles, resident: 1, steps: 5.0, ..BlockCost::default() };
             let asked = Demand { arithmetic: 1e-7 * tiles as f64, ..Demand::default() };
             let mut seconds = 0.0;
             on_toy(|toy| seconds = turns(toy, &what, 1e6, &asked).expect("figures") + asked.arithmetic);
@@ -139,13 +139,13 @@ mod tests {
     /// the last tile's is `depth`'s.
     #[test]
     fn tiles_wait() {
-        let what = Near { tiles: 1000, resident: 1, loads: 2.0, steps: 5.0, ..Near::default() };
+        let what = BlockCost { tiles: 1000, resident: 1, loads: 2.0, steps: 5.0, ..BlockCost::default() };
         on_toy(|toy| {
             let asked = Demand { arithmetic: 1e-6, ..Demand::default() };
             let far = (1u64 << 30) as f64;
-            assert!(close(near(toy, &what, far).expect("figures").depth, 6e-7));
+            assert!(close(on_chip(toy, &what, far).expect("figures").depth, 6e-7));
             assert!(close(turns(toy, &what, far, &asked).expect("figures"), 1.1e-4 - 6e-7));
-            let free = Near { resident: 0, ..what };
+            let free = BlockCost { resident: 0, ..what };
             assert_eq!(turns(toy, &free, far, &asked), Ok(0.0));
         });
     }
@@ -155,7 +155,7 @@ mod tests {
         let mut profile = super::super::fixture::toy();
         profile.device.processors = None;
         let machine = Machine::new(&profile, "cuda").expect("a backend");
-        let what = Near { tiles: 1, resident: 1, ..Near::default() };
+        let what = BlockCost { tiles: 1, resident: 1, ..BlockCost::default() };
         assert!(turns(&machine, &what, 1e6, &Demand::default()).is_err_and(|why| why.contains("how many")));
     }
 }

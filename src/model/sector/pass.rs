@@ -5,19 +5,19 @@ use super::demand::Demand;
 use super::issue::{self, Groups};
 use super::latency::{chained, found_in_blocks, latency_of, looked_at};
 use super::machine::Machine;
-use super::multiprocessors::{near, turns};
+use super::multiprocessors::{on_chip, turns};
 use super::partitions::{partitions, staged};
 use super::pattern::pattern;
 use super::random::{Beside, random, term};
 use super::streams::{Stream, streams};
-use super::thinned::thinned;
+use super::strided_subset::strided_subset;
 use super::touched::Moves;
 use super::zipf;
 use crate::case::work::Order;
-use crate::case::{Access, Concurrency, Direction, Near, Pass};
+use crate::case::{Access, BlockCost, Concurrency, Direction, Pass};
 
 /// A pass among others.
-pub struct Here<'a> {
+pub struct PassContext<'a> {
     pub machine: &'a Machine<'a>,
     pub pass: &'a Pass,
     /// Bytes of all arrays of the case: what goes by from one execution to the next.
@@ -25,14 +25,14 @@ pub struct Here<'a> {
     /// Blocks of threads that start one after another.
     pub blocks: Option<u64>,
     /// What they do near the processor.
-    pub near: Option<&'a Near>,
+    pub cost: Option<&'a BlockCost>,
 }
 
 /// What a pass asks for.
 ///
 /// # Errors
 /// What the profile lacks for one of its accesses.
-pub fn demand(here: &Here) -> Result<Demand, String> {
+pub fn demand(here: &PassContext) -> Result<Demand, String> {
     let mut streamed = Vec::new();
     let mut sum =
         Demand { first: here.issued()?, latency: here.waiting()?, depth: here.depth()?, ..Demand::default() };
@@ -65,12 +65,12 @@ pub fn demand(here: &Here) -> Result<Demand, String> {
     here.near_the_processor(sum.and(streamed))
 }
 
-impl Here<'_> {
+impl PassContext<'_> {
     /// With what its blocks do besides.
     fn near_the_processor(&self, sum: Demand) -> Result<Demand, String> {
-        let Some(what) = self.near else { return Ok(sum) };
+        let Some(what) = self.cost else { return Ok(sum) };
         let largest = self.pass.accesses.iter().map(|access| access.footprint as f64).fold(0.0, f64::max);
-        let mut sum = sum.and(near(self.machine, what, largest)?);
+        let mut sum = sum.and(on_chip(self.machine, what, largest)?);
         if what.blocks > 0 {
             sum.blocks = starting(self.machine, self.pass, what.blocks)?;
         }
@@ -83,7 +83,7 @@ impl Here<'_> {
         let machine = self.machine;
         match &access.order {
             Order::Sequential
-                if access.bytes() > access.footprint && access.footprint as f64 <= self.near() =>
+                if access.bytes() > access.footprint && access.footprint as f64 <= self.private_bytes() =>
             {
                 Ok((kept_near(machine, access)?, None))
             }
@@ -92,7 +92,7 @@ impl Here<'_> {
             Order::Chunks { chunks } => chunks_of(machine, access, (*chunks).max(1)),
             Order::Zipf { exponent } => Ok((self.skewed(access, *exponent)?, None)),
             Order::Strided { stride } => {
-                Ok((thinned(machine, access, (*stride).max(1), self.distance(access))?, None))
+                Ok((strided_subset(machine, access, (*stride).max(1), self.distance(access))?, None))
             }
             Order::Partitions { partitions: p } => {
                 let cached = self.all <= machine.capacity;
@@ -112,7 +112,7 @@ impl Here<'_> {
     }
 
     /// Bytes that stay with a processor: its first cache, or what a tile has of its own.
-    fn near(&self) -> f64 {
+    fn private_bytes(&self) -> f64 {
         self.machine.first.max(4096.0)
     }
 
@@ -181,7 +181,7 @@ impl Here<'_> {
     /// What is moved one by one where processors issue one access at a time: of two sides that an
     /// index leads, each is half of a move.
     fn issued(&self) -> Result<f64, String> {
-        let one_by_one = |a: &&Access| a.concurrency == Concurrency::Led && self.machine.group() == 1;
+        let one_by_one = |a: &&Access| a.concurrency == Concurrency::Indexed && self.machine.group() == 1;
         let mut led = self.pass.accesses.iter().filter(one_by_one).peekable();
         let Some(way) = led.peek().map(|first| first.direction) else { return Ok(0.0) };
         led.map(|a| Ok(0.5 * a.count as f64 * issue::moved(self.machine, way, a.element)?)).sum()
@@ -210,7 +210,7 @@ impl Here<'_> {
         if self.machine.group() == 1 {
             let scanned = self.scan().filter(|_| self.is_thin()).map_or(0, |scan| scan.count);
             let reads = self.pass.accesses.iter().filter(|a| a.direction == Direction::Read);
-            let moved = reads.filter(|a| scanned > 0 && a.concurrency == Concurrency::Led);
+            let moved = reads.filter(|a| scanned > 0 && a.concurrency == Concurrency::Indexed);
             return moved.map(|a| found_in_blocks(self.machine, a, scanned)).sum();
         }
         let led = |a: &&Access| a.direction == Direction::Read && is_indexed(a);
@@ -260,9 +260,9 @@ fn chunks_of(machine: &Machine, access: &Access, chunks: u64) -> Result<(Demand,
         let alone = Access { footprint: part, ..access.clone() };
         return Ok((random(machine, &alone, Beside { cold: true, streams: 0.0 })?, None));
     }
-    let near = part as f64 <= machine.first;
+    let cost = part as f64 <= machine.first;
     let curve = machine.random(access.direction, access.element)?;
-    let requests = if near { 0.0 } else { access.count as f64 * machine.hit(curve) };
+    let requests = if cost { 0.0 } else { access.count as f64 * machine.hit(curve) };
     let stream = Access { order: Order::Sequential, ..access.clone() };
     Ok((Demand { requests, ..Demand::default() }, Some(stream)))
 }
@@ -288,10 +288,10 @@ mod tests {
     #[test]
     fn processors_move_what_is_led_one_by_one() {
         let reads = access(Direction::Read, 1000, 8000, Order::Sequential);
-        let led = Access { concurrency: Concurrency::Led, ..reads.clone() };
+        let led = Access { concurrency: Concurrency::Indexed, ..reads.clone() };
         let first = |machine: &Machine, access: &Access| {
             let pass = Pass { times: 1, accesses: vec![access.clone()] };
-            demand(&Here { machine, pass: &pass, all: 8000.0, blocks: None, near: None })
+            demand(&PassContext { machine, pass: &pass, all: 8000.0, blocks: None, cost: None })
                 .expect("rates")
                 .first
         };
@@ -311,8 +311,8 @@ mod tests {
         let moved = access(Direction::Write, n / 64, 8 * n, Order::Strided { stride: 64 });
         let pass = Pass { times: 1, accesses: vec![scan, moved] };
         let of = |machine: &Machine| {
-            let found =
-                demand(&Here { machine, pass: &pass, all: 1e12, blocks: None, near: None }).expect("rates");
+            let found = demand(&PassContext { machine, pass: &pass, all: 1e12, blocks: None, cost: None })
+                .expect("rates");
             (found.latency, found.depth)
         };
         let (looked_at, read) = (n as f64 / 1e10, 4.0 * n as f64 / 1e11);

@@ -6,13 +6,13 @@
 //!   processor performs at a time (`tile`), for later uses run elsewhere; every store leaves a GPU's
 //!   first cache, a request for each line of each group, where a processor's keeps the line;
 //! - what misses the last cache: each granule that any use touches, once, where all of them
-//!   together exceed it (see `touched` and `spaced`). Reads fetch granules; sectors that are
+//!   together exceed it (see `touched` and `sector_spacing`). Reads fetch granules; sectors that are
 //!   written in part are read and written.
 
 use super::demand::Demand;
 use super::issue::{self, Groups};
 use super::machine::Machine;
-use super::spaced::{Reads, Writes};
+use super::sector_spacing::{Reads, Writes};
 use super::touched::Moves;
 use crate::case::{Access, Direction};
 

@@ -24,7 +24,7 @@ const COPIES: usize = 4;
 const MOST_COPIED: usize = 512;
 
 /// A worker's tables, a word for each label where nothing else is said, and its groups.
-pub struct Own {
+pub struct WorkerTables {
     /// How often each label comes, and behind that room for the copies.
     pub counts: Buffer,
     /// The place of a label's next pair.
@@ -38,15 +38,15 @@ pub struct Own {
     pub staging: Buffer,
 }
 
-impl Own {
+impl WorkerTables {
     /// Those of at most so many labels, with so many bytes of groups.
-    pub fn new(labels: usize, staging: usize) -> Result<Own, Failure> {
+    pub fn new(labels: usize, staging: usize) -> Result<WorkerTables, Failure> {
         let table = || Buffer::new(labels * 8);
         let [next, first, starts] = [table()?, table()?, table()?];
         // Digits with fewer labels use the same tables.
         let counted = labels.max(COPIES * labels.min(MOST_COPIED));
         let [counts, slots] = [Buffer::new(counted * 8)?, Buffer::new(labels * 4)?];
-        Ok(Own { counts, next, first, starts, slots, staging: Buffer::new(staging)? })
+        Ok(WorkerTables { counts, next, first, starts, slots, staging: Buffer::new(staging)? })
     }
 
     /// Bytes that it holds.
@@ -62,7 +62,7 @@ impl Own {
 /// # Safety
 /// All workers have counted, none counts again meanwhile, and only worker `index` uses its other
 /// tables.
-pub unsafe fn begin(own: &[Own], index: usize, labels: usize) {
+pub unsafe fn begin(own: &[WorkerTables], index: usize, labels: usize) {
     let (next, first) = (own[index].next.ptr::<u64>(), own[index].first.ptr::<u64>());
     let mut place = 0;
     for label in 0..labels {
@@ -87,7 +87,7 @@ pub struct Part {
     /// Keys and tuples, all of them, and where they go.
     pub from: (*const u8, *const u8),
     pub to: (*mut u8, *mut u8),
-    /// For each label: its count while they are counted, with the room of [`Own::counts`] behind, which
+    /// For each label: its count while they are counted, with the room of [`WorkerTables::counts`] behind, which
     /// [`count`] clears itself; then the place of its next pair.
     pub next: *mut u64,
     /// For each label, the place of the worker's first pair.

@@ -1,7 +1,7 @@
 //! What the CUDA implementations of the primitives share: the report of a certificate and the
 //! launches of everything that is not timed.
 
-pub mod finding;
+pub mod check_report;
 pub mod tiles;
 mod zipf;
 

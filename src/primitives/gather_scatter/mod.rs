@@ -6,22 +6,22 @@
 //! length.
 
 mod auto;
+mod block_costs;
 pub mod cpu;
 pub mod cuda;
-pub mod given;
 pub mod levels;
-mod near;
 mod oracle;
 pub mod partitioned;
 pub mod spec;
 mod tuned;
+pub mod user_indices;
 pub mod work;
 
 pub use spec::Spec;
 
 use super::{Definition, Primitive, Problem, Stored};
 use crate::case::schema::Param;
-use crate::case::{Fault, Near, Params, Refusal, Value, Walk, Work};
+use crate::case::{BlockCost, Fault, Params, Refusal, Value, Walk, Work};
 use levels::Levels;
 use partitioned::Cut;
 use spec::{Kernel, Method};
@@ -29,7 +29,7 @@ use spec::{Kernel, Method};
 const fn primitive(of: Kernel, summary: &'static str, params: &'static [Param]) -> Primitive {
     Primitive::of::<Spec>(of.name(), summary, params)
         .with_walks()
-        .completed_by(given::completed)
+        .completed_by(user_indices::completed)
         .choosing(|name, params| auto::alternatives(kernel(name), params))
 }
 
@@ -81,16 +81,16 @@ impl Problem for Spec {
         tuned::blocks(self).filter(|_| self.backend.is_cuda())
     }
 
-    fn near(&self) -> Result<Vec<Near>, String> {
-        Ok(Levels::of(self).map_or_else(Vec::new, |levels| near::near(self, &levels)))
+    fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
+        Ok(Levels::of(self).map_or_else(Vec::new, |levels| block_costs::block_costs(self, &levels)))
     }
 
-    fn shows(&self, fault: Fault) -> bool {
-        given::shows(self, fault)
+    fn fault_is_detectable(&self, fault: Fault) -> bool {
+        user_indices::fault_is_detectable(self, fault)
     }
 
     fn walks(&self, most: u64, stored: Stored) -> Result<Vec<Walk>, String> {
-        given::walk(self, most, stored).map(|walk| vec![walk])
+        user_indices::walk(self, most, stored).map(|walk| vec![walk])
     }
 }
 

@@ -60,7 +60,7 @@ fn locations(spec: &Spec) -> Result<Vec<u64>, String> {
             (0..n).map(|i| zipf.draw(i)).collect()
         }
         Locations::File { .. } | Locations::List { .. } => {
-            let list = spec.given.as_ref().and_then(|given| given.list.as_ref());
+            let list = spec.user_indices.as_ref().and_then(|user_indices| user_indices.list.as_ref());
             list.ok_or("the oracle opens no files")?.to_vec()
         }
     })

@@ -1,8 +1,8 @@
 //! What a gather or scatter case computes: its parameters, typed, and its data.
 
-use super::given::{Brought, Given};
 use super::levels;
 use super::partitioned::{self, Cut};
+use super::user_indices::{Brought, Given};
 use crate::case::schema::{self, Kind, Param, Variant};
 use crate::case::table::{Described, choice, count, float, parameters, sizes, variants, words};
 use crate::case::{Params, Refusal, reader};
@@ -76,7 +76,7 @@ impl Method {
 }
 
 choice! {
-    /// The distribution of L. What was brought is in [`Spec::given`]; there a tuple may be addressed more than once
+    /// The distribution of L. What was brought is in [`Spec::user_indices`]; there a tuple may be addressed more than once
     /// or never.
     pub enum Locations {
         /// L[i] = i
@@ -131,7 +131,7 @@ parameters! {
         /// Which of the two primitives it is.
         kernel: Kernel = Kernel::Gather,
         /// L, where somebody brought it.
-        given: Option<Given> = None,
+        user_indices: Option<Given> = None,
         /// How locations are cut, of the method `partitioned`.
         cut: Option<Cut> = None,
     }
@@ -173,7 +173,7 @@ pub enum Source {
         seed: u64,
     },
     Zipf(Box<Zipf>),
-    /// No closed form: `super::given`.
+    /// No closed form: `super::user_indices`.
     Given,
 }
 
@@ -220,10 +220,10 @@ pub fn index_of_tuple_word(seed: u64, tuple: u64, word: u64) -> (u64, u64) {
 impl Spec {
     /// Reads and checks a case's parameters.
     pub fn from_params(kernel: Kernel, params: &Params, seed: u64) -> Result<Spec, Refusal> {
-        let given = Given::of(params)?;
-        let completed = given.as_ref().map(|given| given.completed(params.clone()));
+        let user_indices = Given::of(params)?;
+        let completed = user_indices.as_ref().map(|user_indices| user_indices.completed(params.clone()));
         let table = Spec::of_table(completed.as_ref().unwrap_or(params), seed)?;
-        let mut spec = Spec { kernel, given, ..table };
+        let mut spec = Spec { kernel, user_indices, ..table };
         spec.check_sizes()?;
         spec.cut = Cut::of(&spec)?;
         spec.check_scheme()?;
@@ -251,7 +251,7 @@ impl Spec {
 
     /// Locations in L, and with them the tuples that are moved.
     pub fn moves(&self) -> u64 {
-        self.given.as_ref().map_or(self.tuples, |given| given.count)
+        self.user_indices.as_ref().map_or(self.tuples, |user_indices| user_indices.count)
     }
 
     /// Tuples of R_in.
@@ -266,7 +266,7 @@ impl Spec {
 
     /// Whether several tuples may go to one place of R_out, and none to another.
     pub fn overwrites(&self) -> bool {
-        self.kernel == Kernel::Scatter && self.given.is_some()
+        self.kernel == Kernel::Scatter && self.user_indices.is_some()
     }
 
     /// Words of a tuple: u64, or one u32 for 4 bytes.
@@ -276,7 +276,7 @@ impl Spec {
 
     fn check_sizes(&self) -> Result<(), Refusal> {
         reader::bytes("tuples", &[self.tuples.max(self.moves()), self.tuple])?;
-        if let Some(Given { end, .. }) = self.given
+        if let Some(Given { end, .. }) = self.user_indices
             && self.tuples < end
         {
             let message = format!("{} is too few: the largest location is {}", self.tuples, end - 1);

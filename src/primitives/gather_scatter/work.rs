@@ -41,9 +41,9 @@ pub fn work(spec: &Spec) -> Work {
 /// array of 8-byte words, and of a scatter a bitmap has the places that it touches.
 fn scratch(spec: &Spec) -> u64 {
     let bitmap = spec.tuples.div_ceil(8);
-    match (spec.locations, &spec.given) {
+    match (spec.locations, &spec.user_indices) {
         (Locations::Partitions { count }, _) => 8 * count * COUNTING_CHUNKS + bitmap,
-        (_, Some(given)) => 8 * given.count + if spec.overwrites() { bitmap } else { 0 },
+        (_, Some(user_indices)) => 8 * user_indices.count + if spec.overwrites() { bitmap } else { 0 },
         _ => 0,
     }
 }
@@ -204,7 +204,7 @@ fn scan(spec: &Spec, segment: u64) -> Access {
 
 /// A side of the move: a tuple for each location.
 fn led(access: Access) -> Access {
-    Access { concurrency: Concurrency::Led, ..access }
+    Access { concurrency: Concurrency::Indexed, ..access }
 }
 
 #[cfg(test)]
@@ -267,14 +267,14 @@ mod tests {
 
     #[test]
     fn the_sides_of_a_given_l_have_their_own_sizes() {
-        let given = "locations=file locations.file.length=10 locations.file.largest=99";
-        let w = of(Kernel::Gather, &format!("{given} method=multipass method.multipass.passes=4"));
+        let user_indices = "locations=file locations.file.length=10 locations.file.largest=99";
+        let w = of(Kernel::Gather, &format!("{user_indices} method=multipass method.multipass.passes=4"));
         assert_eq!((w.elements, w.effective_bytes, w.system_bytes), (10, 80, 200));
         assert_eq!((w.footprint, w.scratch), (110 * 8 + 40, 80));
         assert_eq!(w.passes[0].accesses[1].order, Order::Given);
         assert_eq!(w.passes[0].accesses[1].footprint, 200);
         assert_eq!(w.declared_bytes(), 4 * 10 * 4 + 2 * 10 * 8);
-        assert_eq!(of(Kernel::Scatter, given).scratch, 80 + 13);
+        assert_eq!(of(Kernel::Scatter, user_indices).scratch, 80 + 13);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::device::cuda::{
 };
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::finding::find;
+use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{BLOCK, ZipfTable, grid, launch_over, length};
 
 const MODULE: &str = "histogram";

@@ -23,7 +23,7 @@ const PAIRS: u32 = 4;
 pub struct Layout {
     bins: u32,
     /// log2 of the copies of the counts.
-    copies: u32,
+    replicas: u32,
     /// Of the table, a power of two; 0 for even bins.
     cells: u32,
     /// log2 of the copies of the table.
@@ -40,19 +40,19 @@ impl Layout {
 
     fn within(spec: &Spec, counts: u32, table: u32) -> Layout {
         let bins = spec.bins as u32;
-        let copies = log2_that_fit(counts / 4, bins, BANKS);
+        let replicas = log2_that_fit(counts / 4, bins, BANKS);
         match spec.by {
-            By::Even => Layout { bins, copies, cells: 0, spread: 0 },
+            By::Even => Layout { bins, replicas, cells: 0, spread: 0 },
             By::Range => {
                 let cells = (8 * bins).next_power_of_two().min(table / 8);
-                Layout { bins, copies, cells, spread: log2_that_fit(table / 8, cells, PAIRS) }
+                Layout { bins, replicas, cells, spread: log2_that_fit(table / 8, cells, PAIRS) }
             }
         }
     }
 
     /// Copies of the counts.
-    pub fn copies(&self) -> u64 {
-        1 << self.copies
+    pub fn replicas(&self) -> u64 {
+        1 << self.replicas
     }
 
     /// Cells of the table; none for even bins.
@@ -67,7 +67,7 @@ impl Layout {
 
     /// Bytes of shared memory: the counts, the cells of 8 bytes, the bounds.
     pub fn bytes(&self) -> u32 {
-        let counts = (self.bins << self.copies).next_multiple_of(2);
+        let counts = (self.bins << self.replicas).next_multiple_of(2);
         let bounds = if self.cells > 0 { self.bins } else { 0 };
         4 * counts + 8 * (self.cells << self.spread) + 4 * bounds
     }
@@ -102,10 +102,10 @@ mod tests {
     fn few_bins_have_a_copy_for_each_bank() {
         let of = |words: &str| Layout::new(&spec(words), 227 << 10);
         let even = of("elements=1 bins=256");
-        assert_eq!((1 << even.copies, even.bytes()), (32, 32 << 10));
+        assert_eq!((1 << even.replicas, even.bytes()), (32, 32 << 10));
         let range = of("elements=1 bins=16 by=range");
-        assert_eq!((1 << range.copies, range.cells, 1 << range.spread), (32, 128, 16));
+        assert_eq!((1 << range.replicas, range.cells, 1 << range.spread), (32, 128, 16));
         let many = of("elements=1 bins=4096 by=range");
-        assert_eq!((1 << many.copies, many.cells, 1 << many.spread), (2, 8192, 1));
+        assert_eq!((1 << many.replicas, many.cells, 1 << many.spread), (2, 8192, 1));
     }
 }

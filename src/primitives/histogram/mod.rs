@@ -11,10 +11,10 @@
 //! The counts are 64-bit integers; an execution begins with none of them and includes whatever
 //! tables it makes of the splitters. The effective bytes are the values, read once: 4 · n.
 
+mod block_costs;
 pub mod cpu;
 pub mod cuda;
 mod layout;
-mod near;
 mod oracle;
 pub mod spec;
 mod table;
@@ -23,7 +23,7 @@ pub mod values;
 pub use spec::Spec;
 
 use super::{Definition, Primitive, Problem};
-use crate::case::{Access, Direction, Fault, Near, Params, Pass, Refusal, Work};
+use crate::case::{Access, BlockCost, Direction, Fault, Params, Pass, Refusal, Work};
 use spec::{Ending, Method};
 
 impl Definition for Spec {
@@ -50,8 +50,8 @@ impl Problem for Spec {
         }
     }
 
-    fn near(&self) -> Result<Vec<Near>, String> {
-        Ok(if self.backend.is_cuda() { near::near(self) } else { Vec::new() })
+    fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
+        Ok(if self.backend.is_cuda() { block_costs::block_costs(self) } else { Vec::new() })
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {
@@ -60,7 +60,7 @@ impl Problem for Spec {
 
     /// Of an even number of values a worker that counts its neighbour's in the place of its own
     /// counts as many, which may lie in the same bins.
-    fn shows(&self, fault: Fault) -> bool {
+    fn fault_is_detectable(&self, fault: Fault) -> bool {
         fault != Fault::WrongChunk || !self.elements.is_multiple_of(2)
     }
 }
@@ -114,8 +114,10 @@ mod tests {
 
     #[test]
     fn a_mistake_shows_where_it_changes_the_number_of_values() {
-        let shows = |n: u64| Fault::ALL.map(|fault| self::spec(&format!("elements={n} bins=2")).shows(fault));
-        assert_eq!(shows(33), [true; 4]);
-        assert_eq!(shows(34), [true, true, false, true]);
+        let fault_is_detectable = |n: u64| {
+            Fault::ALL.map(|fault| self::spec(&format!("elements={n} bins=2")).fault_is_detectable(fault))
+        };
+        assert_eq!(fault_is_detectable(33), [true; 4]);
+        assert_eq!(fault_is_detectable(34), [true, true, false, true]);
     }
 }

@@ -2,7 +2,7 @@
 //! each. Pure.
 
 use super::Spec;
-use super::tiles::{MOST_BITS, Number, Way};
+use super::tiles::{KernelVariant, MOST_BITS, Number};
 
 /// What goes along with a label: `WITH_…` in the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +35,8 @@ pub fn digits(bits: u32) -> (u32, u32) {
 }
 
 /// The kernels of a case's digits.
-pub fn way(spec: &Spec) -> Way {
-    Way { bits: digits(spec.bits()).1, value: Load::of(spec).size(), number: Number::Field }
+pub fn way(spec: &Spec) -> KernelVariant {
+    KernelVariant { bits: digits(spec.bits()).1, value: Load::of(spec).size(), number: Number::Field }
 }
 
 /// Words of each of the two arrays of loads.

@@ -2,10 +2,10 @@
 //! `kernels/reordering.cuh`). Windows are handled eight at a time, so that code for eight is gone through where
 //! a tile has fewer; what is only done for windows that there are is counted for each.
 
-use super::near::{WINDOW, function, mean, scattered};
+use super::block_costs::{WINDOW, function, mean, scattered};
 use super::spec::Spec;
 use super::subproblems::{Localisation, Subproblems};
-use crate::case::near::Near;
+use crate::case::block_cost::BlockCost;
 use crate::primitives::scan;
 
 /// Windows that are handled together.
@@ -42,22 +42,22 @@ const INTEGERS: f64 = 0.65;
 ///
 /// # Errors
 /// Bucket functions that are not counted.
-pub fn near(spec: &Spec, shape: &Subproblems) -> Result<Vec<Near>, String> {
+pub fn block_costs(spec: &Spec, shape: &Subproblems) -> Result<Vec<BlockCost>, String> {
     let function = function(spec)?[0];
     let counted = spec.buckets * shape.count(spec.keys) * 4;
-    let sums = scan::near::one_pass(scan::spec::Method::Spine, false, counted, 4);
+    let sums = scan::block_costs::one_pass(scan::spec::Method::Spine, false, counted, 4);
     Ok(vec![prescan(spec, shape, function), sums, postscan(spec, shape, function)])
 }
 
 /// Batches of a warp, and tiles and blocks of all: a warp on its own, or a block whose warps wait for each
 /// other.
-fn shared_by(spec: &Spec, shape: &Subproblems) -> Near {
+fn shared_by(spec: &Spec, shape: &Subproblems) -> BlockCost {
     let subproblems = shape.count(spec.keys);
     let (tiles, blocks, resident) = match shape.localisation {
         Localisation::Block => (subproblems * shape.tiles, subproblems, THREADS / (32 * shape.warps)),
         _ => (subproblems * shape.tiles, subproblems.div_ceil(shape.warps), THREADS / 32),
     };
-    Near { blocks, tiles, resident, ..Near::default() }
+    BlockCost { blocks, tiles, resident, ..BlockCost::default() }
 }
 
 /// Batches of eight windows that each tile of a warp takes.
@@ -65,13 +65,14 @@ fn batches(shape: &Subproblems) -> f64 {
     shape.windows.div_ceil(BATCH) as f64
 }
 
-fn prescan(spec: &Spec, shape: &Subproblems, function: f64) -> Near {
+fn prescan(spec: &Spec, shape: &Subproblems, function: f64) -> BlockCost {
     let batches_of_all = batches_of_all(spec, shape);
     let each = COUNT[spec.bits() as usize - 1] * spec.keys as f64 / WINDOW;
     let instructions =
         each + batches_of_all * (LOADS + 8.0 * function) + of_warps(spec, shape, CELLS_SUMMED, 1);
-    let near = Near { loads: batches(shape), steps: 2.0 * shape.windows as f64, ..shared_by(spec, shape) };
-    near.with(1.0, [instructions, INTEGERS * instructions, 0.0])
+    let block_costs =
+        BlockCost { loads: batches(shape), steps: 2.0 * shape.windows as f64, ..shared_by(spec, shape) };
+    block_costs.with(1.0, [instructions, INTEGERS * instructions, 0.0])
 }
 
 /// What all warps do for a subproblem besides; `cells` for each of so many tiles, by blocks.
@@ -91,7 +92,7 @@ fn batches_of_all(spec: &Spec, shape: &Subproblems) -> f64 {
     spec.keys as f64 / (WINDOW * shape.windows as f64) * batches(shape)
 }
 
-fn postscan(spec: &Spec, shape: &Subproblems, function: f64) -> Near {
+fn postscan(spec: &Spec, shape: &Subproblems, function: f64) -> BlockCost {
     let bits = spec.bits() as usize - 1;
     let (window, batch, functions) = match shape.localisation {
         Localisation::Direct => (DIRECT[bits], STORES, 1.0),
@@ -104,13 +105,13 @@ fn postscan(spec: &Spec, shape: &Subproblems, function: f64) -> Near {
     let instructions = windows * window
         + batches_of_all(spec, shape) * of_batch
         + of_warps(spec, shape, CELLS_SCANNED, shape.tiles);
-    let near = Near {
+    let block_costs = BlockCost {
         // Its column of G, and keys; values follow.
         loads: 1.0 + batches(shape) * if spec.value > 0 { 2.0 } else { 1.0 },
         steps: steps(shape),
         ..shared_by(spec, shape)
     };
-    near.with(1.0, [instructions, INTEGERS * instructions, windows * shared(spec, shape)])
+    block_costs.with(1.0, [instructions, INTEGERS * instructions, windows * shared(spec, shape)])
 }
 
 /// Where a tile is reordered: sums over lanes, the places of its windows, keys in and out; by a block with
@@ -140,10 +141,10 @@ mod tests {
     use super::*;
     use crate::primitives::Problem;
 
-    fn of(words: &str) -> (Spec, Vec<Near>) {
+    fn of(words: &str) -> (Spec, Vec<BlockCost>) {
         let spec = spec(words);
         let Method::Localised(shape) = spec.method else { panic!("{words}") };
-        let all = near(&spec, &shape).expect("counted");
+        let all = block_costs(&spec, &shape).expect("counted");
         (spec, all)
     }
 
@@ -171,6 +172,6 @@ mod tests {
     fn primes_are_not_known() {
         let spec = spec("keys=9 buckets=2 by=prime method=dms");
         let Method::Localised(shape) = spec.method else { panic!("dms") };
-        assert!(near(&spec, &shape).is_err());
+        assert!(block_costs(&spec, &shape).is_err());
     }
 }

@@ -19,13 +19,13 @@
 //! light counts what the paper's parallel model moves: keys three times, values twice (§6.2.2).
 
 pub mod arrangement;
+mod block_costs;
 pub mod buckets;
 pub mod cpu;
 pub mod cuda;
 pub mod keys;
 pub mod labels;
 mod localised;
-mod near;
 mod oracle;
 pub mod prime;
 pub mod rounds;
@@ -37,7 +37,7 @@ mod work;
 pub use spec::Spec;
 
 use super::{Definition, Primitive, Problem, Stored};
-use crate::case::{Light, Near, Params, Refusal, Value, Walk, Work};
+use crate::case::{BlockCost, Params, Refusal, SpeedOfLight, Value, Walk, Work};
 use rounds::Rounds;
 use spec::Method;
 use subproblems::Subproblems;
@@ -49,9 +49,9 @@ impl Definition for Spec {
         Spec::TABLE,
     )
     .with_walks()
-    .with_light(Light {
+    .with_speed_of_light(SpeedOfLight {
         moves: "keys are read and counted, then keys and values are read and stored (ashkiani2017 §6.2.2)",
-        bytes: |params| Spec::from_params(params, 0).map(|spec| work::light(&spec)),
+        bytes: |params| Spec::from_params(params, 0).map(|spec| work::speed_of_light(&spec)),
     })];
 
     fn read(_name: &str, params: &Params, seed: u64) -> Result<Spec, Refusal> {
@@ -87,9 +87,9 @@ impl Problem for Spec {
         method.into_iter().chain(further.into_iter().map(|(key, value)| (key, Value::Int(value)))).collect()
     }
 
-    fn near(&self) -> Result<Vec<Near>, String> {
+    fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
         if self.backend.is_cuda() {
-            return near::near(self);
+            return block_costs::block_costs(self);
         }
         // Several times what the moves take, and no figure of a profile says it.
         Err("how long processors rank keys, no profile says".to_owned())

@@ -46,7 +46,7 @@ impl Shape {
     }
 
     /// Dynamic shared memory, with bulk copies or without: `Room` in the kernels.
-    pub fn shared(self, way: Way, bulk: bool) -> u64 {
+    pub fn shared(self, way: KernelVariant, bulk: bool) -> u64 {
         let buckets = 1u64 << way.bits;
         let (between, runs) =
             if bulk { (2 * RUN_ALIGN * buckets, 3 * buckets) } else { (0, 2 * buckets + 1) };
@@ -71,7 +71,7 @@ pub enum Number {
 
 /// Which kernels a split takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct KernelVariant {
     /// Bits of a number, 1 to [`MOST_BITS`].
     pub bits: u32,
     /// Bytes of a value: 0, 4 or 8.
@@ -79,10 +79,10 @@ pub struct Way {
     pub number: Number,
 }
 
-impl Way {
+impl KernelVariant {
     /// Names of the counting kernel, and of the pass with bulk copies or without.
     pub fn names(self, bulk: bool) -> [String; 2] {
-        let Way { bits, value, number } = self;
+        let KernelVariant { bits, value, number } = self;
         let stores = if bulk { "bulk" } else { "pass" };
         let by = match number {
             Number::Field => "field",
@@ -121,13 +121,13 @@ pub fn field(spec: &Spec) -> Option<u32> {
 }
 
 /// How the method fused splits a case, once or in each of its rounds.
-pub fn way(spec: &Spec) -> Way {
+pub fn way(spec: &Spec) -> KernelVariant {
     let number = match field(spec) {
         Some(_) => Number::Field,
         None if Rounds::of(spec).is_some() => Number::DeltaDigit,
         None => Number::Any,
     };
-    Way { bits: digits(spec.bits()).1, value: spec.value, number }
+    KernelVariant { bits: digits(spec.bits()).1, value: spec.value, number }
 }
 
 #[cfg(test)]
@@ -140,7 +140,7 @@ mod tests {
     fn blocks_fit() {
         for (bits, value) in (1..=MOST_BITS).flat_map(|b| [0, 4, 8].map(|v| (b, v))) {
             let shape = Shape::of(bits, value);
-            let way = Way { bits, value, number: Number::Any };
+            let way = KernelVariant { bits, value, number: Number::Any };
             let bytes = shape.shared(way, true) + 1024;
             assert!(bytes * u64::from(shape.blocks) <= 228 << 10, "{bits} {value} {bytes}");
             assert!(shape.tile().is_multiple_of(1024), "two warps count a tile in batches");
@@ -151,7 +151,8 @@ mod tests {
     #[test]
     fn older_multiprocessors_have_room() {
         for (bits, value) in (1..=MOST_BITS).flat_map(|b| [0, 4, 8].map(|v| (b, v))) {
-            let bytes = Shape::of(bits, value).shared(Way { bits, value, number: Number::Any }, false);
+            let bytes =
+                Shape::of(bits, value).shared(KernelVariant { bits, value, number: Number::Any }, false);
             let most = if value == 0 { 64 } else { 163 };
             assert!(bytes <= most << 10, "{bits} {value} {bytes}");
         }
@@ -159,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_tile_has_a_count_of_each_bucket() {
-        let way = Way { bits: 5, value: 0, number: Number::Field };
+        let way = KernelVariant { bits: 5, value: 0, number: Number::Field };
         assert_eq!(way.counts(4096 * 8), [8 * 32, 32]);
         assert_eq!(way.counts(4096 * 8 + 1), [9 * 32, 64]);
         assert_eq!(way.bytes(4096), 4 * (32 + 64 + 32 + 1));

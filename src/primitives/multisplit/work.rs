@@ -7,7 +7,7 @@ use super::labels::{self, Load};
 use super::rounds::{self, Rounds};
 use super::spec::{KEY, Method, Spec};
 use super::subproblems::{Localisation, Subproblems};
-use super::tiles::{self, Shape, Way};
+use super::tiles::{self, KernelVariant, Shape};
 use crate::case::Direction::{Read, Write};
 use crate::case::work::Order;
 use crate::case::{Access, Direction, Pass};
@@ -22,7 +22,7 @@ const ENDS: [&str; 4] = ["keys_in", "values_in", "keys_out", "values_out"];
 
 /// Bytes that the paper's parallel model moves: all keys are read once before the global scan, then keys
 /// and values are read and stored, and the scan is free (§6.2.2). 12 a key, 20 a pair of 4 and 4.
-pub fn light(spec: &Spec) -> u64 {
+pub fn speed_of_light(spec: &Spec) -> u64 {
     3 * spec.key_bytes() + 2 * spec.value_bytes()
 }
 
@@ -86,7 +86,7 @@ fn in_rounds(spec: &Spec) -> Vec<Pass> {
 
 /// A count of tiles, the sums of their groups, and the pass that moves `n` keys and values of `way` between
 /// these arrays.
-fn fused(n: u64, way: Way, buckets: u64, arrays: [&str; 4]) -> Vec<Pass> {
+fn fused(n: u64, way: KernelVariant, buckets: u64, arrays: [&str; 4]) -> Vec<Pass> {
     let [tiles, groups] = way.counts(n);
     let counts = |array, direction, count| Access::sequential(array, direction, COUNT, count);
     // A bucket's counts lie side by side in one array, and a group's in the other.
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn the_speed_of_light_is_the_papers() {
         let rate = |bandwidth: f64, words: &str| {
-            bandwidth / light(&spec(&format!("keys=1 buckets=2 {words}"))) as f64
+            bandwidth / speed_of_light(&spec(&format!("keys=1 buckets=2 {words}"))) as f64
         };
         let [keys, pairs] = ["", "values=4B"];
         assert_eq!([rate(288.0, keys), rate(288.0, pairs), rate(320.0, pairs)], [24.0, 14.4, 16.0]);

@@ -74,7 +74,7 @@ impl Problem for Spec {
 
     /// A scatter that visits a word twice hides a missing store; one that moves on shows
     /// at least where its last iterations are missing.
-    fn shows(&self, fault: Fault) -> bool {
+    fn fault_is_detectable(&self, fault: Fault) -> bool {
         if self.method == Method::ReadOnly && self.based() && fault == Fault::WrongChunk {
             // The neighbour's uses may read the same words.
             return !self.starts().deltas().contains(&0);

@@ -10,7 +10,7 @@ use crate::device::cuda::{
 };
 use crate::inputs::Scramble;
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::finding::find;
+use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{BLOCK, Fill, grid, launch_over, length};
 
 /// Accesses of a block, `BLOCK * UNROLL` in the kernels.

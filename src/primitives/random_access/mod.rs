@@ -78,7 +78,7 @@ impl Problem for Spec {
     /// Once elements are visited again, an access that is left out, or made twice in the
     /// place of another, hides behind the others to the same element. A chain through a
     /// handful of elements comes to the same ones wherever it begins.
-    fn shows(&self, fault: Fault) -> bool {
+    fn fault_is_detectable(&self, fault: Fault) -> bool {
         match (fault, self.method) {
             (Fault::OffByOne, Method::Direct) => true,
             (Fault::OffByOne, Method::Chained) => self.elements() >= LONG_CHAIN,
@@ -118,12 +118,14 @@ mod tests {
 
     #[test]
     fn a_mistake_shows_where_each_element_comes_once() {
-        let shows = |accesses| {
+        let fault_is_detectable = |accesses| {
             Fault::ALL.map(|fault| {
-                Spec::from_params(&params("read", 64, accesses, 8), 1).expect("a case").shows(fault)
+                Spec::from_params(&params("read", 64, accesses, 8), 1)
+                    .expect("a case")
+                    .fault_is_detectable(fault)
             })
         };
-        assert_eq!(shows(8), [true; 4]);
-        assert_eq!(shows(9), [true, false, false, false]);
+        assert_eq!(fault_is_detectable(8), [true; 4]);
+        assert_eq!(fault_is_detectable(9), [true, false, false, false]);
     }
 }

@@ -122,7 +122,7 @@ impl Problem for Spec {
 
     /// Which term decides: all of a sum of numbers; the planted one of what else there is. A worker that takes its
     /// neighbour's part leaves at least the last element out.
-    fn shows(&self, fault: Fault) -> bool {
+    fn fault_is_detectable(&self, fault: Fault) -> bool {
         match (self.contents, self.operator, fault) {
             (Contents::Zeros, ..) => false,
             (Contents::Numbers, Operator::Sum, _) | (Contents::Numbers, _, Fault::OffByOne) => true,
@@ -269,8 +269,9 @@ impl Spec {
         let wanted = self.result(expected);
         let (value, right) = (self.value(found), self.value(wanted));
         let rounding = if self.ty == Type::F32 { right.abs() * 2f64.powi(-23) } else { 0.0 };
-        let near = self.in_f64() && self.bound() > 0.0 && (value - right).abs() <= self.bound() + rounding;
-        let same = found == wanted || near || (value.is_nan() && right.is_nan());
+        let block_costs =
+            self.in_f64() && self.bound() > 0.0 && (value - right).abs() <= self.bound() + rounding;
+        let same = found == wanted || block_costs || (value.is_nan() && right.is_nan());
         (!same).then(|| format!("the result is {value:e} instead of {right:e}"))
     }
 }

@@ -15,10 +15,10 @@
 //! The certificate is the recurrence: out\[i\] = out\[i−1\] ⊕ in\[i\] inside a segment, in\[i\] (or the
 //! identity) where one begins. [`inputs`] says why that holds to the bit for floats too.
 
+pub mod block_costs;
 pub mod cpu;
 pub mod cuda;
 pub mod inputs;
-pub mod near;
 pub mod operator;
 pub(in crate::primitives) mod oracle;
 pub mod segments;
@@ -29,7 +29,7 @@ mod work;
 pub use spec::Spec;
 
 use super::{Definition, Primitive, Problem};
-use crate::case::{Near, Params, Refusal, Value, Work};
+use crate::case::{BlockCost, Params, Refusal, Value, Work};
 
 impl Definition for Spec {
     const PRIMITIVES: &'static [Primitive] = &[
@@ -61,8 +61,8 @@ impl Problem for Spec {
         self.open.then(method).into_iter().collect()
     }
 
-    fn near(&self) -> Result<Vec<Near>, String> {
-        Ok(if self.backend.is_cuda() { near::near(self) } else { Vec::new() })
+    fn block_costs(&self) -> Result<Vec<BlockCost>, String> {
+        Ok(if self.backend.is_cuda() { block_costs::block_costs(self) } else { Vec::new() })
     }
 
     fn check(&self, output: &[u8]) -> Result<(), String> {

@@ -4,7 +4,7 @@
 
 use super::spec::{BLOCK, Spec};
 use super::work::levels;
-use crate::case::near::{LANES, Near, wavefronts};
+use crate::case::block_cost::{BlockCost, LANES, wavefronts};
 
 /// Warps of a block, and blocks of 128 threads that 2048 of a multiprocessor are.
 const WARPS: f64 = (BLOCK / LANES as u64) as f64;
@@ -29,7 +29,7 @@ const SEGMENTED_UP: Sweep = Sweep { level: [36.0, 13.0], nodes: [30.0, 11.0], le
 const SEGMENTED_DOWN: Sweep = Sweep { level: [36.0, 14.0], nodes: [28.0, 11.0], left: 5, right: 3 };
 
 /// For each pass of the work of a case, in its order.
-pub fn near(spec: &Spec, elements_per_thread: u64) -> Vec<Near> {
+pub fn block_costs(spec: &Spec, elements_per_thread: u64) -> Vec<BlockCost> {
     let levels = levels(spec.elements, elements_per_thread);
     let blocks = |&level: &u64| level.div_ceil(BLOCK * elements_per_thread);
     let above = levels.len() - 1;
@@ -44,12 +44,12 @@ pub fn near(spec: &Spec, elements_per_thread: u64) -> Vec<Near> {
     reduced.chain(last).chain(swept).collect()
 }
 
-fn of_blocks(blocks: u64, loads: f64, steps: f64) -> Near {
-    Near { blocks, tiles: blocks, resident: RESIDENT, loads, steps, ..Near::default() }
+fn of_blocks(blocks: u64, loads: f64, steps: f64) -> BlockCost {
+    BlockCost { blocks, tiles: blocks, resident: RESIDENT, loads, steps, ..BlockCost::default() }
 }
 
 /// Leaves are twice the threads; beyond, a thread adds up its own.
-fn scan(blocks: u64, elements: u64) -> Near {
+fn scan(blocks: u64, elements: u64) -> BlockCost {
     let leaves = 2 * BLOCK;
     let [up, down] = [UP, DOWN].map(|sweep| sweep.of_block(leaves));
     // Loading and storing, and the sum of all.
@@ -59,33 +59,33 @@ fn scan(blocks: u64, elements: u64) -> Near {
 }
 
 /// A thread's elements one after another, each loaded, added to and stored.
-fn add(blocks: u64, elements: u64) -> Near {
+fn add(blocks: u64, elements: u64) -> BlockCost {
     let each = elements as f64;
     let counts = [29.0 + 16.0 * each, 11.0 + 6.0 * each, 0.0];
     of_blocks(blocks, 1.0 + each, 0.0).with(blocks as f64 * WARPS, counts)
 }
 
 /// Loads flags and elements one after another, and stores both trees.
-fn reduce(blocks: u64, elements: u64) -> Near {
+fn reduce(blocks: u64, elements: u64) -> BlockCost {
     let (leaves, each, all) = (elements * BLOCK, elements as f64, blocks as f64);
     let ends = [87.0 + 78.0 * each, 10.0 + 50.0 * each, 6.0 * each];
-    let near = of_blocks(blocks, 2.0 * each, steps(depth(leaves)));
-    near.with(all, SEGMENTED_UP.of_block(leaves)).with(all * WARPS, ends)
+    let block_costs = of_blocks(blocks, 2.0 * each, steps(depth(leaves)));
+    block_costs.with(all, SEGMENTED_UP.of_block(leaves)).with(all * WARPS, ends)
 }
 
 /// Loads flags and both trees, and what comes before the block.
-fn sweep_down(blocks: u64, elements: u64) -> Near {
+fn sweep_down(blocks: u64, elements: u64) -> BlockCost {
     let (leaves, each, all) = (elements * BLOCK, elements as f64, blocks as f64);
     let ends = [76.0 + 80.0 * each, 8.0 + 46.0 * each, 6.0 * each];
-    let near = of_blocks(blocks, 2.0 * each + 1.0, steps(depth(leaves)));
-    near.with(all, SEGMENTED_DOWN.of_block(leaves)).with(all * WARPS, ends)
+    let block_costs = of_blocks(blocks, 2.0 * each + 1.0, steps(depth(leaves)));
+    block_costs.with(all, SEGMENTED_DOWN.of_block(leaves)).with(all * WARPS, ends)
 }
 
 /// A level of one block, up and down.
-fn whole(elements: u64) -> Near {
+fn whole(elements: u64) -> BlockCost {
     let leaves = elements * BLOCK;
-    let near = of_blocks(1, 2.0 * elements as f64, steps(2 * depth(leaves)));
-    near.with(1.0, SEGMENTED_UP.of_block(leaves)).with(1.0, SEGMENTED_DOWN.of_block(leaves))
+    let block_costs = of_blocks(1, 2.0 * elements as f64, steps(2 * depth(leaves)));
+    block_costs.with(1.0, SEGMENTED_UP.of_block(leaves)).with(1.0, SEGMENTED_DOWN.of_block(leaves))
 }
 
 fn depth(leaves: u64) -> u32 {

@@ -9,7 +9,7 @@ use crate::device::cuda::{
     poison,
 };
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::finding::find;
+use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::tiles::Tiles;
 use crate::primitives::cuda::{launch_over, length};
 

@@ -20,7 +20,7 @@ pub(super) fn chart(name: &str, primitives: &[&'static Primitive], schemas: &mut
     let axes = json!({ "anyOf": [axis, { "type": "array", "items": axis, "maxItems": MAX_NAMES }] });
     let quantities =
         QUANTITIES.map(|(word, quantity)| described(json!({ "const": word }), meaning(quantity)));
-    let light = primitives.iter().any(|primitive| primitive.light().is_some());
+    let light = primitives.iter().any(|primitive| primitive.speed_of_light().is_some());
     let ceilings = CEILINGS.iter().filter(|(_, ceiling)| light || *ceiling != Ceiling::SpeedOfLight);
     let ceilings = ceilings.map(|(word, ceiling)| described(json!({ "const": word }), limit(*ceiling)));
     let ceilings: Vec<Json> = ceilings.chain([json!({ "type": "null" })]).collect();

@@ -80,7 +80,7 @@ fn ceiling(draft: &Draft) -> Result<Option<Ceiling>, Mistake> {
     let Some((place, ceiling)) = written.ceiling else { return Ok(None) };
     let invalid = |message: &str| Err(Mistake::invalid(place, "chart.ceiling", message));
     let light = ceiling == Ceiling::SpeedOfLight;
-    if light && draft.primitive.light().is_none() {
+    if light && draft.primitive.speed_of_light().is_none() {
         return invalid(&format!("{} has no speed of light; accepted: copy", draft.primitive.name()));
     }
     let fits = match written.y {

@@ -1,12 +1,12 @@
 //! What a recipe means: experiments, axes and the cases they multiply to. Pure.
 
+mod case_filter;
 mod catalog;
 mod chart;
-mod fold;
-mod form;
+mod form_model;
 mod identity;
 mod indices;
-mod only;
+mod inline_overrides;
 mod overrides;
 mod peers;
 mod resolve;
@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::{Case, IndexFile, Measure, Value, units};
 
-pub use fold::{fold, same, titled};
-pub use form::{Line as FormLine, Origin, form};
+pub use form_model::{Line as FormLine, Origin, form};
 pub use identity::case_id;
+pub use inline_overrides::{fold, same, titled};
 pub use overrides::Overrides;
 pub use resolve::{resolve, resolve_with, slug};
 

@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::case_filter::keep;
 use super::catalog::Catalog;
 use super::chart::{assigns, chart};
 use super::identity::case_id;
 use super::indices::Brought;
-use super::only::keep;
 use super::overrides::{Overrides, apply};
 use super::peers;
 use super::{Experiment, Plan};

@@ -11,8 +11,8 @@ use crate::recipe::plan::Plan;
 use crate::report::cell::Cell;
 use crate::report::choices::choices;
 use crate::report::copies::Copies;
-use crate::report::light::Light;
 use crate::report::series::models;
+use crate::report::speed_of_light::SpeedsOfLight;
 use crate::run::Record;
 
 /// One column.
@@ -142,15 +142,15 @@ fn chosen(records: &[Record]) -> Vec<Column> {
 
 /// The speed of light of each case, seconds, and the part of it that its result reached; none where no case
 /// has one.
-pub fn lights(plan: &Plan, records: &[Record], copies: &Copies) -> Vec<Column> {
-    let light = Light::new(plan, copies);
+pub fn speeds_of_light(plan: &Plan, records: &[Record], copies: &Copies) -> Vec<Column> {
+    let speeds = SpeedsOfLight::new(plan, copies);
     let column = |name: &str, value: &dyn Fn(&Record) -> Option<f64>| {
         let cell = |record: &Record| Some((record.case.id.clone(), Cell::number(value(record)?)?));
         Column { name: name.to_owned(), source: Source::Known(records.iter().filter_map(cell).collect()) }
     };
     let columns = [
-        column("speed_of_light_s", &|record| light.seconds(record)),
-        column("speed_of_light_share", &|record| light.share(record)),
+        column("speed_of_light_s", &|record| speeds.seconds(record)),
+        column("speed_of_light_share", &|record| speeds.share(record)),
     ];
     let any = |column: &Column| matches!(&column.source, Source::Known(cells) if !cells.is_empty());
     if columns.iter().any(any) { columns.into() } else { Vec::new() }

@@ -4,14 +4,14 @@ use super::{ChartData, Panel};
 use crate::case::units::{fmt_bytes, fmt_rate};
 use crate::recipe::plan::{Ceiling, Plan, Quantity};
 use crate::report::copies::{self, Copies};
-use crate::report::light::Light;
+use crate::report::speed_of_light::SpeedsOfLight;
 use crate::report::unit::Unit;
 use crate::run::{Record, Status};
 
 /// A reference line across a panel: what something else reached on the same device, or would.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guide {
-    /// `copy, cpu`; `speed of light, cuda, 12 B`.
+    /// `copy, cpu`; `speed of speeds, cuda, 12 B`.
     pub label: String,
     /// A number after those of [`ChartData::labels`], by which it is hidden like a line.
     pub style: usize,
@@ -82,10 +82,10 @@ impl<'a> Ceilings<'a> {
         if self.wanted == Ceiling::Copy {
             return Some((format!("copy, {backend}"), format!("copy: {RATE}")));
         }
-        let light = crate::primitives::find(&record.case.primitive)?.light()?;
-        let each = Light::bytes(record)?.checked_div(record.work.as_ref()?.elements)?;
+        let speeds = crate::primitives::find(&record.case.primitive)?.speed_of_light()?;
+        let each = SpeedsOfLight::bytes(record)?.checked_div(record.work.as_ref()?.elements)?;
         let label = format!("speed of light, {backend}, {}", fmt_bytes(each));
-        Some((label, format!("speed of light: so many bytes an element, as {}, at the {RATE}", light.moves)))
+        Some((label, format!("speed of light: so many bytes an element, as {}, at the {RATE}", speeds.moves)))
     }
 
     /// On y.
@@ -94,7 +94,7 @@ impl<'a> Ceilings<'a> {
         match self.wanted {
             Ceiling::Copy => Ok(rate),
             Ceiling::SpeedOfLight => {
-                let seconds = Light::seconds_at(record, rate);
+                let seconds = SpeedsOfLight::seconds_at(record, rate);
                 seconds.and_then(|seconds| record.quantity_at(self.quantity, seconds)).ok_or("none on file")
             }
         }

@@ -60,10 +60,10 @@ impl Drive {
             bail!(missing);
         }
         if let Some(retried) = retried {
-            self.hear(Level::Info, format!("the run goes on: {}", command_line().join(" ")))?;
+            self.keep_log(Level::Info, format!("the run goes on: {}", command_line().join(" ")))?;
             retried.iter().try_for_each(|event| self.record(event))?;
         }
-        differences.into_iter().chain(notices).try_for_each(|text| self.hear(Level::Warn, text))
+        differences.into_iter().chain(notices).try_for_each(|text| self.keep_log(Level::Warn, text))
     }
 
     fn manifest(&self, hello: &Hello, started: &str) -> Manifest {

@@ -84,7 +84,7 @@ impl Drive {
         }
         let Err(error) = self.write_reports() else { return Ok(()) };
         match self.derived.news(format!("{error:#}")) {
-            Some(text) => self.hear(Level::Warn, text),
+            Some(text) => self.keep_log(Level::Warn, text),
             None => Ok(()),
         }
     }
@@ -94,7 +94,7 @@ impl Drive {
         self.derived.timed(|| write(self.folder.path(), manifest, &self.ledger))
     }
 
-    pub(super) fn hear(&mut self, level: Level, text: String) -> anyhow::Result<()> {
+    pub(super) fn keep_log(&mut self, level: Level, text: String) -> anyhow::Result<()> {
         self.record(&Event::Log { level, text })
     }
 

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use super::App;
 use crate::recipe::plan::{Overrides, Plan};
+use crate::run::playback::{Speed, WatchRunner};
 use crate::run::runner::{Runner, Running};
-use crate::run::watch::{Speed, WatchRunner};
-use crate::tui::home::scout::Scout;
+use crate::tui::home::background_lookups::BackgroundLookups;
 use crate::tui::recipes::RecipeEntry;
-use crate::tui::runs::{Answer, Desk, Job};
+use crate::tui::runs::{Answer, IoWorker, Job};
 use crate::tui::update::{Effect, Input};
 use crate::tui::wake;
 
@@ -61,8 +61,8 @@ impl App {
             return Err("the run before it still writes its files".to_owned());
         }
         let plan = (self.resolve)(entry, overrides)?;
-        self.scout.iter_mut().for_each(Scout::hush);
-        self.desk.iter().for_each(Desk::stop);
+        self.background.iter_mut().for_each(BackgroundLookups::hush);
+        self.io_worker.iter().for_each(IoWorker::stop);
         let running = self.runner.start(plan.clone(), &entry.text).map_err(|e| format!("{e:#}"))?;
         let folder = self.listen(running)?;
         Ok(Input::Started { recipe: index, plan: Box::new(plan), folder })
@@ -90,8 +90,8 @@ impl App {
     fn ask(&mut self, ticket: u64, job: Job, now: Duration) {
         let waker = self.waker.clone();
         // Patterns can be asked for where there are no stored runs.
-        let desk = self.desk.get_or_insert_with(|| Desk::new(PathBuf::new()));
-        if let Err(error) = desk.ask(ticket, job, waker) {
+        let io_worker = self.io_worker.get_or_insert_with(|| IoWorker::new(PathBuf::new()));
+        if let Err(error) = io_worker.ask(ticket, job, waker) {
             self.apply(Input::Answer(ticket, Answer::Refused(format!("no thread: {error}"))), now);
         }
     }

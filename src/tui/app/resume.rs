@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::App;
 use crate::run::Interrupted;
-use crate::tui::home::scout::Scout;
-use crate::tui::runs::Desk;
+use crate::tui::home::background_lookups::BackgroundLookups;
+use crate::tui::runs::IoWorker;
 use crate::tui::update::Input;
 
 impl App {
@@ -24,8 +24,8 @@ impl App {
         if self.running.is_some() {
             return Err("the run before it still writes its files".to_owned());
         }
-        self.scout.iter_mut().for_each(Scout::hush);
-        self.desk.iter().for_each(Desk::stop);
+        self.background.iter_mut().for_each(BackgroundLookups::hush);
+        self.io_worker.iter().for_each(IoWorker::stop);
         let ledger = Box::new(run.stored.ledger.clone());
         let running = self.runner.resume(run).map_err(|error| format!("{error:#}"))?;
         let folder = self.listen(running)?;

@@ -71,7 +71,7 @@ pub fn allows(state: &State, ask: Ask) -> bool {
 }
 
 /// Does it, or says in a notice why not.
-pub fn obey(state: &mut State, ask: Ask) -> Option<Effect> {
+pub fn apply(state: &mut State, ask: Ask) -> Option<Effect> {
     if state.mode != Mode::Run {
         return None;
     }

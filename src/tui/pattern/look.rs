@@ -112,7 +112,7 @@ pub fn allows(state: &State, look: Look) -> bool {
     }
 }
 
-pub fn obey(state: &mut State, look: Look) -> Option<Effect> {
+pub fn apply(state: &mut State, look: Look) -> Option<Effect> {
     let view = state.pattern.as_mut().filter(|_| state.focus == Focus::Pattern);
     match (look, view) {
         (Look::Show, _) => return ask(state, selected(state)?),

@@ -3,7 +3,7 @@
 mod look;
 mod question;
 
-pub use look::{COMMANDS, Look, SHOW, SHOW_ASIDE, allows, obey, show};
+pub use look::{COMMANDS, Look, SHOW, SHOW_ASIDE, allows, apply, show};
 pub use question::{Question, Side, Touches};
 
 use super::panel::Focus;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::case::units::escaped;
 use crate::engine::clock;
+use crate::run::index::{self, Stamp};
 use crate::run::note;
-use crate::run::shelf::{self, Stamp};
 use crate::run::stored::Stored;
 use crate::run::summary::Summary;
 use crate::tui::recipes::Recipes;
@@ -33,7 +33,7 @@ impl Entry {
     /// Reads a folder below `root`, whatever it holds, as long as that is `wanted`.
     pub fn read(root: &Path, path: PathBuf, wanted: &dyn Fn() -> bool) -> Entry {
         let stamp = Stamp::of(&path);
-        let content = shelf::check(&path).map_err(anyhow::Error::msg);
+        let content = index::check(&path).map_err(anyhow::Error::msg);
         let content = content.and_then(|()| Stored::open_while(&path, wanted));
         let content = content.map(|stored| Box::new(Summary::of(&stored)));
         // Which folder it is stands beside it.

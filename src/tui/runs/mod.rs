@@ -1,13 +1,13 @@
 //! The stored runs: a list of what is known about each, and what can be done with one.
 //!
-//! Reading them is the work of threads ([`desk`]); the state holds summaries only, and one
+//! Reading them is the work of threads ([`io_worker`]); the state holds summaries only, and one
 //! run at most that was opened, as the session of the run screen.
 
+mod apply;
 pub mod ask;
 pub mod chart;
-pub mod desk;
 pub mod entry;
-mod obey;
+pub mod io_worker;
 mod opened;
 pub mod sheet;
 #[cfg(test)]
@@ -18,15 +18,15 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use apply::{allows, apply, discard, keep, list, playing, stopped, take, typed};
 pub use ask::Ask;
-pub use desk::{Answer, Desk, Job};
 pub use entry::Entry;
-pub use obey::{allows, discard, keep, list, obey, playing, stopped, take, typed};
+pub use io_worker::{Answer, IoWorker, Job};
 pub use sheet::{Exported, Sheet};
 
 use super::chart::baseline::Baseline;
 use super::field::Field;
-use crate::run::shelf::Stamp;
+use crate::run::index::Stamp;
 
 /// What a text is typed for.
 #[derive(Clone, Debug, PartialEq, Eq)]

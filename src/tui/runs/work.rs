@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 
-use super::desk::{Answer, Job};
 use super::entry::Entry;
+use super::io_worker::{Answer, Job};
 use super::opened::Opened;
 use super::sheet::{Exported, Sheet};
 use crate::case::units::escaped;
@@ -15,8 +15,8 @@ use crate::report::judge::{self, MARGIN};
 use crate::report::judged::{self, Heads, judged};
 use crate::report::verdicts::Named;
 use crate::report::write_all;
+use crate::run::index::{self, Stamp};
 use crate::run::repeat::Repeat;
-use crate::run::shelf::{self, Stamp};
 use crate::run::stored::Stored;
 use crate::run::{Interrupted, note, summary};
 use crate::shell::quoted;
@@ -53,7 +53,7 @@ pub fn perform(root: &Path, job: Job, wanted: Wanted, tell: &mut dyn FnMut(Answe
 /// The newest first, by what can be told without reading: nobody waits for the old ones.
 fn list(root: &Path, known: &HashMap<PathBuf, Stamp>, wanted: Wanted, tell: &mut dyn FnMut(Answer) -> bool) {
     let stamped = |path: PathBuf| (Stamp::of(&path), path);
-    let mut found: Vec<(Stamp, PathBuf)> = shelf::folders(root).into_iter().map(stamped).collect();
+    let mut found: Vec<(Stamp, PathBuf)> = index::folders(root).into_iter().map(stamped).collect();
     found.sort_by(|(a, p), (b, q)| b.written().cmp(&a.written()).then_with(|| p.cmp(q)));
     let more = found.len().saturating_sub(MOST);
     found.truncate(MOST);

@@ -97,10 +97,10 @@ proptest! {
         size in (1u16..150, 1u16..60),
     ) {
         let runner = script::Scripted::default();
-        let root = crate::tui::runs::tests::shelf();
+        let root = crate::tui::runs::tests::stored_runs();
         let mut app = app(&runner, Theme { colour, utf8, ..Theme::PLAIN });
         app.look_below(root.path().to_owned());
-        app.desk.iter_mut().for_each(|desk| desk.at_once = true);
+        app.io_worker.iter_mut().for_each(|io_worker| io_worker.at_once = true);
         play(app, &runner, steps, size);
     }
 

@@ -19,7 +19,7 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
         _ => {
             dismiss(state);
             let refused = if state.allows(action) { None } else { refusal::why(state, action) };
-            let effect = obey(state, action);
+            let effect = apply(state, action);
             state.notice = state.notice.take().or(refused.filter(|_| effect.is_none()));
             return effect;
         }
@@ -35,7 +35,7 @@ pub(super) fn dismiss(state: &mut State) {
     }
 }
 
-fn obey(state: &mut State, action: Action) -> Option<Effect> {
+fn apply(state: &mut State, action: Action) -> Option<Effect> {
     match action {
         Action::Help => toggle_help(state),
         Action::CloseHelp => state.overlay = None,
@@ -46,9 +46,9 @@ fn obey(state: &mut State, action: Action) -> Option<Effect> {
         }
         Action::FocusNext => state.focus = state.focus.neighbour(1, &state.present()),
         Action::FocusPrevious => state.focus = state.focus.neighbour(-1, &state.present()),
-        Action::Home(ask) => return home::obey(state, ask),
+        Action::Home(ask) => return home::apply(state, ask),
         Action::Start => return start(state),
-        Action::Control(ask) => return controls::obey(state, ask),
+        Action::Control(ask) => return controls::apply(state, ask),
         Action::Up => step(state, -1),
         Action::Down => step(state, 1),
         Action::PageUp => step(state, -PAGE),
@@ -56,9 +56,9 @@ fn obey(state: &mut State, action: Action) -> Option<Effect> {
         Action::First => step(state, isize::MIN),
         Action::Last => step(state, isize::MAX),
         Action::Chart(ask) => look(state, ask),
-        Action::Runs(ask) => return runs::obey(state, ask),
-        Action::Pattern(look) => return pattern::obey(state, look),
-        Action::WhatIf(ask) => return whatif::obey(state, ask),
+        Action::Runs(ask) => return runs::apply(state, ask),
+        Action::Pattern(look) => return pattern::apply(state, look),
+        Action::WhatIf(ask) => return whatif::apply(state, ask),
         _ => in_session(state, action),
     }
     None
@@ -196,7 +196,7 @@ pub fn start(state: &mut State) -> Option<Effect> {
         return None;
     }
     if state.active() || state.busy() {
-        return home::obey(state, home::Ask::Enqueue);
+        return home::apply(state, home::Ask::Enqueue);
     }
     if let Some(Err(_)) = state.recipes.plan() {
         state.notice = Some("this recipe has a mistake and cannot be started".to_owned());

@@ -151,7 +151,7 @@ fn of_run(state: &State) -> bool {
     state.session.is_some() && state.focus.is_run()
 }
 
-pub fn obey(state: &mut State, ask: Ask) -> Option<Effect> {
+pub fn apply(state: &mut State, ask: Ask) -> Option<Effect> {
     if ask == Ask::Open {
         open(state);
         return None;

@@ -10,7 +10,7 @@ pub mod tests;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-pub use ask::{Ask, COMMANDS, OPEN, accept, allows, obey, saved};
+pub use ask::{Ask, COMMANDS, OPEN, accept, allows, apply, saved};
 pub use knobs::{Knob, Steps};
 
 use super::field::Field;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ratatui::crossterm::event::KeyCode;
 
 use crate::engine::protocol::{Event, Stage};
-use crate::model::{Held, Profile, held_fixture as profile};
+use crate::model::{DeviceProfile, Profile, held_fixture as profile};
 use crate::recipe::plan::Plan;
 use crate::run::Ledger;
 use crate::run::runner::Message;
@@ -25,7 +25,7 @@ fn known() -> Vec<Profile> {
 fn hello() -> Message {
     let mut hello = script::hello();
     if let Event::Hello { profiles, .. } = &mut hello {
-        let held = Held {
+        let held = DeviceProfile {
             backends: vec!["cpu".to_owned()],
             device: 0,
             profile: known().remove(0),

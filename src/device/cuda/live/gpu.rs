@@ -157,7 +157,7 @@ impl Gpu {
     }
 
     /// Waits until nothing that was queued or freed before is in the way of what is timed.
-    pub fn settle(&self) -> Result<(), Failure> {
+    pub fn wait_for_own_work(&self) -> Result<(), Failure> {
         self.synchronize()?;
         self.inner.scrub.wait();
         Ok(())
@@ -184,7 +184,7 @@ impl Gpu {
         work: &mut dyn FnMut(usize) -> Result<(), Failure>,
     ) -> Result<Vec<f64>, Failure> {
         let _alone = alone::timing();
-        self.settle()?;
+        self.wait_for_own_work()?;
         let event = |_| check("cuEventCreate", Event::new(EventFlags::DEFAULT));
         let events = (0..=count).map(event).collect::<Result<Vec<_>, _>>()?;
         let stream = &self.inner.stream;

@@ -13,12 +13,12 @@ use crate::primitives::gather_scatter::spec::{Source, Spec};
 pub fn generate(
     spec: &Spec,
     source: &Source,
-    given: Option<&[u64]>,
+    user_indices: Option<&[u64]>,
     to: &mut Buffer,
     context: &Context,
 ) -> Result<Vec<u64>, Failure> {
     let (n, pool, cancel) = (spec.moves() as usize, &context.pool, context.cancel);
-    match (given, source) {
+    match (user_indices, source) {
         (Some(all), _) => pool.fill_words(to, spec.index, n, cancel, |i| all[i])?,
         (None, &Source::Partitions { count, seed }) => {
             let make = if spec.index == 4 { partitions::<u32> } else { partitions::<u64> };

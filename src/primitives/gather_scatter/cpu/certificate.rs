@@ -26,7 +26,7 @@ impl Moves {
         }
         find(pool, self.spec.moves() as usize, cancel, |block| {
             block.into_iter().find_map(|i| {
-                let expected = match &self.given {
+                let expected = match &self.user_indices {
                     Some(all) => all[i],
                     None => self.source.location(i as u64)?,
                 };

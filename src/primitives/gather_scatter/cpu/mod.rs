@@ -15,7 +15,7 @@ use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, fence, mem
 use crate::primitives::gather_scatter::partitioned::Cut;
 use crate::primitives::gather_scatter::spec::{Kernel, Locations, Method, Source, part, tuple_word};
 use crate::primitives::gather_scatter::work::workspace;
-use crate::primitives::gather_scatter::{Spec, given};
+use crate::primitives::gather_scatter::{Spec, user_indices};
 use body::Move;
 use kernels::Timed;
 use partition::Partition;
@@ -30,7 +30,7 @@ pub struct Moves {
     /// Where each random partition starts; empty without partitions.
     starts: Vec<u64>,
     /// L as it was brought, for the certificate.
-    given: Option<Arc<Vec<u64>>>,
+    user_indices: Option<Arc<Vec<u64>>>,
     timed: Timed,
     /// What the method `partitioned` needs beside them.
     partition: Option<Partition>,
@@ -102,7 +102,7 @@ impl PoolJob for Moves {
     type Case = Spec;
 
     fn prepare(spec: Spec, context: &Context) -> Result<(Moves, Isa), Failure> {
-        let given = given::load(&spec, context.stored)?;
+        let user_indices = user_indices::load(&spec, context.stored)?;
         let isa = context.isa_or(|| auto(&spec))?;
         if spec.kernel == Kernel::Scatter && isa == Isa::Avx2 {
             return Err(reader::avx2_cannot_scatter().into());
@@ -119,7 +119,7 @@ impl PoolJob for Moves {
         let source = spec.source()?;
         let (mut from, to) = (Buffer::new(input as usize)?, Buffer::new(output as usize)?);
         let mut locations = Buffer::new(indices as usize)?;
-        let brought = given.as_deref().map(Vec::as_slice);
+        let brought = user_indices.as_deref().map(Vec::as_slice);
         let starts = arrays::generate(&spec, &source, brought, &mut locations, context)?;
         // Words of longer tuples are numbered through: word k of all is word k of the stream.
         let word = |k| tuple_word(spec.seed, spec.tuple.min(8), k as u64, 0);
@@ -129,7 +129,7 @@ impl PoolJob for Moves {
         let partition = |cut: &Cut| Partition::new(&spec, cut.clone(), isa, context);
         let partition = spec.cut.as_ref().map(partition).transpose()?;
         let fault = context.fault;
-        let job = Moves { spec, source, from, to, locations, starts, given, timed, partition, fault };
+        let job = Moves { spec, source, from, to, locations, starts, user_indices, timed, partition, fault };
         job.clear(&context.pool, context.cancel)?;
         Ok((job, isa))
     }

@@ -14,7 +14,7 @@ use crate::device::cpu::check::poison;
 use crate::device::cpu::simd::Avx512;
 use crate::device::cpu::simd::{Index, Scalar};
 use crate::device::cpu::{Context, Isa, Worker, fence, part, pieces};
-use crate::primitives::cpu::combine::{Labels, Own, Part, begin, count, sort};
+use crate::primitives::cpu::combine::{Labels, Part, WorkerTables, begin, count, sort};
 use crate::primitives::cpu::tuple::{Halves, Quad, Tuple};
 use crate::primitives::gather_scatter::partitioned::{Cut, Digit, group};
 use crate::primitives::gather_scatter::spec::Spec;
@@ -26,15 +26,15 @@ pub struct Partition {
     /// L and R between the passes.
     pairs: Vec<(Buffer, Buffer)>,
     /// Of each worker.
-    own: Vec<Own>,
+    own: Vec<WorkerTables>,
 }
 
 /// The tables and groups of a worker.
-fn own(spec: &Spec, digits: &[Digit]) -> Result<Own, Failure> {
+fn own(spec: &Spec, digits: &[Digit]) -> Result<WorkerTables, Failure> {
     let values = digits.iter().map(|digit| digit.values() as usize);
     let pair = (spec.tuple + spec.index) as usize;
     let staging = values.clone().map(|values| values * group(spec, values) * pair).max().unwrap_or(0);
-    Own::new(values.max().unwrap_or(0), staging)
+    WorkerTables::new(values.max().unwrap_or(0), staging)
 }
 
 impl Partition {
@@ -56,7 +56,7 @@ impl Partition {
     /// Bytes that it holds.
     pub fn memory(&self) -> u64 {
         let pairs = self.pairs.iter().flat_map(|(locations, tuples)| [locations, tuples]);
-        pairs.map(|buffer| buffer.bytes() as u64).chain(self.own.iter().map(Own::bytes)).sum()
+        pairs.map(|buffer| buffer.bytes() as u64).chain(self.own.iter().map(WorkerTables::bytes)).sum()
     }
 }
 

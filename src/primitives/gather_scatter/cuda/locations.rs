@@ -6,8 +6,8 @@ use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Module, args, de
 use crate::inputs::Permutation;
 use crate::inputs::mix::key64;
 use crate::primitives::cuda::{BLOCK, ZipfTable, grid, launch_over, length};
-use crate::primitives::gather_scatter::given::checksum;
 use crate::primitives::gather_scatter::spec::{Source, Spec};
+use crate::primitives::gather_scatter::user_indices::checksum;
 use crate::primitives::gather_scatter::work::COUNTING_CHUNKS;
 
 device_struct! {
@@ -73,7 +73,7 @@ impl Locations {
         gpu: &Gpu,
         module: &Module,
         spec: &Spec,
-        given: Option<&[u64]>,
+        user_indices: Option<&[u64]>,
         mut values: DeviceBuffer<u32>,
         cancel: &Cancel,
     ) -> Result<Locations, Failure> {
@@ -85,14 +85,14 @@ impl Locations {
         let closed = closed_form(&source, table.as_ref())?;
         let [fill, partition @ ..] = module.kernels(kernels(spec))?;
         let mut starts = None;
-        match (given, source) {
+        match (user_indices, source) {
             (Some(all), _) => gpu.put(&words(all, spec.index), &mut values)?,
             (None, Source::Partitions { count, .. }) => {
                 starts = Some(partitions(gpu, &partition, spec, count, &values, cancel)?);
             }
             _ => launch_over(gpu, &fill, spec.tuples, args![values, closed, spec.tuples])?,
         }
-        Ok(Locations { values, starts, closed, checksum: given.map(checksum), table })
+        Ok(Locations { values, starts, closed, checksum: user_indices.map(checksum), table })
     }
 
     /// L[0].

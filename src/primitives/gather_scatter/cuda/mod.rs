@@ -10,18 +10,18 @@ mod locations;
 mod partitioned;
 mod spans;
 
-use super::given;
 use super::spec::{Kernel, Locations as Distribution, Spec};
 use super::tuned::Tuned;
+use super::user_indices;
 use crate::case::gpus::COUNT_KEY;
 use crate::case::tuning::Tuning;
 use crate::case::{Cancel, Failure, Fault, Value, Verdict};
 use crate::device::cuda::{
     self, DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Launched, Named, Part, Persisting, Plan, Setup,
-    args, device_struct, named, poison, together,
+    args, device_struct, named, poison, run_concurrently,
 };
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::finding::find;
+use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::tiles::Tiles;
 use crate::primitives::cuda::{Fill, launch_over, length};
 use locations::{ClosedForm, Locations};
@@ -137,7 +137,7 @@ impl GpuJob for Move {
     /// holds: those with i in [k·n/N, (k+1)·n/N). The first generates and certifies.
     fn prepare(spec: Spec, setup: &Setup) -> Result<Move, Failure> {
         let Setup { gpu, others, fault, cancel, stored } = *setup;
-        let (tuned, given) = (Tuned::of(&spec), given::load(&spec, stored)?);
+        let (tuned, user_indices) = (Tuned::of(&spec), user_indices::load(&spec, stored)?);
         if !others.is_empty() && partitioned::workspace(&spec) > 0 {
             return Err(Failure::NotApplicable("partitioned runs on one GPU".to_owned()));
         }
@@ -152,8 +152,8 @@ impl GpuJob for Move {
         let input = tuples(gpu, &module, &spec, input)?;
         let output = across((spec.output() + 1) * spec.tuple)?;
         let values = across(spec.moves() * spec.index)?;
-        let given = given.as_deref().map(Vec::as_slice);
-        let locations = Locations::new(gpu, &module, &spec, given, values, cancel)?;
+        let user_indices = user_indices.as_deref().map(Vec::as_slice);
+        let locations = Locations::new(gpu, &module, &spec, user_indices, values, cancel)?;
         let all = || [gpu].into_iter().chain(others);
         let by_location = if spec.kernel == Kernel::Gather { &input } else { &output };
         let persist = |gpu: &Gpu| tuned.0.persist.map(|bytes| gpu.persisting(by_location, bytes));
@@ -188,7 +188,7 @@ impl GpuJob for Move {
     }
 
     /// Waits for the further GPUs: what follows on the first sees what they have written.
-    fn settle(&mut self) -> Result<(), Failure> {
+    fn synchronize_others(&mut self) -> Result<(), Failure> {
         self.shares.iter().skip(1).try_for_each(|share| share.gpu.synchronize())
     }
 
@@ -198,7 +198,9 @@ impl GpuJob for Move {
         let timed = |share: &Share| share.gpu.timed(&mut || (0..batch).try_for_each(|_| this.launch(share)));
         match this.shares.as_slice() {
             [alone] => timed(alone),
-            all => together(all.iter().map(|share| (share.gpu.clone(), move || timed(share))).collect()),
+            all => {
+                run_concurrently(all.iter().map(|share| (share.gpu.clone(), move || timed(share))).collect())
+            }
         }
     }
 
@@ -275,12 +277,12 @@ impl Move {
 
     /// Queues the check of all of L and R_out.
     fn check(&self, gpu: &Gpu, claim: Claim, report: &DeviceBuffer<u64>) -> Result<(), Failure> {
-        let ([moved, given, landed], values) = (&self.certify, &self.locations.values);
+        let ([moved, user_indices, landed], values) = (&self.certify, &self.locations.values);
         if self.locations.checksum.is_none() {
             return launch_over(gpu, moved, claim.n, args![values, claim, report]);
         }
         let places = self.spec.tuples;
-        launch_over(gpu, given, claim.n, args![values, claim, places, report])?;
+        launch_over(gpu, user_indices, claim.n, args![values, claim, places, report])?;
         let landed = || launch_over(gpu, landed, places, args![values, claim, places, report]);
         if claim.scatter == 0 { Ok(()) } else { landed() }
     }
@@ -332,9 +334,9 @@ mod tests {
     #[test]
     fn bitmaps_only_where_they_are_needed() {
         let bytes = |kernel, words: &str| bitmap(&spec(kernel, &format!("tuples=100 {words}")));
-        let given = "locations=file locations.file.length=7 locations.file.largest=99";
+        let user_indices = "locations=file locations.file.length=7 locations.file.largest=99";
         assert_eq!(bytes(Kernel::Scatter, "locations=random"), 0);
         assert_eq!(bytes(Kernel::Gather, "locations=partitions locations.partitions.count=4"), 16);
-        assert_eq!((bytes(Kernel::Gather, given), bytes(Kernel::Scatter, given)), (0, 16));
+        assert_eq!((bytes(Kernel::Gather, user_indices), bytes(Kernel::Scatter, user_indices)), (0, 16));
     }
 }

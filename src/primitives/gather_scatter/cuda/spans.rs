@@ -176,8 +176,8 @@ mod tests {
     #[test]
     fn segments_are_of_locations_and_passes_of_what_they_address() {
         let scheme = "method=segmented method.segmented.segments=2 method.segmented.passes=2";
-        let given = "locations=file locations.file.length=10 locations.file.largest=99";
-        let all = spans(&tests::spec(Kernel::Gather, &format!("{scheme} {given}")), None).unwrap();
+        let user_indices = "locations=file locations.file.length=10 locations.file.largest=99";
+        let all = spans(&tests::spec(Kernel::Gather, &format!("{scheme} {user_indices}")), None).unwrap();
         let parts: Vec<[u64; 4]> = all.iter().map(|s| [s.first, s.count, s.low, s.high]).collect();
         assert_eq!(parts, [[0, 5, 0, 50], [0, 5, 50, 100], [5, 5, 0, 50], [5, 5, 50, 100]]);
     }

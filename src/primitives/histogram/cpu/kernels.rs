@@ -31,7 +31,7 @@ pub const MOST: usize = 1 << 30;
 const ROOM: usize = 32 << 10;
 
 /// Copies of the counts of so many bins.
-pub fn copies(bins: usize) -> usize {
+pub fn replicas(bins: usize) -> usize {
     1 << (ROOM / 4 / bins).clamp(1, 8).ilog2()
 }
 
@@ -142,7 +142,7 @@ unsafe fn many<V: Lanes, const C: usize, const RANGE: bool>(call: &mut Call) {
 unsafe fn many_any<V: Lanes, const RANGE: bool>(call: &mut Call) {
     // SAFETY: by the caller's promise.
     unsafe {
-        match copies(call.bounds.len() + 1) {
+        match replicas(call.bounds.len() + 1) {
             8 => many::<V, 8, RANGE>(call),
             4 => many::<V, 4, RANGE>(call),
             2 => many::<V, 2, RANGE>(call),

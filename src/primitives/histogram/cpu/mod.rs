@@ -32,7 +32,7 @@ pub struct Histogram {
 /// What only one worker writes.
 struct Private {
     /// Copies of its counts.
-    copies: Buffer,
+    replicas: Buffer,
     /// Its counts, 64 bits a bin.
     counts: Buffer,
     /// Its table of the splitters.
@@ -43,14 +43,14 @@ impl Private {
     fn new(spec: &Spec) -> Result<Private, Failure> {
         let bins = spec.bins as usize;
         Ok(Private {
-            copies: Buffer::new(4 * bins * kernels::copies(bins))?,
+            replicas: Buffer::new(4 * bins * kernels::replicas(bins))?,
             counts: Buffer::new(8 * bins)?,
             cells: Buffer::new(size_of::<Cell>() * cells(spec))?,
         })
     }
 
     fn bytes(&self) -> u64 {
-        (self.copies.bytes() + self.counts.bytes() + self.cells.bytes()) as u64
+        (self.replicas.bytes() + self.counts.bytes() + self.cells.bytes()) as u64
     }
 }
 
@@ -86,23 +86,23 @@ impl Histogram {
         let bins = self.bounds.len() + 1;
         for start in range.clone().step_by(MOST) {
             // SAFETY: by the caller's promise.
-            let (copies, totals) = unsafe {
+            let (replicas, totals) = unsafe {
                 (
-                    private.copies.write::<u32>(0..private.copies.holds::<u32>()),
+                    private.replicas.write::<u32>(0..private.replicas.holds::<u32>()),
                     private.counts.write::<u64>(0..bins),
                 )
             };
-            copies.fill(0);
+            replicas.fill(0);
             let (from, n) = (self.input.ptr::<f32>().wrapping_add(start), MOST.min(range.end - start));
             let cells = private.cells.holds::<Cell>();
             let scale = if cells > 0 { cells as f32 } else { bins as f32 } / DOMAIN;
             let cells = private.cells.ptr();
             // SAFETY: as above; the table is that of the bounds.
             unsafe {
-                (self.timed)(&mut Call { from, n, bounds: &self.bounds, scale, cells, counts: copies })
+                (self.timed)(&mut Call { from, n, bounds: &self.bounds, scale, cells, counts: replicas })
             };
             for (bin, total) in totals.iter_mut().enumerate() {
-                *total += copies[bin..].iter().step_by(bins).map(|&count| u64::from(count)).sum::<u64>();
+                *total += replicas[bin..].iter().step_by(bins).map(|&count| u64::from(count)).sum::<u64>();
             }
         }
     }

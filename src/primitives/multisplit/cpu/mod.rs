@@ -11,7 +11,7 @@ use super::spec::{KEY, Method, OFFSET};
 use crate::case::{Cancel, Failure, Fault, Verdict};
 use crate::device::cpu::check::poison;
 use crate::device::cpu::{Buffer, Context, Isa, Pool, PoolJob, Worker, fence, memory, pieces};
-use crate::primitives::cpu::combine::{Own, Part, begin};
+use crate::primitives::cpu::combine::{Part, WorkerTables, begin};
 use crate::primitives::groups;
 use kernels::Loop;
 
@@ -26,7 +26,7 @@ pub struct Multisplit {
     values_out: Buffer,
     offsets: Buffer,
     /// Of each worker.
-    own: Vec<Own>,
+    own: Vec<WorkerTables>,
     /// Keys that are gathered before they are stored.
     group: usize,
     sort: Loop,
@@ -80,7 +80,7 @@ impl Multisplit {
     }
 
     /// A worker's part with its tables, but for its range.
-    fn part(&self, own: &Own) -> Part {
+    fn part(&self, own: &WorkerTables) -> Part {
         // A fault reads one element further, which the input has.
         let beside = usize::from(self.fault == Some(Fault::OffByOne));
         let from = |buffer: &Buffer, element: u64| {
@@ -142,7 +142,7 @@ impl PoolJob for Multisplit {
         memory::require(spec.input() + spec.output())?;
         let [keys, values] = [KEY, spec.value].map(|element| (spec.keys * element) as usize);
         let (group, staging) = staging(&spec);
-        let own = |_| Own::new(spec.buckets as usize, staging);
+        let own = |_| WorkerTables::new(spec.buckets as usize, staging);
         let job = Multisplit {
             buckets: Buckets::new(&spec).strength_reduced(),
             keys: Buffer::new(keys + KEY as usize)?,
@@ -208,6 +208,6 @@ impl PoolJob for Multisplit {
     fn memory(&self) -> u64 {
         let arrays = [&self.keys, &self.values, &self.keys_out, &self.values_out, &self.offsets];
         let arrays: u64 = arrays.into_iter().map(|buffer| buffer.bytes() as u64).sum();
-        arrays + self.own.iter().map(Own::bytes).sum::<u64>()
+        arrays + self.own.iter().map(WorkerTables::bytes).sum::<u64>()
     }
 }

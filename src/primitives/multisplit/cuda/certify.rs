@@ -4,7 +4,7 @@
 use super::input::Input;
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, Gpu, Kernel, Module, args, device_struct};
-use crate::primitives::cuda::finding::find;
+use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{BLOCK, grid, launch_over, length};
 use crate::primitives::multisplit::Spec;
 

@@ -3,7 +3,7 @@
 //! first (ashkiani2017 §6.3), and a search for where buckets begin.
 
 use super::input::Function;
-use super::{MODULE, Pair, Split, Splitter, held, pointers, words};
+use super::{MODULE, Pair, Split, Splitter, bytes_of, pointers, words};
 use crate::case::Failure;
 use crate::device::cuda::{
     DeviceBuffer, DevicePtr, Gpu, GpuFacts, Kernel, Launched, Named, args, device_struct, named,
@@ -11,7 +11,7 @@ use crate::device::cuda::{
 use crate::primitives::cuda::grid;
 use crate::primitives::multisplit::Spec;
 use crate::primitives::multisplit::rounds::Rounds;
-use crate::primitives::multisplit::tiles::{GROUP, Shape, Way, field, way};
+use crate::primitives::multisplit::tiles::{GROUP, KernelVariant, Shape, field, way};
 
 /// The module of the passes with bulk copies.
 const BULK_MODULE: &str = "multisplit_bulk";
@@ -59,7 +59,7 @@ pub struct Digit {
 
 /// Kernels and counts of splits.
 pub struct Passes {
-    way: Way,
+    way: KernelVariant,
     shape: Shape,
     /// Of the three steps.
     kernels: Vec<Kernel>,
@@ -77,7 +77,7 @@ pub fn bulk(gpu: &GpuFacts) -> bool {
 }
 
 /// The kernels of the three steps of splits of a way.
-pub fn kernels(way: Way, bulk: bool) -> Vec<Named> {
+pub fn kernels(way: KernelVariant, bulk: bool) -> Vec<Named> {
     let [count, pass] = way.names(bulk);
     vec![(MODULE, count), (MODULE, SCAN.to_owned()), (if bulk { BULK_MODULE } else { MODULE }, pass)]
 }
@@ -87,7 +87,7 @@ impl Passes {
     ///
     /// # Errors
     /// `NotApplicable` where a multiprocessor has no room for a block; what the driver reports.
-    pub fn new(gpu: &Gpu, way: Way, n: u64) -> Result<Passes, Failure> {
+    pub fn new(gpu: &Gpu, way: KernelVariant, n: u64) -> Result<Passes, Failure> {
         let bulk = bulk(gpu.device());
         let shape = Shape::of(way.bits, way.value);
         let shared = shape.shared(way, bulk) as u32;
@@ -107,7 +107,7 @@ impl Passes {
 
     /// Bytes that it holds.
     pub fn bytes(&self) -> u64 {
-        held(&self.counts)
+        bytes_of(&self.counts)
     }
 
     /// Queues a split. Where offsets are not null, there is one more of them than the function has buckets.
@@ -224,7 +224,7 @@ fn digits(spec: &Spec, function: Function, rounds: &Rounds) -> [Digit; 2] {
 
 impl Splitter for InRounds {
     fn bytes(&self) -> u64 {
-        held(&self.between) + self.passes.bytes()
+        bytes_of(&self.between) + self.passes.bytes()
     }
 
     fn stages(&self) -> &'static [&'static str] {

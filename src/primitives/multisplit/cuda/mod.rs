@@ -63,7 +63,7 @@ fn pointers<const N: usize>(arrays: &[DeviceBuffer<u32>; N]) -> [DevicePtr<u32>;
 }
 
 /// Bytes of arrays.
-fn held(arrays: &[DeviceBuffer<u32>]) -> u64 {
+fn bytes_of(arrays: &[DeviceBuffer<u32>]) -> u64 {
     arrays.iter().map(DeviceBuffer::bytes).sum()
 }
 

@@ -3,7 +3,7 @@
 //! counts, a post-scan (§5).
 
 use super::input::Function;
-use super::{MODULE, Split, Splitter, held, pointers};
+use super::{MODULE, Split, Splitter, bytes_of, pointers};
 use crate::case::Failure;
 use crate::device::cuda::{
     DeviceBuffer, DevicePtr, Gpu, Kernel, Launched, Named, args, device_struct, named,
@@ -135,7 +135,7 @@ impl ScanSplit {
 
 impl Splitter for ScanSplit {
     fn bytes(&self) -> u64 {
-        self.ones.bytes() + held(&self.between)
+        self.ones.bytes() + bytes_of(&self.between)
     }
 
     fn split(&mut self, gpu: &Gpu, what: &Split) -> Result<(), Failure> {

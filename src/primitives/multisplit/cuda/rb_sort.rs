@@ -5,7 +5,7 @@
 
 use super::fused::{self, Digit, Passes};
 use super::input::Function;
-use super::{MODULE, Split, Splitter, held, words};
+use super::{MODULE, Split, Splitter, bytes_of, words};
 use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, Kernel, Launched, Named, args, named};
 use crate::primitives::cuda::launch_over;
@@ -111,7 +111,7 @@ impl RbSort {
 
 impl Splitter for RbSort {
     fn bytes(&self) -> u64 {
-        held(&self.labels) + held(&self.loads) + self.passes.bytes()
+        bytes_of(&self.labels) + bytes_of(&self.loads) + self.passes.bytes()
     }
 
     /// The paper's names (Table 4); unpacking is also what a permutation takes.

@@ -11,7 +11,7 @@ use super::{Launch, Patterns};
 use crate::case::{Cancel, Failure, Verdict};
 use crate::device::cuda::{DeviceBuffer, Gpu, POISON32, args, poison};
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::finding::find;
+use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{launch_over, length};
 use crate::primitives::pattern::spec::{Kernel, Method, POISON, Spec};
 use crate::primitives::pattern::walk::SINGLE;

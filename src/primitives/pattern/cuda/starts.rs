@@ -5,7 +5,7 @@ use crate::case::Failure;
 use crate::device::cuda::{DeviceBuffer, DevicePtr, Gpu, args, device_struct};
 use crate::inputs::Permutation;
 use crate::inputs::mix::{scale, word64};
-use crate::primitives::cuda::finding::find;
+use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{launch_over, length};
 use crate::primitives::pattern::{Spec, Starts};
 use crate::primitives::range::Range;

@@ -15,7 +15,7 @@ use crate::device::cuda::{
     device_struct, named, poison,
 };
 use crate::inputs::mix::key64;
-use crate::primitives::cuda::finding::find;
+use crate::primitives::cuda::check_report::find;
 use crate::primitives::cuda::{launch_over, length};
 use heads::Heads;
 use one_pass::{Launch, OnePass, Variant};

@@ -6,7 +6,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::KeyCode;
 
-use super::{NOW, listed, names, over, plan, press, shelf, typed, write, write_plan};
+use super::{NOW, listed, names, over, plan, press, stored_runs, typed, write, write_plan};
 use crate::run::note;
 use crate::run::runner::Control;
 use crate::tui::app::App;
@@ -35,7 +35,7 @@ fn copied(app: &mut App) -> String {
 
 #[test]
 fn runs_are_listed_newest_first_wherever_they_lie() {
-    let root = shelf();
+    let root = stored_runs();
     let app = listed(root.path(), PLAIN);
     let expected =
         ["deep/20261121-080000-passes", "20261120-223758-passes", "20261119-101500-passes", "somebody-else"];
@@ -47,7 +47,7 @@ fn runs_are_listed_newest_first_wherever_they_lie() {
 
 #[test]
 fn runs_that_follow_each_other_can_be_told_apart() {
-    let root = shelf();
+    let root = stored_runs();
     let of = |words: &str, hash: &str| {
         let (mut plan, words) = (plan(), words.split_whitespace().map(str::to_owned).collect());
         plan.overrides = words;
@@ -73,7 +73,7 @@ fn runs_that_follow_each_other_can_be_told_apart() {
 
 #[test]
 fn the_list_follows_the_disk_and_keeps_the_selection() {
-    let root = shelf();
+    let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
     typed(&mut app, "j");
     let selected = |app: &App| app.state.runs.selected().map(|entry| entry.name.clone());
@@ -88,7 +88,7 @@ fn the_list_follows_the_disk_and_keeps_the_selection() {
 
 #[test]
 fn a_search_narrows_while_it_is_typed_and_can_be_withdrawn() {
-    let root = shelf();
+    let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
     typed(&mut app, "/KERNEL q");
     assert_eq!(names(&app), [""; 0], "q is a letter here");
@@ -107,7 +107,7 @@ fn a_search_narrows_while_it_is_typed_and_can_be_withdrawn() {
 
 #[test]
 fn a_run_is_opened_read_only_in_the_run_screen() {
-    let root = shelf();
+    let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
     press(&mut app, KeyCode::Enter);
     let session = app.state.session.as_ref().expect("a run");
@@ -122,7 +122,7 @@ fn a_run_is_opened_read_only_in_the_run_screen() {
 
 #[test]
 fn nothing_is_read_while_something_is_timed() {
-    let root = shelf();
+    let root = stored_runs();
     let (mut app, runner) = over(root.path(), PLAIN);
     press(&mut app, KeyCode::Enter);
     assert!(app.state.measuring());
@@ -149,7 +149,7 @@ fn nothing_is_read_while_something_is_timed() {
 
 #[test]
 fn an_answer_that_nobody_waits_for_takes_nobody_anywhere() {
-    let root = shelf();
+    let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
     let open = |app: &mut App| {
         let action = crate::tui::command::Action::Runs(super::super::Ask::Open);
@@ -157,8 +157,8 @@ fn an_answer_that_nobody_waits_for_takes_nobody_anywhere() {
     };
     let Some(Effect::Ask(ticket, job)) = open(&mut app) else { panic!("it is read") };
     press(&mut app, KeyCode::Esc);
-    let desk = app.desk.as_mut().expect("a desk");
-    desk.ask(ticket, job, None).expect("asked");
+    let io_worker = app.io_worker.as_mut().expect("a desk");
+    io_worker.ask(ticket, job, None).expect("asked");
     app.receive(NOW);
     assert!(app.state.session.is_none());
     assert_eq!(app.state.focus, Focus::Recipes);
@@ -166,7 +166,7 @@ fn an_answer_that_nobody_waits_for_takes_nobody_anywhere() {
 
 #[test]
 fn a_note_is_kept_in_the_folder_and_shown_in_the_list() {
-    let root = shelf();
+    let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
     typed(&mut app, "n, twice");
     press(&mut app, KeyCode::Enter);
@@ -188,7 +188,7 @@ fn a_note_is_kept_in_the_folder_and_shown_in_the_list() {
 
 #[test]
 fn a_note_waits_for_the_end_of_what_is_timed() {
-    let root = shelf();
+    let root = stored_runs();
     let (mut app, _runner) = over(root.path(), PLAIN);
     typed(&mut app, "o");
     press(&mut app, KeyCode::Esc);
@@ -200,7 +200,7 @@ fn a_note_waits_for_the_end_of_what_is_timed() {
 
 #[test]
 fn a_run_is_compared_with_the_marked_one() {
-    let root = shelf();
+    let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
     typed(&mut app, "c");
     assert!(notice(&app).contains("mark a baseline first: m"), "{}", notice(&app));
@@ -228,7 +228,7 @@ fn a_run_is_compared_with_the_marked_one() {
 
 #[test]
 fn an_export_writes_and_says_how_to_repeat() {
-    let root = shelf();
+    let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
     let folder = app.state.runs.selected().expect("a run").path.clone();
     typed(&mut app, "e");
@@ -250,7 +250,7 @@ fn an_export_writes_and_says_how_to_repeat() {
 
 #[test]
 fn what_is_under_the_cursor_is_copied() {
-    let root = shelf();
+    let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
     let folder = app.state.runs.selected().expect("a run").path.clone();
     assert_eq!(copied(&mut app), folder.display().to_string());
@@ -269,7 +269,7 @@ fn what_is_under_the_cursor_is_copied() {
 
 #[test]
 fn a_case_of_a_recipe_or_a_run_shows_what_it_touches() {
-    let root = shelf();
+    let root = stored_runs();
     let (mut app, _runner) = over(root.path(), PLAIN);
     typed(&mut app, "p");
     assert_eq!(app.state.focus, Focus::Recipes, "streams go through no indices");

@@ -4,7 +4,7 @@ use std::fs;
 
 use ratatui::crossterm::event::KeyCode;
 
-use super::{NOW, listed, over, press, shelf, typed};
+use super::{NOW, listed, over, press, stored_runs, typed};
 use crate::tui::app::App;
 use crate::tui::home::News;
 use crate::tui::home::facts::{Known, LastRun};
@@ -26,7 +26,7 @@ fn notice(app: &App) -> &str {
 
 #[test]
 fn a_run_that_was_chosen_lies_under_the_chart_until_it_is_withdrawn() {
-    let root = shelf();
+    let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
     typed(&mut app, "jb");
     assert_eq!(notice(&app), "baseline: 20261120-223758-passes, under the chart of the next run");
@@ -50,7 +50,7 @@ fn a_run_that_was_chosen_lies_under_the_chart_until_it_is_withdrawn() {
 
 #[test]
 fn a_run_does_not_lie_under_itself_and_none_without_a_matching_case() {
-    let root = shelf();
+    let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
     typed(&mut app, "b");
     press(&mut app, KeyCode::Enter);
@@ -79,7 +79,7 @@ fn a_run_does_not_lie_under_itself_and_none_without_a_matching_case() {
 
 #[test]
 fn a_folder_that_is_no_run_is_no_baseline() {
-    let root = shelf();
+    let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
     typed(&mut app, "jjjb");
     assert_eq!(notice(&app), "this folder cannot be read as a run");
@@ -89,7 +89,7 @@ fn a_folder_that_is_no_run_is_no_baseline() {
 /// The newest stored run of the recipe, as the preview knows it, is the baseline of the next.
 #[test]
 fn the_newest_stored_run_of_a_recipe_can_be_laid_under_the_next() {
-    let root = shelf();
+    let root = stored_runs();
     let mut app = over(root.path(), PLAIN).0;
     let (plan, folder) = (fixture::passes(), root.path().join("20261120-223758-passes"));
     let ledger = script::played(&plan);

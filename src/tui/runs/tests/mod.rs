@@ -89,7 +89,7 @@ pub fn foreign(root: &Path, name: &str, text: &str) -> PathBuf {
 }
 
 /// Three runs, one of them with a failed case and a note, and a folder of somebody else's.
-pub fn shelf() -> tempfile::TempDir {
+pub fn stored_runs() -> tempfile::TempDir {
     let root = tempfile::tempdir().expect("temporary folder");
     write(root.path(), "20261119-101500-passes", "2026-11-19 10:15:00", 1.0, None);
     write(root.path(), "20261120-223758-passes", "2026-11-20 22:37:58", 1.2, None);
@@ -104,7 +104,7 @@ pub fn over(root: &Path, theme: Theme) -> (App, script::Scripted) {
     let runner = script::Scripted::default();
     let mut app = app(&runner, theme);
     app.look_below(root.to_owned());
-    app.desk.iter_mut().for_each(|desk| desk.at_once = true);
+    app.io_worker.iter_mut().for_each(|io_worker| io_worker.at_once = true);
     app.tick(NOW);
     (app, runner)
 }

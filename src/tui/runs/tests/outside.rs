@@ -7,7 +7,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
-use super::{NOW, listed, names, press, shelf, typed};
+use super::{NOW, listed, names, press, stored_runs, typed};
 use crate::run::runner::Control;
 use crate::tui::app::{Incoming, Source};
 use crate::tui::command::Action;
@@ -38,7 +38,7 @@ fn the_terminal_is_asked_between_two_frames() {
             Ok(())
         }
     }
-    let root = shelf();
+    let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
     let folder = app.state.runs.selected().expect("a run").path.display().to_string();
     let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("a terminal");
@@ -49,15 +49,15 @@ fn the_terminal_is_asked_between_two_frames() {
 
 #[test]
 fn a_stored_run_that_is_played_is_watched_and_not_measured() {
-    let root = shelf();
+    let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
     let watch = Action::Runs(Ask::Watch);
     let Some(Effect::Ask(ticket, job)) = update(&mut app.state, Input::Act(watch), NOW) else {
         panic!("it is read")
     };
-    let desk = app.desk.as_mut().expect("a desk");
-    desk.ask(ticket, job, None).expect("asked");
-    let (ticket, answer) = desk.next().expect("answered");
+    let io_worker = app.io_worker.as_mut().expect("a desk");
+    io_worker.ask(ticket, job, None).expect("asked");
+    let (ticket, answer) = io_worker.next().expect("answered");
     let Some(Effect::Play { path, plan, times }) = update(&mut app.state, Input::Answer(ticket, answer), NOW)
     else {
         panic!("it is played")
@@ -77,7 +77,7 @@ const LOGGED: &str = "played 2.00 times as fast as it ran";
 
 #[test]
 fn a_stored_run_is_played_through_the_running_screen() {
-    let root = shelf();
+    let root = stored_runs();
     let mut app = listed(root.path(), PLAIN);
     typed(&mut app, "w");
     // It plays at its own pace, in a thread of its own.
@@ -101,7 +101,7 @@ fn a_stored_run_is_played_through_the_running_screen() {
 
 #[test]
 fn a_thread_of_its_own_reads_and_wakes_nobody_twice() {
-    let root = shelf();
+    let root = stored_runs();
     let runner = script::Scripted::default();
     let mut app = loops::app(&runner, PLAIN);
     app.look_below(root.path().to_owned());

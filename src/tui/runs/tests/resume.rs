@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
-use super::{NOW, over, plan, press, script, shelf, typed};
+use super::{NOW, over, plan, press, script, stored_runs, typed};
 use crate::engine::protocol::Event;
 use crate::run::events;
 use crate::run::folder::Folder;
@@ -41,7 +41,7 @@ fn notice(app: &App) -> &str {
 
 #[test]
 fn a_run_that_was_cut_short_goes_on_from_the_list() {
-    let root = shelf();
+    let root = stored_runs();
     let folder = cut(root.path());
     // Packed as well: it is listed like any other, and plain once it goes on.
     events::pack(&Folder::reopen(&folder).expect("nobody writes it")).expect("packed");
@@ -69,11 +69,11 @@ fn a_run_that_was_cut_short_goes_on_from_the_list() {
 /// The screen does not wait for the disk, and a second wish does not hold up the first.
 #[test]
 fn a_run_that_goes_on_is_read_at_the_desk() {
-    let root = shelf();
+    let root = stored_runs();
     cut(root.path());
     let (mut app, runner) = over(root.path(), Theme::PLAIN);
     typed(&mut app, "o");
-    app.desk.as_mut().expect("a desk").at_once = false;
+    app.io_worker.as_mut().expect("a desk").at_once = false;
     let key = |app: &mut App| app.take(Incoming::Key(KeyEvent::from(KeyCode::Char('r'))), NOW);
     key(&mut app);
     assert_eq!((notice(&app), runner.starts()), ("reading the run …", 0));
@@ -91,7 +91,7 @@ fn a_run_that_goes_on_is_read_at_the_desk() {
 
 #[test]
 fn a_complete_run_and_one_that_vanished_do_not_go_on() {
-    let root = shelf();
+    let root = stored_runs();
     let folder = cut(root.path());
     let (mut app, runner) = over(root.path(), Theme::PLAIN);
     typed(&mut app, "ojr");
@@ -105,7 +105,7 @@ fn a_complete_run_and_one_that_vanished_do_not_go_on() {
 
 #[test]
 fn an_opened_run_goes_on_and_only_our_own_has_cases_measured_again() {
-    let root = shelf();
+    let root = stored_runs();
     cut(root.path());
     let (mut app, runner) = over(root.path(), Theme::PLAIN);
     typed(&mut app, "o");
@@ -120,7 +120,7 @@ fn an_opened_run_goes_on_and_only_our_own_has_cases_measured_again() {
 
 #[test]
 fn further_rounds_of_a_run_that_is_over_go_into_its_folder() {
-    let root = shelf();
+    let root = stored_runs();
     let folder = root.path().join("20261120-223758-passes");
     let (mut app, runner) = over(root.path(), Theme::PLAIN);
     typed(&mut app, "oj");

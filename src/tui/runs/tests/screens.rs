@@ -5,7 +5,7 @@ use std::path::Path;
 use ratatui::crossterm::event::KeyCode;
 use tempfile::TempDir;
 
-use super::{listed, over, press, shelf, typed};
+use super::{listed, over, press, stored_runs, typed};
 use crate::run::repeat::Repeat;
 use crate::run::runner::Message;
 use crate::tui::app::App;
@@ -15,7 +15,7 @@ use crate::tui::tests::{fixture, script};
 use crate::tui::theme::Theme;
 
 fn after(theme: Theme, keys: &str) -> (App, TempDir) {
-    let root = shelf();
+    let root = stored_runs();
     let mut app = listed(root.path(), theme);
     typed(&mut app, keys);
     (app, root)
@@ -60,7 +60,7 @@ pub fn opened(theme: Theme) -> (App, TempDir) {
 
 /// Under the chart of a run that was started after it was chosen.
 pub fn under_a_chart(theme: Theme) -> (App, TempDir) {
-    let root = shelf();
+    let root = stored_runs();
     let (mut app, runner) = over(root.path(), theme);
     typed(&mut app, "ojb");
     press(&mut app, KeyCode::Esc);

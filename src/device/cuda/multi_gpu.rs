@@ -1,0 +1,56 @@
+//! A case on several GPUs at the same time, each with arrays of its own: weak scaling.
+
+use super::{OneGpu, run_concurrently};
+use crate::case::gpus::COUNT_KEY;
+use crate::case::{Cancel, Failure, Value, Verdict};
+use crate::device::Prepared;
+use crate::device::cuda::Gpu;
+
+/// The same case in place on each of some GPUs.
+pub struct Several(Vec<(Gpu, OneGpu)>);
+
+impl Several {
+    /// Of at least one GPU.
+    pub fn new(parts: Vec<(Gpu, OneGpu)>) -> Several {
+        Several(parts)
+    }
+}
+
+impl Prepared for Several {
+    /// From the first start to the last end.
+    fn sample(&mut self, batch: u32) -> Result<f64, Failure> {
+        let parts = self.0.iter_mut();
+        run_concurrently(parts.map(|(gpu, part)| (gpu.clone(), move || part.sample(batch))).collect())
+    }
+
+    /// Every GPU's result, one after the other.
+    fn certify(&mut self, cancel: &Cancel) -> Result<Verdict, Failure> {
+        let mut all = 0;
+        for (nth, (_, part)) in self.0.iter_mut().enumerate() {
+            match part.certify(cancel)? {
+                Verdict::Certified { checked } => all += checked,
+                Verdict::Wrong { mistake } => {
+                    return Ok(Verdict::Wrong { mistake: format!("GPU {} of the case: {mistake}", nth + 1) });
+                }
+            }
+        }
+        Ok(Verdict::Certified { checked: all })
+    }
+
+    fn memory(&self) -> u64 {
+        self.0.iter().map(|(_, part)| part.memory()).sum()
+    }
+
+    fn resolved(&self) -> Vec<(String, Value)> {
+        let first = self.0.first().map(|(_, part)| part.resolved()).unwrap_or_default();
+        let count = (COUNT_KEY.to_owned(), Value::Int(self.0.len() as u64));
+        first.into_iter().chain([count]).collect()
+    }
+
+    /// The outputs of all GPUs, one behind the other.
+    fn read_back(&mut self) -> Result<Vec<u8>, Failure> {
+        let outputs: Vec<Vec<u8>> =
+            self.0.iter_mut().map(|(_, part)| part.read_back()).collect::<Result<_, _>>()?;
+        Ok(outputs.concat())
+    }
+}

@@ -1,0 +1,129 @@
+//! What several GPUs do at the same time, and how long that takes.
+//!
+//! There is no clock that two GPUs share. Each is timed by a pair of events of its own, as
+//! one GPU alone is; the host's clock tells only how far apart they began. A thread for each
+//! GPU waits at a common line with its GPU idle, so that this is a microsecond or so, and
+//! launches of one do not wait for those of another.
+
+use std::sync::atomic::{AtomicIsize, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use crate::case::Failure;
+use crate::device::cuda::Gpu;
+
+/// One GPU's part.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    began: Instant,
+    /// By the GPU's own clock.
+    seconds: f64,
+}
+
+/// Seconds from the first start to the last end. Each part is a GPU and what is done there,
+/// which returns its seconds.
+///
+/// # Errors
+/// The first part's that failed; when there is no thread for one.
+pub fn run_concurrently<W>(parts: Vec<(Gpu, W)>) -> Result<f64, Failure>
+where
+    W: FnOnce() -> Result<f64, Failure> + Send,
+{
+    let line = &Line(AtomicIsize::new(parts.len().cast_signed()));
+    let runs = thread::scope(|scope| {
+        let spawn = |(gpu, work): (Gpu, W)| {
+            let part = move || line.run(|| gpu.wait_for_own_work(), work);
+            thread::Builder::new().name("gpu".into()).spawn_scoped(scope, part).map_err(|error| {
+                line.give_up();
+                Failure::Failed(format!("no thread for a GPU: {error}"))
+            })
+        };
+        // All of them are on their way before one is waited for.
+        let threads: Vec<_> = parts.into_iter().map(spawn).collect();
+        let ended = |thread: thread::ScopedJoinHandle<Result<Run, Failure>>| {
+            thread.join().unwrap_or_else(|_| Err(Failure::Failed("the thread of a GPU panicked".to_owned())))
+        };
+        threads.into_iter().map(|thread| thread.and_then(ended)).collect::<Result<Vec<Run>, Failure>>()
+    })?;
+    Ok(lasted(&runs))
+}
+
+/// From the first start to the last end.
+fn lasted(runs: &[Run]) -> f64 {
+    let Some(first) = runs.iter().map(|run| run.began).min() else { return 0.0 };
+    let end = |run: &Run| run.began.duration_since(first).as_secs_f64() + run.seconds;
+    runs.iter().map(end).fold(0.0, f64::max)
+}
+
+/// Where threads wait for each other: how many are still on their way.
+struct Line(AtomicIsize);
+
+impl Line {
+    /// Gets ready, waits for all others and works. Who is not ready holds nobody up.
+    fn run(
+        &self,
+        ready: impl FnOnce() -> Result<(), Failure>,
+        work: impl FnOnce() -> Result<f64, Failure>,
+    ) -> Result<Run, Failure> {
+        let ready = ready();
+        self.0.fetch_sub(1, Ordering::AcqRel);
+        // Awake: a thread that sleeps begins tens of microseconds late.
+        while self.0.load(Ordering::Acquire) > 0 {
+            thread::yield_now();
+        }
+        ready?;
+        let began = Instant::now();
+        Ok(Run { began, seconds: work()? })
+    }
+
+    /// Nobody waits any more.
+    fn give_up(&self) {
+        self.0.store(isize::MIN / 2, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn it_lasts_until_the_last_end() {
+        let first = Instant::now();
+        let run = |after: u64, seconds| Run { began: first + Duration::from_millis(after), seconds };
+        assert_eq!(lasted(&[run(0, 0.5)]), 0.5);
+        assert_eq!(lasted(&[run(250, 0.5), run(0, 0.5)]), 0.75);
+        assert_eq!(lasted(&[run(0, 0.5), run(250, 0.125)]), 0.5);
+        assert_eq!(lasted(&[]), 0.0);
+    }
+
+    #[test]
+    fn nobody_works_before_all_are_at_the_line() {
+        let (line, arrived) = (Line(AtomicIsize::new(3)), AtomicIsize::new(0));
+        let arrive = || {
+            arrived.fetch_add(1, Ordering::SeqCst);
+            Ok(())
+        };
+        let work = || Ok(arrived.load(Ordering::SeqCst) as f64);
+        let seen: Vec<f64> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..3).map(|_| scope.spawn(|| line.run(arrive, work))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap().unwrap().seconds).collect()
+        });
+        assert_eq!(seen, [3.0; 3]);
+    }
+
+    #[test]
+    fn who_is_not_ready_holds_nobody_up() {
+        let line = Line(AtomicIsize::new(2));
+        let lost = || Err(Failure::Lost("gone".to_owned()));
+        thread::scope(|scope| {
+            let other = scope.spawn(|| line.run(|| Ok(()), || Ok(1.0)));
+            assert_eq!(line.run(lost, || Ok(1.0)).err(), Some(Failure::Lost("gone".to_owned())));
+            assert!(other.join().unwrap().is_ok());
+        });
+        let alone = Line(AtomicIsize::new(9));
+        alone.give_up();
+        assert!(alone.run(|| Ok(()), || Ok(1.0)).is_ok());
+    }
+}

@@ -1,0 +1,159 @@
+//! Which profile a case is predicted from.
+
+use serde::{Deserialize, Serialize};
+
+use super::choose::choose;
+use super::{Model, Prediction, Profile, expected};
+use crate::case::{Case, Params, Work};
+use crate::primitives;
+
+/// The model that charts show where the recipe names none.
+pub const USUAL: &str = "sector";
+
+/// A profile that an engine found for one of its devices.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DeviceProfile {
+    /// The backends that run on the device: `cuda`, or `scalar` and `cpu`.
+    pub backends: Vec<String>,
+    /// The number of the device among theirs, from 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub device: u64,
+    pub profile: Profile,
+    /// What is to be said of it: that it is old, or another device's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// The profiles that predictions are made from: those that a person gave, and those that
+/// engines found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Profiles {
+    given: Vec<Profile>,
+    found: Vec<DeviceProfile>,
+}
+
+impl Profiles {
+    /// Those that a person gave; the first that knows a backend counts.
+    pub fn given(profiles: Vec<Profile>) -> Profiles {
+        Profiles { given: profiles, found: Vec::new() }
+    }
+
+    /// The same, with this one before them all.
+    pub fn instead(&self, profile: Profile) -> Profiles {
+        let given = std::iter::once(profile).chain(self.given.iter().cloned()).collect();
+        Profiles { given, found: self.found.clone() }
+    }
+
+    /// Takes in what an engine found. The first that one had for a device stays: what a run's
+    /// cases were predicted from does not change while it goes on. Says whether any is new.
+    pub fn add(&mut self, found: &[DeviceProfile]) -> bool {
+        let before = self.found.len();
+        for held in found {
+            let known =
+                |known: &DeviceProfile| known.backends == held.backends && known.device == held.device;
+            if !self.found.iter().any(known) {
+                self.found.push(held.clone());
+            }
+        }
+        self.found.len() > before
+    }
+
+    /// The profile of a case's device.
+    ///
+    /// # Errors
+    /// Why there is none, to follow `n/a: `.
+    pub fn of(&self, case: &Case) -> Result<&Profile, String> {
+        let (backend, device) = case.place();
+        let given = self.given.iter().find(|profile| profile.knows(backend));
+        let runs =
+            |held: &&DeviceProfile| held.device == device && held.backends.iter().any(|b| b == backend);
+        let found = || self.found.iter().find(runs).map(|held| &held.profile);
+        given.or_else(found).ok_or_else(|| match device {
+            0 => format!("no profile of {backend}"),
+            _ => format!("no profile of {backend} {device}"),
+        })
+    }
+
+    /// Every profile, those that a person gave first.
+    pub fn all(&self) -> impl Iterator<Item = &Profile> {
+        self.given.iter().chain(self.found.iter().map(|held| &held.profile))
+    }
+
+    /// What every model says of a case that does `work`.
+    pub fn forecasts(&self, case: &Case, work: Option<&Work>) -> Vec<Forecast> {
+        let profile = self.of(case);
+        let forecast = |model: &&dyn Model| {
+            let found = outcome(*model, profile.as_ref().map_err(|why| (*why).clone()), case, work);
+            let (chosen, outcome) = match found {
+                Ok((chosen, prediction)) => (chosen, Ok(prediction)),
+                Err(why) => (None, Err(why)),
+            };
+            let profile = profile.as_ref().ok().map(|profile| profile.name.clone());
+            Forecast { model: model.name(), profile, chosen, outcome }
+        };
+        super::all().iter().map(forecast).collect()
+    }
+}
+
+impl Profile {
+    /// Whether it says anything of this backend.
+    pub fn knows(&self, backend: &str) -> bool {
+        self.rates.contains_key(backend) || self.he2007.contains_key(backend)
+    }
+}
+
+/// What a model says of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forecast {
+    /// Its name.
+    pub model: &'static str,
+    /// Name of the profile that it went by, where there is one.
+    pub profile: Option<String>,
+    /// Of a case whose method is open: the parameters with the method that it would become.
+    pub chosen: Option<Params>,
+    /// The prediction, or why there is none, to follow `n/a: `.
+    pub outcome: Result<Prediction, String>,
+}
+
+/// A prediction, and what was chosen for it.
+type Outcome = Result<(Option<Params>, Prediction), String>;
+
+fn outcome(
+    model: &dyn Model,
+    profile: Result<&&Profile, String>,
+    case: &Case,
+    work: Option<&Work>,
+) -> Outcome {
+    if case.peer().is_some() {
+        return Err("a peer's accesses are not declared".to_owned());
+    }
+    if let Some(prediction) = chosen(model, &profile, case) {
+        return prediction;
+    }
+    let work = work.ok_or("the case declares no accesses")?;
+    Ok((None, expected(model, profile?, case, work)?))
+}
+
+/// Of a case whose method is open: the prediction of the method that the choosing model takes,
+/// from that model itself.
+fn chosen(model: &dyn Model, profile: &Result<&&Profile, String>, case: &Case) -> Option<Outcome> {
+    if primitives::alternatives(case).is_empty() {
+        return None;
+    }
+    if model.name() != USUAL {
+        return Some(Err(format!("{USUAL} chooses the method")));
+    }
+    let choice = |profile: &&&Profile| choose(case, profile, model);
+    match profile.as_ref().map_err(String::clone).and_then(choice) {
+        Ok(Some(choice)) => Some(Ok((Some(choice.params), choice.prediction))),
+        Ok(None) => None,
+        Err(why) => Some(Err(why)),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

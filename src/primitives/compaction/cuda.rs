@@ -1,0 +1,340 @@
+//! The primitives atop scan on a GPU (`kernels/compaction.cu`): the bits of tiles are summed up, the look-back of the
+//! scans scans those sums, and a warp a tile places the elements. The certificates make each element of out, and what
+//! is beside it, by the elements, flags and segments as functions of the seed.
+
+use super::injected_fault;
+use super::spec::{Operation, Spec, TILE};
+use super::work::{sums_needed, tiles, work};
+use crate::case::{Cancel, Failure, Fault, Verdict};
+use crate::device::cuda::{
+    DeviceBuffer, DevicePtr, Gpu, GpuFacts, GpuJob, Kernel, Launched, Module, Named, Part, Plan, Setup, args,
+    device_struct, named, poison,
+};
+use crate::inputs::Permutation;
+use crate::inputs::mix::key64;
+use crate::primitives::cuda::check_report::{CheckReport, find};
+use crate::primitives::cuda::{grid, launch_over, length};
+use crate::primitives::scan::cuda as scan;
+use crate::primitives::scan::cuda::one_pass::{Launch, OnePass, Variant};
+
+/// Threads of a block that places elements, by `PLACING` in the kernels, and its tiles, a warp each.
+const PLACING: u32 = 256;
+const TILES: u64 = PLACING as u64 / 32;
+
+/// Threads of a block that sums up a word's worth of tiles, a warp each.
+const SUMMING: u32 = 1024;
+
+const MODULE: &str = "compaction";
+
+/// The kernels that make the elements of in, and flags or heads.
+const FILL: &str = "compaction_fill";
+const FILL_BITS: &str = "compaction_fill_bits";
+
+/// The kernel that adds up a tile.
+const SUM: &str = "compaction_sums";
+
+/// Those of the certificates: of out, and of pointers or new heads beside it.
+const CERTIFY: [&str; 3] = ["compaction_certify", "compaction_certify_pointers", "compaction_certify_heads"];
+
+/// The scan of the sums.
+const SCAN: Variant = Variant { spine: false, segmented: true, family: "add_u64", element: 8 };
+
+device_struct! {
+    /// `Bits` in the kernels: what elements' places follow from.
+    struct Bits: 56 {
+        flags: DevicePtr<u32>,
+        heads: DevicePtr<u32>,
+        sums: DevicePtr<u64>,
+        starts: DevicePtr<u32>,
+        n: u32,
+        tiles: u32,
+        before: u32,
+        behind: u32,
+        together: u32,
+        unused: u32,
+    }
+
+    /// `Given` in the kernels: the elements, flags and segments as functions of i.
+    struct Given: 96 {
+        key: u64,
+        trues: u64,
+        order: Permutation,
+        segments: scan::Segments,
+        element: u32,
+        operation: u32,
+    }
+}
+
+/// A case in place. out has a guard element behind its last one, which the deliberately wrong
+/// implementations may touch.
+pub struct Compaction {
+    spec: Spec,
+    given: Given,
+    place: Kernel,
+    certify: [Kernel; 3],
+    flags: Option<DeviceBuffer<u32>>,
+    heads: Option<DeviceBuffer<u32>>,
+    sums: Option<Sums>,
+    input: DeviceBuffer<u32>,
+    output: DeviceBuffer<u32>,
+    /// How many elements of out there are.
+    number: DeviceBuffer<u64>,
+    /// Where segments begin in out, or the new heads.
+    beside: DeviceBuffer<u32>,
+}
+
+/// The kernels and arrays of the tiles' sums.
+struct Sums {
+    sum: Kernel,
+    scan: OnePass,
+    /// Of each tile: those before all, then those behind, from the last on.
+    sums: DeviceBuffer<u64>,
+    scanned: DeviceBuffer<u64>,
+    /// Bits: where they begin anew.
+    starts: DeviceBuffer<u32>,
+    /// Whether there are any of either kind.
+    directions: u64,
+}
+
+/// The kernel's name in the PTX.
+fn name(spec: &Spec) -> String {
+    let backward = if spec.backward() { "_backward" } else { "" };
+    match spec.operation {
+        Operation::Enumerate => "compaction_enumerate".to_owned(),
+        Operation::Compact => format!("compaction_compact_{}", spec.element),
+        Operation::Distribute => format!("compaction_distribute{backward}_{}", spec.element),
+        Operation::Split | Operation::SplitAndSegment => format!("compaction_split_{}", spec.element),
+    }
+}
+
+/// A number as the kernels take it.
+fn small(n: u64) -> Result<u32, Failure> {
+    u32::try_from(n).map_err(|_| Failure::NotApplicable(format!("{n} elements are too many")))
+}
+
+impl Given {
+    fn new(spec: &Spec) -> Given {
+        let inputs = spec.inputs();
+        Given {
+            key: key64(inputs.seed),
+            trues: inputs.trues,
+            order: inputs.order,
+            segments: scan::Segments::new(&inputs.segments),
+            element: inputs.element as u32,
+            operation: match spec.operation {
+                Operation::Enumerate => 0,
+                Operation::Compact => 1,
+                Operation::Distribute => 2 + u32::from(spec.backward()),
+                Operation::Split | Operation::SplitAndSegment => 4,
+            },
+        }
+    }
+
+    /// The elements of in, where there are any.
+    fn input(&self, gpu: &Gpu, module: &Module, spec: &Spec) -> Result<DeviceBuffer<u32>, Failure> {
+        let n = if spec.operation == Operation::Enumerate { 0 } else { spec.elements };
+        let input = gpu.alloc(length(n * spec.element / 4)?)?;
+        launch_over(gpu, &module.kernel(FILL)?, n, args![input, *self, n])?;
+        Ok(input)
+    }
+
+    /// The flags, or the heads, of the first `n` elements, in whole tiles.
+    fn bits(&self, gpu: &Gpu, module: &Module, heads: bool, n: u64) -> Result<DeviceBuffer<u32>, Failure> {
+        let words = n.div_ceil(TILE) * TILE / 32;
+        let (bits, heads) = (gpu.alloc(length(words)?)?, u32::from(heads));
+        launch_over(gpu, &module.kernel(FILL_BITS)?, words, args![bits, *self, heads, n, words])?;
+        Ok(bits)
+    }
+}
+
+impl GpuJob for Compaction {
+    type Case = Spec;
+
+    /// Of several kernels the last one, which moves the elements.
+    fn launched(spec: &Spec) -> Result<Launched, Failure> {
+        let sums = sums_needed(spec).contains(&true);
+        Ok(Launched { kernel: name(spec), launches: if sums { 3 } else { 1 } })
+    }
+
+    fn kernels(spec: &Spec, _gpu: &GpuFacts) -> Result<Vec<Named>, Failure> {
+        let bits = (spec.operation.flagged() || spec.segmented()).then_some(FILL_BITS);
+        let others = [FILL].into_iter().chain(bits).chain(CERTIFY);
+        let mut kernels = [named(MODULE, others), named(MODULE, [name(spec)])].concat();
+        if sums_needed(spec).contains(&true) {
+            kernels.extend([(MODULE, SUM.to_owned()), (scan::MODULE, SCAN.name())]);
+        }
+        Ok(kernels)
+    }
+
+    fn needed(spec: &Spec, _gpus: u64) -> u64 {
+        work(spec).footprint + (1 << 16)
+    }
+
+    fn plan(spec: &Spec, fault: Option<Fault>) -> Plan {
+        let (count, shift) =
+            (injected_fault::handled(spec, fault), u64::from(fault == Some(Fault::OffByOne)));
+        Plan { parts: vec![Part { first: 0, count, shift }], skipped: injected_fault::skipped(spec, fault) }
+    }
+
+    fn prepare(spec: Spec, setup: &Setup) -> Result<Compaction, Failure> {
+        let gpu = setup.gpu;
+        let module = gpu.module(MODULE)?;
+        let (given, n) = (Given::new(&spec), injected_fault::handled(&spec, setup.fault));
+        let bits = |heads: bool| given.bits(gpu, &module, heads, n);
+        Ok(Compaction {
+            given,
+            place: module.kernel(&name(&spec))?,
+            certify: module.kernels(CERTIFY)?,
+            flags: spec.operation.flagged().then(|| bits(false)).transpose()?,
+            heads: spec.segmented().then(|| bits(true)).transpose()?,
+            sums: Sums::new(gpu, &module, &spec)?,
+            input: given.input(gpu, &module, &spec)?,
+            output: gpu.alloc(length((spec.elements + 1) * spec.out_element() / 4)?)?,
+            number: gpu.alloc(1)?,
+            beside: gpu.alloc(length(spec.beside() / 4)?)?,
+            spec,
+        })
+    }
+
+    fn clear(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        poison(gpu, &mut self.output)?;
+        poison(gpu, &mut self.number)?;
+        poison(gpu, &mut self.beside)
+    }
+
+    fn begin(&mut self, gpu: &Gpu) -> Result<(), Failure> {
+        match self.spec.operation {
+            Operation::SplitAndSegment => gpu.memset32(&mut self.beside, 0),
+            _ => Ok(()),
+        }
+    }
+
+    fn enqueue(&mut self, gpu: &Gpu, part: Part) -> Result<(), Failure> {
+        if part.count == 0 {
+            return gpu.memset32(&mut self.number, 0);
+        }
+        let mut bits = self.bits(part.count)?;
+        if let Some(sums) = &mut self.sums {
+            bits = sums.execute(gpu, bits)?;
+        }
+        let out = self.output.pointer_at(length(part.shift * self.spec.out_element() / 4)?)?;
+        let beside = if self.beside.is_empty() { DevicePtr::null() } else { self.beside.pointer() };
+        let args = match self.spec.operation {
+            Operation::Enumerate => &args![bits, out][..],
+            Operation::Compact => args![bits, self.input, out, beside, self.number],
+            Operation::Distribute => args![bits, self.input, out],
+            Operation::Split | Operation::SplitAndSegment => args![bits, self.input, out, beside],
+        };
+        gpu.launch(&self.place, grid(part.count.div_ceil(TILE), TILES), PLACING, 0, args)
+    }
+
+    fn judge(&mut self, gpu: &Gpu, _cancel: &Cancel) -> Result<Verdict, Failure> {
+        let (spec, [out, pointers, heads]) = (&self.spec, &self.certify);
+        let (n, compact) = (spec.elements, spec.operation == Operation::Compact);
+        let number = if compact { self.number()? } else { spec.written() };
+        if number != spec.written() {
+            let mistake = format!("out has {number} elements instead of {}", spec.written());
+            return Ok(Verdict::Wrong { mistake });
+        }
+        let finding = find(gpu, |report| launch_over(gpu, out, n, args![self.output, self.given, report]))?;
+        let mistake = match (finding.mistake("out"), compact) {
+            (None, _) if self.beside.is_empty() => None,
+            (None, true) => self.judge_beside(gpu, pointers)?.mistake("pointers"),
+            (None, false) => self.judge_beside(gpu, heads)?.mistake("new heads"),
+            (mistake, _) => mistake,
+        };
+        Ok(Verdict::of(mistake.or_else(|| finding.unchecked(n, "elements")), n))
+    }
+
+    fn output(&mut self, _gpu: &Gpu) -> Result<Vec<u8>, Failure> {
+        let mut words = Vec::new();
+        let mut elements = self.spec.elements;
+        if self.spec.operation == Operation::Compact {
+            let number = self.number()?;
+            words.extend([number as u32, (number >> 32) as u32]);
+            elements = elements.min(number);
+        }
+        words.extend(self.output.range_to_host(0..length(elements * self.spec.out_element() / 4)?)?);
+        words.extend(self.beside.to_host()?);
+        Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
+    }
+
+    fn written(&mut self) -> Option<(&mut DeviceBuffer<u32>, u64)> {
+        Some((&mut self.output, self.spec.out_element() / 4))
+    }
+
+    fn memory(&self) -> u64 {
+        let bits = [&self.flags, &self.heads].map(|bits| bits.as_ref().map_or(0, DeviceBuffer::bytes));
+        let sums = self.sums.as_ref().map_or(0, Sums::bytes);
+        let arrays = self.input.bytes() + self.output.bytes() + self.number.bytes() + self.beside.bytes();
+        arrays + bits.iter().sum::<u64>() + sums
+    }
+}
+
+impl Compaction {
+    /// The bits of the first `n` elements, without sums yet.
+    fn bits(&self, n: u64) -> Result<Bits, Failure> {
+        let pointer =
+            |bits: &Option<DeviceBuffer<u32>>| bits.as_ref().map_or(DevicePtr::null(), DeviceBuffer::pointer);
+        let [before, behind] = sums_needed(&self.spec).map(u32::from);
+        Ok(Bits {
+            flags: pointer(&self.flags),
+            heads: pointer(&self.heads),
+            sums: DevicePtr::null(),
+            starts: DevicePtr::null(),
+            n: small(n)?,
+            tiles: small(tiles(n))?,
+            before,
+            behind,
+            together: u32::from(self.spec.operation == Operation::Compact),
+            unused: 0,
+        })
+    }
+
+    /// How many elements the last execution left in out.
+    fn number(&self) -> Result<u64, Failure> {
+        Ok(self.number.to_host()?.first().copied().unwrap_or(0))
+    }
+
+    /// Judges the words beside out.
+    fn judge_beside(&self, gpu: &Gpu, kernel: &Kernel) -> Result<CheckReport, Failure> {
+        let words = self.spec.beside() / 4;
+        find(gpu, |report| {
+            launch_over(gpu, kernel, words, args![self.beside, self.output, self.given, words, report])
+        })
+    }
+}
+
+impl Sums {
+    /// Those of a case; `None` where it needs none.
+    fn new(gpu: &Gpu, module: &Module, spec: &Spec) -> Result<Option<Sums>, Failure> {
+        let directions = sums_needed(spec).map(u64::from).iter().sum::<u64>();
+        if directions == 0 {
+            return Ok(None);
+        }
+        let all = directions * tiles(spec.elements);
+        Ok(Some(Sums {
+            sum: module.kernel(SUM)?,
+            scan: OnePass::new(gpu, SCAN, all)?,
+            sums: gpu.alloc(length(all)?)?,
+            scanned: gpu.alloc(length(all)?)?,
+            starts: gpu.alloc(length(all / 32)?)?,
+            directions,
+        }))
+    }
+
+    /// Bytes that it holds.
+    fn bytes(&self) -> u64 {
+        self.scan.bytes() + self.sums.bytes() + self.scanned.bytes() + self.starts.bytes()
+    }
+
+    /// Queues the sums of `bits` and their scan; `bits` with what has become of them.
+    fn execute(&mut self, gpu: &Gpu, bits: Bits) -> Result<Bits, Failure> {
+        let summed = Bits { sums: self.sums.pointer(), starts: self.starts.pointer(), ..bits };
+        gpu.launch(&self.sum, bits.tiles / 32, SUMMING, 0, args![summed])?;
+        let (sums, scanned) = (self.sums.pointer().cast(), self.scanned.pointer().cast());
+        let launch = Launch::new(sums, scanned, self.directions * u64::from(bits.tiles));
+        self.scan.execute(gpu, Launch { heads: self.starts.pointer(), inclusive: 1, ..launch })?;
+        Ok(Bits { sums: self.scanned.pointer(), ..summed })
+    }
+}

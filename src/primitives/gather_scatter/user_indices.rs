@@ -1,0 +1,223 @@
+//! L as somebody brought it: in a file or in the recipe.
+//!
+//! `gather: R_out[i] = R_in[L[i]]` has as many tuples in R_out as L has locations, and
+//! `tuples` of them in R_in; `scatter: R_out[L[i]] = R_in[i]` the other way round. Where
+//! several tuples of a scatter go to one place, each 8-byte word there is that of one of
+//! them; places to which none goes stay untouched.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::spec::{Kernel, Source, Spec, part};
+use crate::case::schema::Param;
+use crate::case::table::Field;
+use crate::case::{Failure, Fault, Params, Refusal, Value, Walk, reader};
+use crate::inputs::arrays::{END, MAX_COUNT};
+use crate::inputs::mix::mix64;
+use crate::inputs::partitions;
+use crate::primitives::Stored;
+
+/// Parameters that the plan adds to `locations.file`: the array's identity, its length
+/// and its largest index.
+const HASH: &str = "locations.file.hash";
+const LENGTH: &str = "locations.file.length";
+const LARGEST: &str = "locations.file.largest";
+const LIST: &str = "locations.list.indices";
+
+/// What a recipe says of the array; a case has a [`Given`] of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Brought;
+
+impl Field for Brought {
+    fn read(_params: &Params, _key: &str, _row: &Param) -> Result<Brought, Refusal> {
+        Ok(Brought)
+    }
+}
+
+/// An L that somebody brought: so many locations, all below `end`, of which the largest is `end` − 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    pub count: u64,
+    pub end: u64,
+    /// All of them, where the recipe lists them.
+    pub list: Option<Arc<Vec<u64>>>,
+    /// Their hash, where a file has them.
+    hash: Option<String>,
+}
+
+impl Given {
+    /// That of a case; `None` where L is generated.
+    pub fn of(params: &Params) -> Result<Option<Given>, Refusal> {
+        let list = match params.text("locations") {
+            Some("file") => None,
+            Some("list") => {
+                Some(params.indices(LIST).ok_or_else(|| Refusal::Missing { key: LIST.to_owned() })?)
+            }
+            _ => return Ok(None),
+        };
+        let (key, count, largest) = match list {
+            Some(list) => (LIST, list.len() as u64, list.iter().copied().max().unwrap_or(0)),
+            None => (LENGTH, reader::positive(params, LENGTH)?, reader::int(params, LARGEST)?),
+        };
+        if count == 0 || count > MAX_COUNT || largest >= END {
+            let accepted = format!("1 to {MAX_COUNT} locations below {END}");
+            let message = format!("{count} locations up to {largest}; accepted: {accepted}");
+            return Err(Refusal::invalid(key, message));
+        }
+        let hash = params.text(HASH).map(str::to_owned);
+        let list = list.map(|list| Arc::new(list.to_vec()));
+        Ok(Some(Given { count, end: largest + 1, list, hash }))
+    }
+
+    /// With `tuples`, where the recipe leaves it to the largest location.
+    pub(super) fn completed(&self, params: Params) -> Params {
+        let open = params.get("tuples").is_none();
+        if open { params.with("tuples", Value::Int(self.end)) } else { params }
+    }
+
+    /// The hash of an array in a file.
+    fn hash(&self) -> Result<&str, String> {
+        self.hash.as_deref().ok_or_else(|| format!("{HASH}: is missing"))
+    }
+}
+
+/// As [`Given::completed`], of any case.
+pub(super) fn completed(params: Params) -> Params {
+    match Given::of(&params) {
+        Ok(Some(user_indices)) => user_indices.completed(params),
+        _ => params,
+    }
+}
+
+/// All of L, checked against what the plan knows of it; `None` where it is generated.
+/// `stored` fetches the array with a hash.
+///
+/// # Errors
+/// What `stored` answers, and an array that is not the plan's.
+pub fn load(
+    spec: &Spec,
+    stored: impl FnOnce(&str) -> Result<Arc<Vec<u64>>, Failure>,
+) -> Result<Option<Arc<Vec<u64>>>, Failure> {
+    let Some(user_indices) = &spec.user_indices else { return Ok(None) };
+    let all = match &user_indices.list {
+        Some(list) => list.clone(),
+        None => stored(user_indices.hash().map_err(Failure::Failed)?)?,
+    };
+    if all.len() as u64 != user_indices.count || all.iter().max() != Some(&(user_indices.end - 1)) {
+        let mistake = "the index array has another length or end than the plan says".to_owned();
+        return Err(Failure::Failed(mistake));
+    }
+    Ok(Some(all))
+}
+
+/// L, as a way through the array that it addresses.
+pub(super) fn walk(spec: &Spec, most: u64, stored: Stored) -> Result<Walk, String> {
+    let total = spec.moves();
+    let first = total.min(most);
+    let mut indices = match (spec.source().map_err(|e| e.to_string())?, &spec.user_indices) {
+        (_, Some(Given { list: Some(list), .. })) => list.to_vec(),
+        (_, Some(user_indices)) => stored(user_indices.hash()?)?,
+        // Where a tuple goes depends on all of those before and on how many follow.
+        (Source::Partitions { .. }, _) if total > MOST_PARTITIONED => {
+            return Err(format!(
+                "{total} locations in random partitions; accepted: at most {MOST_PARTITIONED}"
+            ));
+        }
+        (Source::Partitions { count, seed }, _) => partitions::locations(seed, total, count),
+        (source, _) => (0..first).filter_map(|i| source.location(i)).collect(),
+    };
+    indices.truncate(first as usize);
+    Ok(Walk { side: "L", element: spec.tuple, indices, total })
+}
+
+/// Most locations in random partitions that a walk makes: 512 MiB of them.
+const MOST_PARTITIONED: u64 = 64 << 20;
+
+/// A sum over L that tells it from other arrays and orders: what a device can add up and
+/// the host as well.
+pub fn checksum(locations: &[u64]) -> u64 {
+    let term = |(i, at): (u64, &u64)| mix64(at ^ mix64(i));
+    (0..).zip(locations).map(term).fold(0, u64::wrapping_add)
+}
+
+/// Whether a mistake of an implementation shows in the result. A tuple that a scatter
+/// leaves out may hide behind another that goes to the same place, and a chunk to which
+/// no tuple goes is not missed.
+pub(super) fn fault_is_detectable(spec: &Spec, fault: Fault) -> bool {
+    let Some(Given { list: Some(list), .. }) = &spec.user_indices else { return true };
+    let hidden = spec.kernel == Kernel::Scatter && repeats(list);
+    let (_, passes) = spec.method.segments_and_passes();
+    let missed = || list.iter().any(|&at| at >= part(passes - 1, passes, spec.tuples));
+    fault == Fault::OffByOne || (!hidden && (fault != Fault::WrongChunk || missed()))
+}
+
+fn repeats(list: &[u64]) -> bool {
+    list.iter().collect::<HashSet<_>>().len() < list.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(list: &[u64]) -> Params {
+        Params::default()
+            .with("locations", Value::Text("list".into()))
+            .with(LIST, Value::Indices(list.to_vec()))
+    }
+
+    fn spec(kernel: Kernel, params: &Params) -> Result<Spec, Refusal> {
+        Spec::from_params(kernel, params, 1)
+    }
+
+    #[test]
+    fn each_side_has_its_own_size() {
+        let p = params(&[5, 2, 5]);
+        let gather = spec(Kernel::Gather, &p).expect("a case");
+        assert_eq!((gather.tuples, gather.moves(), gather.input(), gather.output()), (6, 3, 6, 3));
+        let scatter = spec(Kernel::Scatter, &p).expect("a case");
+        assert_eq!((scatter.input(), scatter.output(), scatter.overwrites()), (3, 6, true));
+        assert_eq!(completed(p.clone()).int("tuples"), Some(6));
+        let wide = p.clone().with("tuples", Value::Int(100));
+        assert_eq!(spec(Kernel::Gather, &wide).map(|s| s.input()), Ok(100));
+        assert_eq!(completed(wide).int("tuples"), Some(100));
+        let narrow = spec(Kernel::Gather, &p.with("tuples", Value::Int(5))).expect_err("too few").to_string();
+        assert_eq!(narrow, "tuples: 5 is too few: the largest location is 5");
+    }
+
+    #[test]
+    fn files_are_known_by_what_the_plan_says_of_them() {
+        let file = Params::default()
+            .with("locations", Value::Text("file".into()))
+            .with("locations.file.path", Value::Text("x.npy".into()));
+        assert_eq!(spec(Kernel::Gather, &file), Err(Refusal::Missing { key: LENGTH.into() }));
+        let known = file.with(LENGTH, Value::Int(10)).with(LARGEST, Value::Int(99));
+        assert_eq!(spec(Kernel::Gather, &known).map(|s| (s.moves(), s.tuples)), Ok((10, 100)));
+        let far = known.with(LARGEST, Value::Int(1 << 33));
+        assert!(spec(Kernel::Gather, &far).expect_err("4 bytes").to_string().starts_with("index"));
+    }
+
+    #[test]
+    fn the_checksum_tells_values_and_places() {
+        let sums: Vec<u64> =
+            [&[1u64, 2, 3][..], &[3, 2, 1], &[1, 2], &[0, 1, 2, 3], &[1, 2, 4]].map(checksum).to_vec();
+        for (at, sum) in sums.iter().enumerate() {
+            assert!(!sums[..at].contains(sum));
+        }
+    }
+
+    #[test]
+    fn mistakes_that_hide_are_known() {
+        let shown = |kernel, list: &[u64], tuples, fault| {
+            let p = params(list)
+                .with("tuples", Value::Int(tuples))
+                .with("method", Value::Text("multipass".into()))
+                .with("method.multipass.passes", Value::Int(2));
+            fault_is_detectable(&spec(kernel, &p).expect("a case"), fault)
+        };
+        assert!(shown(Kernel::Gather, &[3, 3], 4, Fault::SkippedStore));
+        assert!(!shown(Kernel::Scatter, &[3, 3], 4, Fault::SkippedStore));
+        assert!(shown(Kernel::Scatter, &[3, 3], 4, Fault::OffByOne));
+        assert!(shown(Kernel::Scatter, &[3, 0], 4, Fault::WrongChunk));
+        assert!(!shown(Kernel::Scatter, &[3, 0], 40, Fault::WrongChunk));
+    }
+}

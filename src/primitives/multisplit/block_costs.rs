@@ -1,0 +1,254 @@
+//! What the blocks of a multisplit do near the processor, pass by pass as in [`work`](super::work): of
+//! the single pass, of a reduced-bit sort and of ashkiani2017's three methods.
+//!
+//! Instructions of a warp for 32 keys, by the bits of a bucket's number. Wavefronts of shared memory are
+//! counted on the first keys of the case, so that skewed distributions have theirs.
+
+use super::keys::Keys;
+use super::labels::{self, Load};
+use super::localised;
+use super::rounds::{self, Rounds};
+use super::spec::{By, Method, Spec};
+use super::tiles::{self, GROUP, KernelVariant, Number, Shape};
+use crate::case::block_cost::{self, BlockCost, ByBits, LANES, WARPS, wavefronts};
+use crate::inputs::mix::word64;
+
+/// Keys of a warp at a time.
+pub const WINDOW: f64 = LANES as f64;
+
+/// Instructions and those of integers for 32 keys of the single pass with bulk copies, by 1 to 8 bits: what ncu counts.
+const KEYS: ByBits =
+    [[26.7, 34.4, 38.0, 42.3, 47.4, 45.4, 52.8, 63.3], [10.9, 16.0, 19.4, 23.2, 27.6, 29.1, 35.2, 42.8]];
+const WITH_4: ByBits =
+    [[27.4, 35.3, 38.8, 43.0, 47.7, 57.1, 61.7, 74.1], [11.2, 16.3, 19.6, 23.3, 27.5, 34.6, 38.7, 47.6]];
+const WITH_8: ByBits =
+    [[29.5, 37.4, 40.9, 45.2, 50.4, 56.2, 67.4, 83.1], [12.5, 17.7, 21.0, 24.8, 29.3, 34.0, 42.2, 53.2]];
+
+/// For 32 keys that are counted, in vectors of four.
+const COUNTED: [f64; 2] = [6.0, 3.0];
+/// What digits of delta-buckets take more than fields, once and three times: multiplications, which have lanes of their
+/// own.
+const COUNTED_DIGIT: f64 = 4.0;
+const MOVED_DIGIT: f64 = 3.0;
+/// For 32 keys of a loop over all: one that labels them, without the function; one that takes pairs apart, one
+/// that moves them by their numbers, and one that looks for the first of each label.
+const LABEL: [f64; 2] = [37.0, 17.0];
+const UNPACK: [f64; 2] = [17.0, 10.0];
+const PERMUTE: [f64; 2] = [28.0, 16.0];
+const OFFSETS: [f64; 2] = [37.0, 19.0];
+
+/// Blocks of 256 threads of such a loop that a multiprocessor has at work at once, each a tile of its threads.
+const LOOPING: u64 = 8;
+const LOOP: u64 = 256;
+
+/// For each pass of the work of a case on a GPU.
+///
+/// # Errors
+/// Bucket functions whose calls are not counted.
+pub fn block_costs(spec: &Spec) -> Result<Vec<BlockCost>, String> {
+    match spec.method {
+        Method::Direct | Method::WriteCombining | Method::ScanSplit => Ok(Vec::new()),
+        Method::Localised(shape) => localised::block_costs(spec, &shape),
+        Method::RbSort => sorted(spec),
+        Method::Fused if tiles::way(spec).number == Number::Any => {
+            Err("the single pass calls this bucket function for each key, which no model knows".to_owned())
+        }
+        Method::Fused => Ok(in_rounds(spec)),
+    }
+}
+
+/// Instructions of a warp for the bucket of each lane, and those of integers.
+///
+/// # Errors
+/// A function with a loop of its own.
+pub fn function(spec: &Spec) -> Result<[f64; 2], String> {
+    match spec.by {
+        By::Identity { .. } => Ok([4.0, 2.0]),
+        By::DeltaBuckets => Ok([6.0, 1.0]),
+        By::Hash => Ok([17.0, 9.0]),
+        // A search goes once through each bit, and once more.
+        By::Range => {
+            let steps = f64::from(spec.bits() + 1);
+            Ok([24.0 + 13.0 * steps, 11.0 + 7.0 * steps])
+        }
+        By::Prime => Err("how long numbers are tested for being prime, no model knows".to_owned()),
+    }
+}
+
+/// Mean wavefronts of groups of the case's first keys: `of` says which words the lanes ask for, whose
+/// buckets these are.
+pub fn mean(spec: &Spec, of: impl Fn(&[u64]) -> usize) -> f64 {
+    let keys = Keys::new(spec);
+    let bucket = |i: u64| u64::from(keys.bucket(i));
+    let group = |g: u64| (g * 32..g * 32 + 32).map(bucket).collect::<Vec<u64>>();
+    block_cost::mean(|g| of(&group(g)))
+}
+
+/// Wavefronts of 32 keys that go to their places in a tile: a run for each bucket, which begins in any bank.
+pub fn scattered(buckets: &[u64]) -> usize {
+    let seed = buckets.iter().sum();
+    let place = |(lane, bucket): (usize, &u64)| {
+        let before = buckets[..lane].iter().filter(|other| *other == bucket).count() as u64;
+        (bucket << 20) + word64(seed, *bucket) % LANES as u64 + before
+    };
+    wavefronts(buckets.iter().enumerate().map(place))
+}
+
+/// Once, or by the place in a super-bucket, by the super-bucket, and the search for where buckets begin: a warp
+/// each, 32 keys at a time.
+fn in_rounds(spec: &Spec) -> Vec<BlockCost> {
+    let way = tiles::way(spec);
+    let Some(Rounds { bits, .. }) = Rounds::of(spec) else {
+        return split(spec, way, |bucket| bucket).into();
+    };
+    let places = split(spec, way, |bucket| bucket & ((1 << bits) - 1));
+    let supers = split(spec, way, |bucket| bucket >> bits);
+    let looks = (rounds::looks(spec.keys) / LANES as u64) as f64;
+    let search = BlockCost { tiles: spec.buckets, resident: WARPS, loads: looks, ..BlockCost::default() };
+    [&places[..], &supers, &[search]].concat()
+}
+
+/// A count of tiles, sums of their groups, and the pass; `digit` is what a key's bucket is split by.
+fn split(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64) -> [BlockCost; 3] {
+    let [tiles, groups] = way.counts(spec.keys).map(|counts| counts >> way.bits);
+    [counting(spec, way, &digit, groups), summing(way, groups), moving(spec, way, &digit, tiles)]
+}
+
+/// 16 warps of a block take four vectors of each lane at a time, each warp on its own, and add each key to a
+/// counter.
+fn counting(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64, groups: u64) -> BlockCost {
+    let copies = if way.bits <= 4 { 32 } else { 512 >> way.bits };
+    let word = |(lane, bucket): (usize, &u64)| digit(*bucket) * copies + lane as u64 % copies;
+    // An addition reads and writes its counter.
+    let added = 2.0 * mean(spec, |buckets| wavefronts(buckets.iter().enumerate().map(word)));
+    let warps = 16;
+    let rounds = (Shape::of(way.bits, way.value).tile() * GROUP / warps).div_ceil(512) as f64;
+    let block_costs = BlockCost {
+        blocks: groups,
+        tiles: groups * warps,
+        resident: WARPS,
+        loads: rounds,
+        ..BlockCost::default()
+    };
+    let product = if way.number == Number::DeltaDigit { COUNTED_DIGIT } else { 0.0 };
+    block_costs.with(spec.keys as f64 / WINDOW, [COUNTED[0] + product, COUNTED[1], added])
+}
+
+/// A block for each bucket sums up 2048 groups at a time: eight of each thread, lanes, warps.
+fn summing(way: KernelVariant, groups: u64) -> BlockCost {
+    let rounds = groups.div_ceil(2048) as f64;
+    BlockCost { tiles: 1 << way.bits, loads: rounds, steps: 12.0 * rounds, ..BlockCost::default() }
+}
+
+/// With bulk copies, as from compute capability 9.0 on: ranks by a counter after another, places of warps, keys and
+/// values into the tile and out of it.
+fn moving(spec: &Spec, way: KernelVariant, digit: impl Fn(u64) -> u64, tiles: u64) -> BlockCost {
+    let shape = Shape::of(way.bits, way.value);
+    let warps = f64::from(shape.threads) / WINDOW;
+    let items = f64::from(shape.items);
+    let digits = |buckets: &[u64]| buckets.iter().map(|b| digit(*b)).collect::<Vec<_>>();
+    let counters = mean(spec, |buckets| wavefronts(digits(buckets)));
+    let places = mean(spec, |buckets| scattered(&digits(buckets)));
+    let words = way.value as f64 / 4.0;
+    // Two looks at counters and a change; keys and values in, whose copies out are not the warps'.
+    let shared = 3.0 * counters + (1.0 + words) * places;
+    let counts = match way.value {
+        0 => KEYS,
+        4 => WITH_4,
+        _ => WITH_8,
+    };
+    let [instructions, integers] = counts.map(|by_bits| by_bits[way.bits as usize - 1]);
+    let block_costs = BlockCost {
+        tiles,
+        // A tile's copies out go on while its block ranks the next one, whose keys are on their way: as if two were at work.
+        resident: 2 * u64::from(shape.blocks),
+        loads: if way.value > 0 { 2.0 } else { 1.0 },
+        // A counter is read and written for each of a thread's keys; three barriers, two walks over the
+        // warps' counters some at a time, sums over lanes, keys in and out.
+        steps: 2.0 * items + warps / 2.0 + 16.0,
+        ..BlockCost::default()
+    };
+    let product = if way.number == Number::DeltaDigit { MOVED_DIGIT } else { 0.0 };
+    block_costs.with(spec.keys as f64 / WINDOW, [instructions + product, integers, shared])
+}
+
+/// A loop over all keys, a warp's 32 at a time, with loads that wait for each other.
+fn looping(spec: &Spec, loads: f64, [instructions, integers]: [f64; 2]) -> BlockCost {
+    let tiles = spec.keys.div_ceil(LOOP);
+    let block_costs = BlockCost { tiles, resident: LOOPING, loads, ..BlockCost::default() };
+    block_costs.with(spec.keys as f64 / WINDOW, [instructions, integers, 0.0])
+}
+
+/// Labels, a split for each digit, the first of each label where there are several digits, and the way back.
+fn sorted(spec: &Spec) -> Result<Vec<BlockCost>, String> {
+    let function = function(spec)?;
+    let (count, bits) = labels::digits(spec.bits());
+    let mut all = vec![looping(spec, 1.0, [0, 1].map(|k| LABEL[k] + function[k]))];
+    for digit in 0..count {
+        let of = |bucket: u64| bucket >> (digit * bits) & ((1 << bits) - 1);
+        all.extend(split(spec, labels::way(spec), of));
+    }
+    if count > 1 {
+        all.push(looping(spec, 1.0, OFFSETS));
+    }
+    match Load::of(spec) {
+        Load::Key => {}
+        Load::Pair => all.push(looping(spec, 1.0, UNPACK)),
+        Load::Number => all.push(looping(spec, 2.0, PERMUTE)),
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::spec;
+    use super::super::tiles::Number;
+    use super::*;
+    use crate::primitives::Problem;
+
+    #[test]
+    fn there_is_one_for_each_pass() {
+        let one_digit = ["fused", "rb-sort", "rb-sort values=4B", "rb-sort values=8B"];
+        let two_digits = ["rb-sort", "fused", "fused by=identity", "fused values=4B"];
+        for (methods, sizes) in [(one_digit, [2, 256]), (two_digits, [300, 4096])] {
+            for (method, buckets) in methods.into_iter().flat_map(|m| sizes.map(|buckets| (m, buckets))) {
+                let spec = spec(&format!("keys=100000 buckets={buckets} method={method}"));
+                let declared = block_costs(&spec).expect("counted").len();
+                assert_eq!(declared, spec.work().passes.len(), "{method} {buckets}");
+            }
+        }
+    }
+
+    #[test]
+    fn functions_that_are_called_are_not_known() {
+        let why = block_costs(&spec("keys=9 buckets=3 method=fused")).expect_err("a call");
+        assert!(why.contains("bucket function"), "{why}");
+        assert!(block_costs(&spec("keys=9 buckets=2 by=prime method=rb-sort")).is_err());
+    }
+
+    /// Of one bucket all lanes' keys lie side by side; of two, runs share banks.
+    #[test]
+    fn runs_meet_in_banks() {
+        assert_eq!(scattered(&[3; 32]), 1);
+        let one = spec("keys=4096 buckets=8 distribution=one-bucket");
+        assert_eq!(mean(&one, scattered), 1.0);
+        let many = mean(&spec("keys=4096 buckets=256"), scattered);
+        assert!((2.5..4.5).contains(&many), "{many}");
+        // 32 buckets have a bank each.
+        assert_eq!(mean(&spec("keys=4096 buckets=32"), |b| wavefronts(b.iter().copied())), 1.0);
+    }
+
+    /// 2^20 keys in tiles of 4096 and groups of 8 of them: 32 blocks count with 16 warps, each of 2048 keys.
+    #[test]
+    fn counting_takes_warps_in_rounds() {
+        let [count, sum, pass] = split(
+            &spec("keys=1048576 buckets=32 method=fused"),
+            KernelVariant { bits: 5, value: 0, number: Number::Field },
+            |b| b,
+        );
+        assert_eq!((count.blocks, count.tiles, count.loads), (32, 512, 4.0));
+        assert_eq!((sum.tiles, sum.loads), (32, 1.0));
+        assert_eq!((pass.tiles, pass.resident, pass.loads), (256, 8, 1.0));
+        assert_eq!(pass.instructions, 32768.0 * 47.4);
+    }
+}

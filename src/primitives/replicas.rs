@@ -1,0 +1,123 @@
+//! What counts for each GPU that has arrays of its own: work, and results.
+
+use super::find;
+use crate::case::gpus::{Gpus, replicas};
+use crate::case::{Case, Params, Value, Work};
+
+/// What a case does to memory on all its GPUs together: the one place where work counts for
+/// each GPU that has arrays of its own. `resolved` is what the case's open parameters became,
+/// as far as that is known.
+pub fn work(case: &Case, resolved: &[(String, Value)]) -> Option<Work> {
+    let alone = find(&case.primitive)?.work(&with_method(&case.params, resolved)).ok()?;
+    Some(times(alone, replicas(&case.params, resolved)))
+}
+
+/// What a case whose method is open may become ([`super::Primitive::alternatives`]).
+pub fn alternatives(case: &Case) -> Vec<Params> {
+    find(&case.primitive).map_or_else(Vec::new, |primitive| primitive.alternatives(&case.params))
+}
+
+/// The parameters with what an open method became.
+fn with_method(params: &Params, resolved: &[(String, Value)]) -> Params {
+    let of_method = |(key, _): &&(String, Value)| key == "method" || key.starts_with("method.");
+    let became = resolved.iter().filter(of_method);
+    became.fold(params.clone(), |params, (key, value)| params.with(key, value.clone()))
+}
+
+/// Bytes that a case which does `work` on one GPU holds at a time on each of its devices: those
+/// with arrays of their own hold all of them, and those that share them a part each.
+pub fn bytes_per_device(case: &Case, work: &Work) -> u64 {
+    (work.footprint / Gpus::of(&case.params).shares()).saturating_add(work.scratch)
+}
+
+/// So many of it at the same time, each on arrays of its own.
+fn times(mut work: Work, replicas: u64) -> Work {
+    let accesses = work.passes.iter_mut().flat_map(|pass| &mut pass.accesses);
+    let of_accesses = accesses.flat_map(|access| [&mut access.count, &mut access.footprint]);
+    let own = [
+        &mut work.elements,
+        &mut work.effective_bytes,
+        &mut work.system_bytes,
+        &mut work.footprint,
+        &mut work.scratch,
+    ];
+    of_accesses.chain(own).for_each(|number| *number = number.saturating_mul(replicas));
+    work
+}
+
+/// Compares everything that an implementation of a case has computed, as
+/// [`Prepared::read_back`](crate::device::Prepared::read_back) returns it, with the
+/// sequential oracle.
+///
+/// # Errors
+/// The first mistake, in words.
+pub fn check(case: &Case, resolved: &[(String, Value)], output: &[u8]) -> Result<(), String> {
+    let problem = super::problem(case)?;
+    let replicas = replicas(&case.params, resolved).max(1) as usize;
+    if !output.len().is_multiple_of(replicas) {
+        return Err(format!("{} bytes are not {replicas} results", output.len()));
+    }
+    let one = output.len() / replicas;
+    (0..replicas).try_for_each(|k| {
+        problem.check(&output[k * one..(k + 1) * one]).map_err(|mistake| {
+            if replicas > 1 { format!("GPU {} of the case: {mistake}", k + 1) } else { mistake }
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scatter(more: &[(&str, Value)]) -> Case {
+        let params = Params::default()
+            .with("backend", Value::Text("cuda".into()))
+            .with("tuples", Value::Int(4))
+            .with("tuple", Value::Int(8))
+            .with("index", Value::Int(4))
+            .with("locations", Value::Text("sequential".into()))
+            .with("method", Value::Text("direct".into()));
+        let params = more.iter().fold(params, |p, (key, value)| p.with(key, value.clone()));
+        let primitive = "scatter".to_owned();
+        Case { id: String::new(), experiment: 0, primitive, params, seed: 1, not_applicable: None }
+    }
+
+    const TWO: (&str, Value) = ("backend.cuda.gpus", Value::Int(2));
+
+    #[test]
+    fn work_counts_for_each_gpu_that_has_arrays_of_its_own() {
+        let of = |more: &[(&str, Value)]| work(&scatter(more), &[]).expect("a case that exists");
+        let (one, own) = (of(&[]), of(&[TWO]));
+        assert_eq!(own.declared_bytes(), 2 * one.declared_bytes());
+        let of_it = |work: &Work| [work.elements, work.effective_bytes, work.system_bytes, work.footprint];
+        assert_eq!(of_it(&own), of_it(&one).map(|number| 2 * number));
+        assert_eq!(of(&[TWO, ("backend.cuda.memory", Value::Text("spanning".into()))]), one);
+    }
+
+    /// Of a chosen method the bytes are those of the choice, and what counts stays.
+    #[test]
+    fn work_is_that_of_the_chosen_method() {
+        let auto = scatter(&[("method", Value::Text("auto".into()))]);
+        let chosen = [
+            ("method".to_owned(), Value::Text("multipass".into())),
+            ("method.multipass.passes".to_owned(), Value::Int(2)),
+        ];
+        let (open, closed) = (work(&auto, &[]).expect("a case"), work(&auto, &chosen).expect("a case"));
+        assert_eq!(open, work(&scatter(&[]), &[]).expect("a case"));
+        assert_eq!(closed.declared_bytes(), open.declared_bytes() + 4 * 4);
+        assert_eq!(closed.effective_bytes, open.effective_bytes);
+    }
+
+    #[test]
+    fn each_gpus_result_is_checked() {
+        let words: Vec<u64> = (0..4).map(|i| crate::inputs::mix::word64(1, i)).collect();
+        let right: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert_eq!(check(&scatter(&[]), &[], &right), Ok(()));
+        let two = scatter(&[TWO]);
+        assert_eq!(check(&two, &[], &[right.clone(), right.clone()].concat()), Ok(()));
+        let mut wrong = [right.clone(), right].concat();
+        wrong[63] ^= 1;
+        assert!(check(&two, &[], &wrong).is_err_and(|mistake| mistake.starts_with("GPU 2 of the case: ")));
+        assert!(check(&two, &[], &wrong[1..]).is_err_and(|mistake| mistake.contains("63 bytes")));
+    }
+}

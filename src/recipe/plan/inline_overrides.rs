@@ -1,0 +1,299 @@
+//! A recipe's text with overrides written into it, so that it says by itself what the
+//! recipe and the overrides said together.
+
+use std::collections::HashMap;
+
+use super::catalog::Catalog;
+use super::form_model::{Written, get, index};
+use super::{Experiment, Overrides, Plan};
+use crate::case::peers::PEERS;
+use crate::case::schema::{Default as Unmentioned, Kind};
+use crate::recipe::{
+    Alternative, Content, Draft, Edit, Key, Node, Place, Recipe, RecipeError, Setting, accepted, parse,
+    patch, read,
+};
+
+/// The recipe's text with these values instead of its own, comments kept where the text
+/// allows. `plan` is what the two mean together: it knows on which lines of the chart an
+/// axis went that only an override made.
+///
+/// # Errors
+/// An override that the recipe language has no place for, in one line.
+pub fn fold(recipe: &Recipe, overrides: &Overrides, plan: &Plan) -> Result<String, String> {
+    let mut recipe = recipe.clone();
+    for (key, text) in &overrides.set {
+        recipe = with(&recipe, key, text).map_err(|why| format!("{key}: {text}: {why}"))?;
+    }
+    let edits = lines(&recipe, plan)?;
+    patch(recipe.text(), &edits).map_err(|error| error.to_string())
+}
+
+/// The recipe's text under another title.
+///
+/// # Errors
+/// When the text is no YAML.
+pub fn titled(text: &str, title: &str) -> Result<String, String> {
+    let root = read("", text).map_err(|error| error.to_string())?;
+    let by = Node { place: Place::Nowhere, content: Content::Text(title.to_owned()) };
+    let place = |node: &Node| number(node.place);
+    let edit = match get(&root, "title") {
+        Some(old) if old.content == by.content => None,
+        Some(old) => place(old).map(|node| Edit::Replace { node, by }),
+        None => place(&root).map(|map| Edit::Insert { map, name: "title".to_owned(), value: by }),
+    };
+    patch(text, edit.as_slice()).map_err(|error| error.to_string())
+}
+
+/// The recipe with one key set.
+fn with(recipe: &Recipe, key: &str, text: &str) -> Result<Recipe, String> {
+    let words = |error: RecipeError| error.problem.to_string();
+    let (root, value) = (read(recipe.file(), recipe.text()).map_err(words)?, read("", text).map_err(words)?);
+    let value = value.placed(Place::Nowhere);
+    let mut nodes = HashMap::new();
+    index(&root, &mut nodes);
+    let mut edits: Vec<Edit> = Vec::new();
+    for (at, draft) in recipe.drafts.iter().enumerate() {
+        let target = Target { draft, nodes: &nodes, key, value: &value };
+        let more = match key.split_once('.') {
+            None if key == "seed" || key == PEERS.name => {
+                around(&Written { root: &root, experiment: at }, key, None, &value)
+            }
+            Some((map @ ("measure" | "chart"), part)) => {
+                around(&Written { root: &root, experiment: at }, map, Some(part), &value)
+            }
+            _ => target.edits()?,
+        };
+        more.into_iter().for_each(|edit| {
+            if !edits.contains(&edit) {
+                edits.push(edit);
+            }
+        });
+    }
+    if edits.is_empty() {
+        return Err("the recipe has no such key".to_owned());
+    }
+    let text = patch(recipe.text(), &edits).map_err(words)?;
+    parse(recipe.file(), &text).map_err(words)
+}
+
+fn number(place: Place) -> Option<u32> {
+    if let Place::Recipe(number) = place { Some(number) } else { None }
+}
+
+fn map(entries: Vec<(&str, Node)>) -> Node {
+    let key = |text: &str| Key { place: Place::Nowhere, text: text.to_owned() };
+    let entries = entries.into_iter().map(|(text, node)| (key(text), node)).collect();
+    Node { place: Place::Nowhere, content: Content::Map(entries) }
+}
+
+/// `seed`, `peers`, or a key of the sampling or the chart, where it holds for this experiment.
+fn around(written: &Written<'_>, key: &str, part: Option<&str>, value: &Node) -> Vec<Edit> {
+    let set = |node: &Node| {
+        let node = number(node.place)?;
+        Some(match value.content {
+            Content::Null => Edit::Remove { value: node },
+            _ => Edit::Replace { node, by: value.clone() },
+        })
+    };
+    let insert = |at: &Node, name: &str, value: Node| {
+        Some(Edit::Insert { map: number(at.place)?, name: name.to_owned(), value })
+    };
+    // A chart is inherited as a whole.
+    let chart = if key == "chart" { written.find(key, None) } else { None };
+    let found = match (chart, part) {
+        (Some(chart), Some(part)) => get(chart, part),
+        _ => written.find(key, part),
+    };
+    let edit = match (found, part) {
+        (Some(node), _) => set(node),
+        (None, _) if value.content == Content::Null => None,
+        (None, None) => insert(written.root, key, value.clone()),
+        (None, Some(part)) => {
+            let shared = get(written.root, key).filter(|_| key != "chart");
+            match shared.or_else(|| written.find(key, None)) {
+                Some(node) => insert(node, part, value.clone()),
+                None => insert(written.root, key, map(vec![(part, value.clone())])),
+            }
+        }
+    };
+    edit.into_iter().collect()
+}
+
+/// A parameter to set in one experiment.
+struct Target<'a> {
+    draft: &'a Draft,
+    nodes: &'a HashMap<u32, &'a Node>,
+    key: &'a str,
+    value: &'a Node,
+}
+
+/// What a setting stands in.
+#[derive(Clone, Copy)]
+enum Parent<'a> {
+    Primitive,
+    Variant(&'a Setting, &'a Alternative),
+}
+
+impl Target<'_> {
+    fn edits(&self) -> Result<Vec<Edit>, String> {
+        let catalog = Catalog::of(&self.draft.settings, self.draft.primitive.name());
+        if let [entry] = catalog.candidates(self.key).as_slice() {
+            let mut edits = Vec::new();
+            self.settings(&self.draft.settings, Parent::Primitive, &entry.slot.key, &mut edits)?;
+            return Ok(edits);
+        }
+        let own = self.key.strip_prefix(self.draft.primitive.name()).and_then(|rest| rest.strip_prefix('.'));
+        let name = own.unwrap_or(self.key);
+        match accepted(self.draft.primitive.params()).contains(&name) {
+            true => Ok(vec![self.insert_at_top(name)?]),
+            // Another experiment may have it.
+            false => Ok(Vec::new()),
+        }
+    }
+
+    /// The changes wherever the settings hold the key.
+    fn settings(
+        &self,
+        settings: &[Setting],
+        parent: Parent<'_>,
+        key: &str,
+        edits: &mut Vec<Edit>,
+    ) -> Result<(), String> {
+        for setting in settings {
+            if setting.slot.key == key {
+                edits.push(self.setting(setting, parent)?);
+                continue;
+            }
+            for alternative in &setting.alternatives {
+                let parent = if setting.group { parent } else { Parent::Variant(setting, alternative) };
+                self.settings(&alternative.inner, parent, key, edits)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn setting(&self, setting: &Setting, parent: Parent<'_>) -> Result<Edit, String> {
+        let inline = matches!(setting.slot.param.kind, Kind::Inline(_));
+        let unset = matches!(setting.slot.param.default, Unmentioned::Unset);
+        match number(setting.place) {
+            Some(key) if inline => self.exchange(key),
+            Some(value) if self.value.content == Content::Null && unset => Ok(Edit::Remove { value }),
+            Some(node) => Ok(Edit::Replace { node, by: self.value.clone() }),
+            None => match parent {
+                Parent::Primitive => self.insert_at_top(setting.slot.param.name),
+                Parent::Variant(choice, alternative) => self.insert_in(setting, choice, alternative),
+            },
+        }
+    }
+
+    /// An inline choice: another variant's key takes the place of the first one's.
+    fn exchange(&self, key: u32) -> Result<Edit, String> {
+        let (name, value) = match &self.value.content {
+            Content::Map(entries) if entries.len() == 1 => (entries[0].0.text.clone(), entries[0].1.clone()),
+            Content::Text(name) => (name.clone(), map(Vec::new())),
+            _ => return Err("a recipe's text has room for one of these at a time".to_owned()),
+        };
+        Ok(Edit::Exchange { key, name, value })
+    }
+
+    /// A parameter that the primitive's own map does not mention yet.
+    fn insert_at_top(&self, name: &str) -> Result<Edit, String> {
+        let map = number(self.draft.place).and_then(|key| self.nodes.get(&key));
+        self.entry(map.copied(), name, None)
+    }
+
+    /// A parameter that a variant's map does not mention yet, or that had no map.
+    fn insert_in(&self, setting: &Setting, choice: &Setting, variant: &Alternative) -> Result<Edit, String> {
+        let name = setting.slot.param.name;
+        let place = number(variant.place).ok_or_else(|| no_place(name))?;
+        let node = self.nodes.get(&place).copied().ok_or_else(|| no_place(name))?;
+        let word = variant.value.as_ref().map(ToString::to_string).unwrap_or_default();
+        if number(node.place) == Some(place) {
+            // A bare word gets a map.
+            let inner = map(vec![(name, self.value.clone())]);
+            return Ok(Edit::Replace { node: place, by: map(vec![(&word, inner)]) });
+        }
+        let main = match choice.slot.param.kind {
+            Kind::Choice(variants) | Kind::Inline(variants) => variants.iter().find(|v| v.name == word),
+            _ => None,
+        };
+        self.entry(Some(node), name, main.and_then(|v| v.main))
+    }
+
+    /// A further entry of a map; of nothing, or of a bare value for `main`, a map is made.
+    fn entry(&self, node: Option<&Node>, name: &str, main: Option<&str>) -> Result<Edit, String> {
+        let (node, value) = (node.ok_or_else(|| no_place(name))?, self.value.clone());
+        let at = number(node.place).ok_or_else(|| no_place(name))?;
+        match (&node.content, main) {
+            (Content::Map(_), _) => Ok(Edit::Insert { map: at, name: name.to_owned(), value }),
+            (Content::Null, _) => Ok(Edit::Replace { node: at, by: map(vec![(name, value)]) }),
+            (_, Some(main)) => {
+                let bare = node.clone().placed(Place::Nowhere);
+                Ok(Edit::Replace { node: at, by: map(vec![(main, bare), (name, value)]) })
+            }
+            _ => Err(no_place(name)),
+        }
+    }
+}
+
+fn no_place(name: &str) -> String {
+    format!("the recipe's text has no place for {name}")
+}
+
+/// The chart's lines, where the plan has some that the recipe does not name: axes that only
+/// overrides made.
+fn lines(recipe: &Recipe, plan: &Plan) -> Result<Vec<Edit>, String> {
+    let root = read(recipe.file(), recipe.text()).map_err(|error| error.to_string())?;
+    let mut edits = Vec::new();
+    for (at, (draft, experiment)) in recipe.drafts.iter().zip(&plan.experiments).enumerate() {
+        let named = draft.chart.lines.len();
+        if experiment.chart.lines.len() <= named {
+            continue;
+        }
+        let more = experiment.chart.lines[named..].iter().map(|key| axis(experiment, key));
+        let names = draft.chart.lines.iter().map(|name| name.text.clone()).chain(more);
+        let text = |name: String| Node { place: Place::Nowhere, content: Content::Text(name) };
+        let list = Node { place: Place::Nowhere, content: Content::List(names.map(text).collect()) };
+        let written = Written { root: &root, experiment: at };
+        for edit in around(&written, "chart", Some("lines"), &list) {
+            if !edits.contains(&edit) {
+                edits.push(edit);
+            }
+        }
+    }
+    Ok(edits)
+}
+
+fn axis(experiment: &Experiment, key: &str) -> String {
+    let axis = experiment.axes.iter().find(|axis| axis.key == key);
+    axis.map_or_else(|| key.to_owned(), |axis| axis.name.clone())
+}
+
+/// Whether two plans measure and draw the same, whatever their recipes' texts, and in
+/// whatever order.
+pub fn same(one: &Plan, other: &Plan) -> bool {
+    one.title == other.title
+        && sorted(one) == sorted(other)
+        && one.experiments.len() == other.experiments.len()
+        && one.experiments.iter().zip(&other.experiments).all(|(a, b)| alike(a, b))
+}
+
+/// The cases by their identities, which tell the parameters.
+fn sorted(plan: &Plan) -> Vec<(usize, &str)> {
+    let mut cases: Vec<(usize, &str)> = plan.cases.iter().map(|c| (c.experiment, c.id.as_str())).collect();
+    cases.sort_unstable();
+    cases
+}
+
+fn alike(one: &Experiment, other: &Experiment) -> bool {
+    let axes = |experiment: &Experiment| {
+        let mut axes = experiment.axes.clone();
+        axes.sort_by(|a, b| a.key.cmp(&b.key));
+        axes
+    };
+    let plain = |experiment: &Experiment| Experiment { axes: Vec::new(), ..experiment.clone() };
+    axes(one) == axes(other) && plain(one) == plain(other)
+}
+
+#[cfg(test)]
+mod tests;

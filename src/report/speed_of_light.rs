@@ -1,0 +1,109 @@
+//! The speed of light of a primitive's parallel model: its bytes at the rate of the run's plain
+//! copies, with everything else free (ashkiani2017 §6.2.2).
+
+use std::collections::BTreeMap;
+
+use super::copies::{self, Copies};
+use crate::primitives;
+use crate::recipe::plan::Plan;
+use crate::run::Record;
+
+/// That of the cases of a run.
+#[derive(Clone, Debug)]
+pub struct SpeedsOfLight<'a> {
+    /// GB/s of the copies, by backend.
+    rates: BTreeMap<&'a str, f64>,
+}
+
+impl<'a> SpeedsOfLight<'a> {
+    /// `copies` are those of the plan's run.
+    pub fn new(plan: &Plan, copies: &'a Copies) -> SpeedsOfLight<'a> {
+        let rate = |backend: &'a String| Some((backend.as_str(), copies::rate(plan, copies, backend).ok()?));
+        SpeedsOfLight { rates: copies.keys().filter_map(rate).collect() }
+    }
+
+    /// Seconds of one execution at the speed of light; `None` for a primitive that has none, and
+    /// where no copy is on file.
+    pub fn seconds(&self, record: &Record) -> Option<f64> {
+        Self::seconds_at(record, *self.rates.get(record.case.place().0)?)
+    }
+
+    /// The same where copies came to so many GB/s.
+    pub fn seconds_at(record: &Record, rate: f64) -> Option<f64> {
+        Some(Self::bytes(record)? as f64 / (rate * 1e9))
+    }
+
+    /// The part of the speed of light that was reached, by a result that stands: above 1 where a
+    /// method moves less than the model does.
+    pub fn share(&self, record: &Record) -> Option<f64> {
+        let measured = record.statistics.as_ref().filter(|_| record.stands())?;
+        let share = self.seconds(record)? / measured.median;
+        share.is_finite().then_some(share)
+    }
+
+    /// `of the speed of speeds: cuda 12 to 83 %, peer:cub-sort 9 %`: the smallest and the largest part that each
+    /// backend's cases reached; `None` where none has one.
+    pub fn words<'r>(&self, records: impl Iterator<Item = &'r Record>) -> Option<String> {
+        let mut reached: Vec<(&str, f64, f64)> = Vec::new();
+        for record in records {
+            let (backend, Some(share)) = (record.case.backend(), self.share(record)) else { continue };
+            match reached.iter_mut().find(|(known, ..)| *known == backend) {
+                Some((_, low, high)) => (*low, *high) = (low.min(share), high.max(share)),
+                None => reached.push((backend, share, share)),
+            }
+        }
+        let percent = |share: f64| format!("{:.0}", share * 100.0);
+        let words = reached.iter().map(|(backend, low, high)| match [*low, *high].map(percent) {
+            [low, high] if low == high => format!("{backend} {high} %"),
+            [low, high] => format!("{backend} {low} to {high} %"),
+        });
+        let words: Vec<String> = words.collect();
+        (!words.is_empty()).then(|| format!("of the speed of light: {}", words.join(", ")))
+    }
+
+    /// Bytes that an execution moves at the speed of light.
+    pub fn bytes(record: &Record) -> Option<u64> {
+        let speeds = primitives::find(&record.case.primitive)?.speed_of_light()?;
+        (speeds.bytes)(&record.case.params).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::csv::tests::finished_in;
+
+    /// 2^25 keys in 3 · 2^27 bytes, and pairs in 5 · 2^27, at the GTX 1080's 320 GB/s.
+    #[test]
+    fn a_share_is_the_time_at_the_speed_of_light_over_the_measured_one() {
+        let ledger = finished_in("ashkiani2017/gpu-multisplit.yaml", |_| 2e-3);
+        let copies = Copies::from([("cuda".to_owned(), vec![100.0, 320.0, 400.0])]);
+        let (plan, records) = (ledger.plan(), ledger.records());
+        let speeds = SpeedsOfLight::new(plan, &copies);
+        let first = |values: &str| {
+            let is = |r: &&Record| r.case.experiment == 0 && r.case.params.text("values") == Some(values);
+            records.iter().find(is).expect("a case")
+        };
+        for (values, bytes) in [("none", 3 << 27), ("4B", 5u64 << 27)] {
+            let (record, seconds) = (first(values), bytes as f64 / 320e9);
+            assert_eq!(speeds.seconds(record), Some(seconds), "{values}");
+            // The fixture's median lies between one and two of what it is told.
+            assert_eq!(speeds.share(record), Some(seconds / 3e-3), "{values}");
+        }
+        let own = records.iter().filter(|r| r.case.experiment == 0);
+        assert_eq!(
+            speeds.words(own).as_deref(),
+            Some("of the speed of light: cuda 42 to 70 %, peer:cub-radix-sort 42 to 70 %")
+        );
+        let none = Copies::new();
+        let without = SpeedsOfLight::new(plan, &none);
+        assert_eq!((without.seconds(first("none")), without.words(records.iter())), (None, None));
+    }
+
+    #[test]
+    fn a_primitive_without_a_model_of_its_own_has_none() {
+        let ledger = finished_in("he2007/fig09-passes.yaml", |_| 1.0);
+        let copies = Copies::from([("cpu".to_owned(), vec![10.0])]);
+        assert_eq!(SpeedsOfLight::new(ledger.plan(), &copies).words(ledger.records().iter()), None);
+    }
+}

@@ -1,0 +1,87 @@
+//! What comes in: keys, and what a run and the others say.
+
+use std::sync::mpsc::TryRecvError;
+use std::time::Duration;
+
+use ratatui::crossterm::event::{KeyEvent, KeyEventKind};
+
+use super::{App, Incoming};
+use crate::run::runner::Message;
+use crate::tui::command::{self, Action};
+use crate::tui::field::Stroke;
+use crate::tui::home::Entering;
+use crate::tui::home::background_lookups::BackgroundLookups;
+use crate::tui::mouse;
+use crate::tui::runs::{Answer, IoWorker};
+use crate::tui::update::Input;
+
+/// Messages taken in before keys are looked at again.
+const BURST: usize = 500;
+
+impl App {
+    /// Takes in what the terminal says.
+    pub fn take(&mut self, incoming: Incoming, now: Duration) {
+        // A terminal that was made smaller and larger again between two frames has its old
+        // size, and not all of what it showed.
+        self.torn |= incoming == Incoming::Resized;
+        let input = match incoming {
+            Incoming::Key(key) if key.kind == KeyEventKind::Release => return,
+            Incoming::Key(key) => self.meaning(key),
+            Incoming::Mouse(event) => match mouse::input(&self.state, self.theme, self.screen, event) {
+                Some(input) => input,
+                None => return,
+            },
+            Incoming::Suspend => Input::Act(Action::Suspend),
+            Incoming::Resized | Incoming::Continued => Input::Tick,
+            Incoming::Terminate => Input::Terminate,
+        };
+        self.apply(input, now);
+    }
+
+    /// A key of the text that is being typed, or a command.
+    fn meaning(&self, key: KeyEvent) -> Input {
+        let typed = Entering::now(&self.state).and_then(|_| Stroke::of(key)).map(Input::Typed);
+        let act = || command::action(&self.state, key).map_or(Input::OtherKey(key), Input::Act);
+        typed.unwrap_or_else(act)
+    }
+
+    /// Takes in what the run has said, and what others have found out, without waiting for
+    /// more.
+    pub fn receive(&mut self, now: Duration) {
+        while let Some(news) = self.background.as_ref().and_then(BackgroundLookups::next) {
+            self.apply(Input::Home(news), now);
+        }
+        self.behind = false;
+        self.receive_answers(now);
+        for _ in 0..BURST {
+            let Some(running) = &self.running else { return };
+            match running.messages.try_recv() {
+                Ok(message) => {
+                    let last = message == Message::Over;
+                    self.apply(Input::Message(message), now);
+                    if last {
+                        self.running = None;
+                    }
+                }
+                Err(TryRecvError::Empty) => return,
+                Err(TryRecvError::Disconnected) => {
+                    self.running = None;
+                    self.apply(Input::Disconnected, now);
+                }
+            }
+        }
+        self.behind = true;
+    }
+
+    fn receive_answers(&mut self, now: Duration) {
+        for _ in 0..BURST {
+            let Some((ticket, answer)) = self.io_worker.as_ref().and_then(IoWorker::next) else { return };
+            match answer {
+                Answer::Reopened(run) => self.reopened(ticket, *run, now),
+                answer => self.apply(Input::Answer(ticket, answer), now),
+            }
+        }
+        // Nobody wakes the loop again for those that have come already.
+        self.behind = true;
+    }
+}

@@ -1,0 +1,222 @@
+//! Finds things out in threads of its own, so that the screen never waits.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+
+use super::News;
+use super::facts::{Known, LastRun};
+use crate::recipe::plan::Plan;
+use crate::run::estimate::Paces;
+use crate::tui::wake::Waker;
+
+/// How fast the backends copy; `None` once the flag says that nobody wants to know.
+pub type FindPaces = dyn Fn(&AtomicBool) -> Result<Option<Paces>, String> + Send + Sync;
+/// The newest stored run of a plan's recipe, unless the flag says that nobody wants to know.
+pub type FindLast = dyn Fn(&Plan, &AtomicBool) -> Option<LastRun> + Send + Sync;
+
+/// Where things are found out.
+#[derive(Clone)]
+pub struct Lookups {
+    pub paces: Arc<FindPaces>,
+    pub last: Arc<FindLast>,
+}
+
+/// Which recipe's last run is wanted.
+struct Question {
+    number: u64,
+    recipe: usize,
+    plan: Plan,
+    stop: Arc<AtomicBool>,
+}
+
+impl Question {
+    fn answer(&self, find: &FindLast) -> News {
+        let stopped = || self.stop.load(Ordering::Relaxed);
+        if stopped() {
+            return News::Last(self.recipe, Known::Unknown);
+        }
+        // A strange folder that brings a mistake of ours to light has no run to show.
+        let found = catch_unwind(AssertUnwindSafe(|| find(&self.plan, &self.stop))).unwrap_or_default();
+        let found = if stopped() { Known::Unknown } else { Known::Is(found.map(Arc::new)) };
+        News::Last(self.recipe, found)
+    }
+}
+
+/// Sends others out and takes in what they find.
+pub struct BackgroundLookups {
+    lookups: Lookups,
+    sender: Sender<(u64, News)>,
+    news: Receiver<(u64, News)>,
+    waker: Option<Waker>,
+    /// To the one thread that looks for last runs, once there was a question.
+    questions: Option<Sender<Question>>,
+    /// Questions for last runs so far: the newest one's number.
+    asked: u64,
+    /// The number of the newest question for each recipe's last run.
+    awaited: BTreeMap<usize, u64>,
+    /// Ends the newest question, all older ones being ended already.
+    stop: Arc<AtomicBool>,
+    /// The engine that is asked for its paces, and the word that ends it.
+    probe: Option<(JoinHandle<()>, Arc<AtomicBool>)>,
+}
+
+impl BackgroundLookups {
+    pub fn new(lookups: Lookups) -> BackgroundLookups {
+        let (sender, news) = channel();
+        BackgroundLookups {
+            lookups,
+            sender,
+            news,
+            waker: None,
+            questions: None,
+            asked: 0,
+            awaited: BTreeMap::new(),
+            stop: Arc::default(),
+            probe: None,
+        }
+    }
+
+    /// From now on what is found ends the event loop's sleep.
+    pub fn wake_by(&mut self, waker: Waker) {
+        self.waker = Some(waker);
+    }
+
+    /// The next thing that was found, but for answers to what was asked anew since.
+    pub fn next(&self) -> Option<News> {
+        self.news.try_iter().find(|found| self.is_awaited(found)).map(|(_, news)| news)
+    }
+
+    fn is_awaited(&self, (number, news): &(u64, News)) -> bool {
+        !matches!(news, News::Last(recipe, _) if self.awaited.get(recipe) != Some(number))
+    }
+
+    pub fn find_paces(&mut self) {
+        let (find, stop) = (self.lookups.paces.clone(), Arc::new(AtomicBool::new(false)));
+        let told = stop.clone();
+        let job = move || News::Paces(find(&told).transpose());
+        self.probe = self.send("paces", job).map(|thread| (thread, stop));
+    }
+
+    /// Asks for a last run; who asks for another one no longer waits for those before.
+    pub fn find_last(&mut self, recipe: usize, plan: &Plan) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.stop = Arc::default();
+        self.asked += 1;
+        self.awaited.insert(recipe, self.asked);
+        let (number, stop) = (self.asked, Arc::clone(&self.stop));
+        let question = Question { number, recipe, plan: plan.clone(), stop };
+        if self.questions.is_none() {
+            self.questions = self.librarian();
+        }
+        // Where there is no thread the answer never comes, and the preview says so.
+        if let Some(questions) = &self.questions {
+            let _ = questions.send(question);
+        }
+    }
+
+    /// Answers questions for last runs, one after another: the disk is one.
+    fn librarian(&self) -> Option<Sender<Question>> {
+        let (questions, asked) = channel::<Question>();
+        let (find, sender, waker) = (self.lookups.last.clone(), self.sender.clone(), self.waker.clone());
+        let work = move || {
+            for question in asked {
+                // Nobody listens after the end.
+                let _ = sender.send((question.number, question.answer(&*find)));
+                waker.iter().for_each(Waker::wake);
+            }
+        };
+        thread::Builder::new().name("last run".into()).spawn(work).ok().map(|_| questions)
+    }
+
+    /// Ends what would disturb a measurement, and waits until the probe has ended.
+    pub fn hush(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some((thread, stop)) = self.probe.take() {
+            stop.store(true, Ordering::Relaxed);
+            // One that panicked has ended, too.
+            let _ = thread.join();
+        }
+    }
+
+    /// Where no thread can be started the answer never comes, and the preview says so.
+    fn send(&self, name: &str, job: impl FnOnce() -> News + Send + 'static) -> Option<JoinHandle<()>> {
+        let (sender, waker) = (self.sender.clone(), self.waker.clone());
+        let work = move || {
+            // Nobody listens after the end.
+            let _ = sender.send((0, job()));
+            waker.inspect(Waker::wake);
+        };
+        thread::Builder::new().name(name.into()).spawn(work).ok()
+    }
+}
+
+impl Drop for BackgroundLookups {
+    fn drop(&mut self) {
+        self.hush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::tests::fixture;
+
+    #[test]
+    fn a_probe_is_ended_before_a_run_begins() {
+        let wait = |stop: &AtomicBool| {
+            while !stop.load(Ordering::Relaxed) {
+                thread::yield_now();
+            }
+            Ok(None)
+        };
+        let mut background =
+            BackgroundLookups::new(Lookups { paces: Arc::new(wait), last: Arc::new(|_, _| None) });
+        background.find_paces();
+        assert!(background.next().is_none(), "it does not end by itself");
+        background.hush();
+        assert!(matches!(background.next(), Some(News::Paces(None))), "it has ended, and said so");
+    }
+
+    #[test]
+    fn what_is_found_comes_back_with_its_recipe() {
+        let paces = |_: &AtomicBool| Err("no engine".to_owned());
+        let mut background =
+            BackgroundLookups::new(Lookups { paces: Arc::new(paces), last: Arc::new(|_, _| None) });
+        background.find_last(3, &fixture::passes());
+        let news = background.news.recv();
+        assert!(matches!(news, Ok((1, News::Last(3, Known::Is(None))))), "{news:?}");
+        background.find_paces();
+        let news = background.news.recv();
+        assert!(matches!(news, Ok((_, News::Paces(Some(Err(_)))))), "{news:?}");
+    }
+
+    #[test]
+    fn only_the_newest_question_is_answered_and_only_once() {
+        let paces = |_: &AtomicBool| Ok(None);
+        // The first plan is looked for until somebody says stop.
+        let last = |plan: &Plan, stop: &AtomicBool| {
+            while plan.cases.is_empty() && !stop.load(Ordering::Relaxed) {
+                thread::yield_now();
+            }
+            None
+        };
+        let mut background = BackgroundLookups::new(Lookups { paces: Arc::new(paces), last: Arc::new(last) });
+        let endless = Plan { cases: Vec::new(), ..fixture::passes() };
+        background.find_last(0, &endless);
+        background.find_last(1, &endless);
+        background.find_last(0, &fixture::passes());
+        let found: Vec<(u64, News)> = (0..3).filter_map(|_| background.news.recv().ok()).collect();
+        let awaited: Vec<bool> = found.iter().map(|found| background.is_awaited(found)).collect();
+        assert_eq!(awaited, [false, true, true], "{found:?}");
+        assert!(matches!(found[1], (2, News::Last(1, Known::Unknown))), "to be asked again");
+        assert!(matches!(found[2], (3, News::Last(0, Known::Is(None)))), "{found:?}");
+        background.find_last(1, &endless);
+        background.hush();
+        let news = background.news.recv();
+        assert!(matches!(news, Ok((4, News::Last(1, Known::Unknown)))), "{news:?}");
+    }
+}
